@@ -1,7 +1,9 @@
 //! `cargo xtask ci`: everything that a change must pass, the quick checks first.
 
 use crate::process::{Outcome, cargo, run as run_program};
-use crate::{clients, cluster, deny, deploy, openapi, outside, package, public_api, simulate, standalone, test, tidy};
+use crate::{
+    clients, cluster, deny, deploy, openapi, outside, package, public_api, simulate, standalone, test, tidy,
+};
 use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);

@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn usage_describes_every_command() {
-        let described: Vec<_> = USAGE.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask ")).collect();
+        let described: Vec<_> =
+            USAGE.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask ")).collect();
         let commands: Vec<_> = described.iter().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(commands, COMMANDS.map(|(name, _)| name));
     }

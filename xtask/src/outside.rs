@@ -19,8 +19,11 @@ pub(crate) struct Check {
 
 pub(crate) const GENERATORS: Check = Check { name: "generators", settings: &[], needs: &[] };
 pub(crate) const RECIPE: Check = Check { name: "recipe", settings: &[], needs: &[] };
-pub(crate) const REFERENCE: Check =
-    Check { name: "reference", settings: &[], needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]] };
+pub(crate) const REFERENCE: Check = Check {
+    name: "reference",
+    settings: &[],
+    needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
+};
 /// The hooks give every request a client address of its own.
 pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
@@ -52,6 +55,8 @@ impl Check {
             script.env("PYTHONPATH", root().join("xtask")).env("PYTHONDONTWRITEBYTECODE", "1");
             run_program(&mut script)
         });
-        result.map_err(|problem| format!("{problem}; the end of the service's log:\n{}", service.end_of_log()).into())
+        result.map_err(|problem| {
+            format!("{problem}; the end of the service's log:\n{}", service.end_of_log()).into()
+        })
     }
 }

@@ -70,7 +70,9 @@ mod tests {
 
     #[test]
     fn an_old_node_is_told_from_a_recent_one() {
-        for (version, recent) in [("v20.19.0\n", true), ("v22.1.0", true), ("v20.18.3", false), ("v18.20.4", false)] {
+        for (version, recent) in
+            [("v20.19.0\n", true), ("v22.1.0", true), ("v20.18.3", false), ("v18.20.4", false)]
+        {
             assert_eq!(is_recent(version), recent, "{version}");
         }
         assert!(!is_recent("unknown"));

@@ -11,7 +11,8 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 /// The folder that holds the workspace's manifest.
 pub(crate) fn root() -> PathBuf {
     // `cargo run` sets the variable. The value at compile time is wrong if two checkouts share a target folder.
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let manifest =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
@@ -46,8 +47,10 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 
 /// Runs a command to its end and returns its standard output. Errors go to this program's errors.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
-    let output =
-        command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run {}: {error}", words(command)))?;
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", words(command)))?;
     if !output.status.success() {
         return Err(format!("`{}` failed ({})", words(command), output.status).into());
     }

@@ -27,7 +27,8 @@ fn listing() -> Outcome<String> {
 
 /// Adds a module, and after it the modules inside.
 fn module(name: &str, path: &Path, out: &mut String) -> Outcome {
-    let file = syn::parse_file(&fs::read_to_string(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file =
+        syn::parse_file(&fs::read_to_string(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut inside = Vec::new();
     for item in &file.items {
         if let Item::Mod(module) = item

@@ -38,7 +38,8 @@ pub(crate) fn run() -> Outcome {
 
 fn member(name: &str) -> Outcome<Member> {
     let tree = |depth: &[&str]| {
-        let arguments = ["tree", "--locked", "--edges", "normal,dev,build", "--prefix", "none", "--format", "{p}|{f}"];
+        let arguments =
+            ["tree", "--locked", "--edges", "normal,dev,build", "--prefix", "none", "--format", "{p}|{f}"];
         output(cargo(&arguments).args(["--package", name]).args(depth))
     };
     let relied_upon = read(&tree(&["--depth", "1"])?).into_keys().collect();
@@ -102,7 +103,8 @@ mod tests {
 
     #[test]
     fn tree_lines_are_read_with_united_features() {
-        let tree = "a v1.0.0 (/src/a)|\n\nsyn v3.0.0 (proc-macro)|full\nsyn v3.0.0|parsing,full (*)\nb v2.0.0 (*)|";
+        let tree =
+            "a v1.0.0 (/src/a)|\n\nsyn v3.0.0 (proc-macro)|full\nsyn v3.0.0|parsing,full (*)\nb v2.0.0 (*)|";
         let read = read(tree);
         assert_eq!(read.keys().collect::<Vec<_>>(), ["a v1.0.0", "b v2.0.0", "syn v3.0.0"]);
         assert_eq!(read["syn v3.0.0"].iter().collect::<Vec<_>>(), ["full", "parsing"]);

@@ -161,7 +161,9 @@ pub(crate) enum Error {
         pending: Vec<String>,
     },
     /// `candor migrate --check` found pending migrations.
-    #[error("{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`")]
+    #[error(
+        "{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`"
+    )]
     Pending {
         /// The database, with secrets masked.
         database: String,
@@ -186,7 +188,9 @@ pub(crate) enum Error {
         reason: String,
     },
     /// The database does not answer, or answers with an error.
-    #[error("cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right")]
+    #[error(
+        "cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right"
+    )]
     Database {
         /// The database, with secrets masked.
         database: String,
@@ -308,7 +312,9 @@ impl Error {
         move |error| {
             let (reason, remedy) = match error {
                 Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),
-                Service::Unavailable(cause) | Service::TooSlow(cause) => (cause, "check the database and try again"),
+                Service::Unavailable(cause) | Service::TooSlow(cause) => {
+                    (cause, "check the database and try again")
+                }
                 Service::Contended => ("too many concurrent changes to this resource".to_owned(), "try again"),
                 other @ (Service::Bug(_)
                 | Service::NotIndexed

@@ -77,7 +77,8 @@ impl Running {
     pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
-        let admin = config.admin_listen.map(|admin_listen| bind(admin_listen, Setting::AdminListen)).transpose()?;
+        let admin =
+            config.admin_listen.map(|admin_listen| bind(admin_listen, Setting::AdminListen)).transpose()?;
         let listener = api.as_ref().map(|(listener, _)| listener.try_clone()).transpose();
         let listener = listener.map_err(Error::io("use", "the listener"))?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
@@ -88,8 +89,9 @@ impl Running {
         let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
         // Before this point, a signal ends the process immediately, also while it waits for the database.
         let signals = Signals::listen()?;
-        let url_of =
-            |bound: &Option<(TcpListener, SocketAddr)>| bound.as_ref().map(|listener| wiring::local_url(listener.1));
+        let url_of = |bound: &Option<(TcpListener, SocketAddr)>| {
+            bound.as_ref().map(|listener| wiring::local_url(listener.1))
+        };
         let mut running = Self {
             url: url_of(&api),
             metrics_url: url_of(&admin).map(|url| format!("{url}/metrics")),
@@ -126,7 +128,12 @@ impl Running {
         Ok(running)
     }
 
-    fn serve_api(&mut self, config: &Config, listener: TcpListener, metrics: Option<MetricsText>) -> Result<(), Error> {
+    fn serve_api(
+        &mut self,
+        config: &Config,
+        listener: TcpListener,
+        metrics: Option<MetricsText>,
+    ) -> Result<(), Error> {
         let settings = HttpSettings {
             cors_origins: config.cors_origins.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
@@ -147,7 +154,8 @@ impl Running {
     }
 
     fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
-        let watched = AdminState { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
+        let watched =
+            AdminState { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
         let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
         // Stopped without waiting: scrapers keep their connections open, and an aborted scrape is harmless.
@@ -180,8 +188,10 @@ impl Running {
     }
 
     fn start_deliveries(&mut self, config: &Config, sender: Sender) {
-        let settings =
-            delivery::Settings { schedule: config.webhooks_retry_schedule.clone(), timeout: config.webhooks_timeout };
+        let settings = delivery::Settings {
+            schedule: config.webhooks_retry_schedule.clone(),
+            timeout: config.webhooks_timeout,
+        };
         let (services, mut stop) = (Arc::clone(&self.services), self.stop.subscribe());
         let engine = Engine::new(&services, settings);
         self.deliveries.spawn(async move {
@@ -229,8 +239,9 @@ impl Running {
         self.stop.send_replace(true);
         let servers = &mut self.servers;
         // The servers have their own time limits; this one is for a server that exceeds them.
-        let drained =
-            timeout(REQUESTS_GRACE + Duration::from_secs(1), async { while servers.join_next().await.is_some() {} });
+        let drained = timeout(REQUESTS_GRACE + Duration::from_secs(1), async {
+            while servers.join_next().await.is_some() {}
+        });
         let deliveries = &mut self.deliveries;
         let delivered =
             timeout(DELIVERIES_GRACE + RECORDS_GRACE, async { while deliveries.join_next().await.is_some() {} });
@@ -309,7 +320,11 @@ async fn until_stopped(
 }
 
 /// Repeats work at an interval until the stop.
-async fn every<Fut: Future<Output = ()>>(interval: Duration, mut stop: watch::Receiver<bool>, work: impl Fn() -> Fut) {
+async fn every<Fut: Future<Output = ()>>(
+    interval: Duration,
+    mut stop: watch::Receiver<bool>,
+    work: impl Fn() -> Fut,
+) {
     while timeout(interval, stop.wait_for(|is_stopped| *is_stopped)).await.is_err() {
         work().await;
     }

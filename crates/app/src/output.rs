@@ -53,7 +53,8 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<Cow<'_, str>>> =
         rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let wide = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|row| row.chars().count()).max().unwrap_or(0);
+    let wide =
+        |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|row| row.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(wide).collect();
     let line = |row: &Vec<Cow<'_, str>>| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));

@@ -195,7 +195,8 @@ fn postgres(config: &Config) -> PostgresOptions {
         DatabaseUrl::Postgres(url) => url.reveal(),
         DatabaseUrl::Sqlite(_) => "",
     };
-    let replica_url = config.database_replica.as_ref().map(|database_replica| database_replica.reveal().to_owned());
+    let replica_url =
+        config.database_replica.as_ref().map(|database_replica| database_replica.reveal().to_owned());
     PostgresOptions { replica_url, ..PostgresOptions::new(url, config.database_pool) }
 }
 

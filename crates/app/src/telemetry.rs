@@ -19,13 +19,14 @@ use crate::traces::{self, Export};
 use crate::{process_metrics, tenant_metrics};
 
 /// Histogram buckets of durations, in seconds: from a cached read to a client's usual timeout.
-const SECONDS: [f64; 14] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+const SECONDS: [f64; 14] =
+    [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// Histogram buckets of deliveries and mails, in seconds. Their receivers may be slower, and they wait under
 /// load.
 const DELIVERY_SECONDS: [f64; 19] = [
-    0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0, 600.0,
-    3600.0,
+    0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0,
+    600.0, 3600.0,
 ];
 
 /// The metric whose label contains the running version.
@@ -41,7 +42,11 @@ enum MetricType {
 /// All metrics with their help texts.
 const METRICS: [(MetricType, &str, &str); 45] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
-    (MetricType::Counter, "candor_http_requests_total", "Number of requests, by method, route pattern and status."),
+    (
+        MetricType::Counter,
+        "candor_http_requests_total",
+        "Number of requests, by method, route pattern and status.",
+    ),
     (
         MetricType::Histogram,
         "candor_http_request_duration_seconds",
@@ -95,7 +100,11 @@ const METRICS: [(MetricType, &str, &str); 45] = [
         "candor_store_grouped_changes_total",
         "Changes saved in transactions of the embedded database.",
     ),
-    (MetricType::Gauge, "candor_search_backlog_tables", "Tables of a data set with rows that the search index lacks."),
+    (
+        MetricType::Gauge,
+        "candor_search_backlog_tables",
+        "Tables of a data set with rows that the search index lacks.",
+    ),
     (MetricType::Counter, "candor_search_indexed_rows_total", "Rows added to the search index."),
     (MetricType::Gauge, "candor_tenant_rows", "Rows of an organization: resources, events and audit entries."),
     (MetricType::Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of an organization, without indexes."),
@@ -155,7 +164,11 @@ const METRICS: [(MetricType, &str, &str); 45] = [
         "Webhook deliveries that waited too long in memory and will be claimed again.",
     ),
     (MetricType::Gauge, "candor_mail_queue_due", "Due mails that no worker has claimed."),
-    (MetricType::Gauge, "candor_mail_queue_oldest_seconds", "Age of the oldest due mail that no worker has claimed."),
+    (
+        MetricType::Gauge,
+        "candor_mail_queue_oldest_seconds",
+        "Age of the oldest due mail that no worker has claimed.",
+    ),
     (MetricType::Counter, "candor_mail_attempts_total", "Attempts to send a mail, by result."),
     (MetricType::Histogram, "candor_mail_attempt_seconds", "Duration of an attempt to send a mail."),
     (MetricType::Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail in progress."),
@@ -168,7 +181,8 @@ const METRICS: [(MetricType, &str, &str); 45] = [
 
 /// Default filter of noisy libraries: thread starts, malformed requests (the service logs its own event), and
 /// trace export. A filter that names one of them overrides this.
-const QUIET: &str = "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
+const QUIET: &str =
+    "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -239,7 +253,8 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
         .set_buckets_for_metric(seconds, &SECONDS)
         .and_then(|builder| builder.set_buckets_for_metric(deliveries, &DELIVERY_SECONDS))
         .and_then(|builder| builder.set_buckets_for_metric(mails, &DELIVERY_SECONDS));
-    let handle = builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| defect(error.to_string()))?;
+    let handle =
+        builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| defect(error.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {
             MetricType::Counter => metrics::describe_counter!(name, says),

@@ -25,7 +25,9 @@ pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Rec
         let stopped = stop.clone();
         match measure_all(&services, || !*stopped.borrow()).await {
             Ok(()) => tracing::trace!("measured the organizations"),
-            Err(error) => tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour")
+            }
         }
         if timeout(PAUSE, stop.wait_for(|is_stopped| *is_stopped)).await.is_ok() {
             return;

@@ -51,7 +51,10 @@ pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -
 ///
 /// # Errors
 /// Those of [`services`]; a system without name servers.
-pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> Result<(Arc<Services>, Sender), Error> {
+pub(crate) async fn services_and_sender(
+    config: &Config,
+    public_url: String,
+) -> Result<(Arc<Services>, Sender), Error> {
     let trusted = config.webhooks_trusted_targets.clone();
     let sender =
         Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
@@ -75,8 +78,8 @@ pub(crate) async fn services_and_sender(config: &Config, public_url: String) -> 
 /// [`Error::Defect`] outside of a runtime.
 fn limits(config: &Config) -> Result<Limits, Error> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return Ok(Limits::default()) };
-    let store =
-        rate_limit_store(server).map_err(|error| Error::Defect { what: "count quotas", reason: error.to_string() })?;
+    let store = rate_limit_store(server)
+        .map_err(|error| Error::Defect { what: "count quotas", reason: error.to_string() })?;
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
 }
 
@@ -133,7 +136,10 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
     }
     files.extend(config.file_with_secrets.iter().map(|path| (path.clone(), OTHERS, "chmod o-rwx")));
     files.retain(|(path, mask, _)| private_file::grants(path, *mask));
-    files.into_iter().map(|(path, _, close)| OpenFile { remedy: format!("{close} {}", path.display()), path }).collect()
+    files
+        .into_iter()
+        .map(|(path, _, close)| OpenFile { remedy: format!("{close} {}", path.display()), path })
+        .collect()
 }
 
 /// Compares the configured master key with the one that the database was sealed with, before anything is changed.
@@ -142,7 +148,11 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
 /// # Errors
 /// [`Error::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
 pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
-    if has_no_master_key(config) { Ok(()) } else { compared(config, &Dependencies::new(config).await?.vault).await }
+    if has_no_master_key(config) {
+        Ok(())
+    } else {
+        compared(config, &Dependencies::new(config).await?.vault).await
+    }
 }
 
 /// Compares the master key with the database without creating either. Returns `false` if there is no key yet,
@@ -208,7 +218,11 @@ pub(crate) fn master_key_file(config: &Config) -> PathBuf {
 /// # Errors
 /// Those of [`compare_master_key`].
 pub(crate) async fn record_master_key(config: &Config) -> Result<(), Error> {
-    if has_no_master_key(config) { Ok(()) } else { services(config, link_base(config, config.listen)).await.map(drop) }
+    if has_no_master_key(config) {
+        Ok(())
+    } else {
+        services(config, link_base(config, config.listen)).await.map(drop)
+    }
 }
 
 const fn has_no_master_key(config: &Config) -> bool {
@@ -230,8 +244,8 @@ impl Dependencies {
     async fn new(config: &Config) -> Result<Self, Error> {
         let ids = Arc::new(SystemIds::default());
         let ring = ring(config, &*ids).await?;
-        let vault =
-            Vault::parse(ring.reveal()).map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
+        let vault = Vault::parse(ring.reveal())
+            .map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
         Ok(Self { ids, vault, limits: Limits::default() })
     }
 

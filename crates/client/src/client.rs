@@ -142,7 +142,9 @@ impl ClientBuilder {
         let key = key.ok_or_else(|| wrong("No API key: pass `api_key`, or set CANDOR_API_KEY."))?;
         let url = self.base_url.or_else(|| variable(URL_VARIABLE)).filter(|url| !url.is_empty());
         let url = url.ok_or_else(|| wrong("No URL of the service: pass `base_url`, or set CANDOR_URL."))?;
-        if let Some(wanted) = self.environment.filter(|wanted| !key.expose().starts_with(&format!("cdr_{wanted}_"))) {
+        if let Some(wanted) =
+            self.environment.filter(|wanted| !key.expose().starts_with(&format!("cdr_{wanted}_")))
+        {
             let message = format!("The API key is not a {wanted} key: pass one, or change `environment`.");
             return Err(Error::Settings(message));
         }
@@ -175,7 +177,8 @@ fn base(url: &str) -> Result<String, Error> {
 }
 
 fn headers(key: &Secret, application: Option<&str>) -> Result<HeaderMap, Error> {
-    let wrong = |_| Error::Settings("The API key or the name for `User-Agent` has an invalid character.".to_owned());
+    let wrong =
+        |_| Error::Settings("The API key or the name for `User-Agent` has an invalid character.".to_owned());
     let mut authorization = HeaderValue::from_str(&format!("Bearer {}", key.expose())).map_err(wrong)?;
     authorization.set_sensitive(true);
     let agent = format!("{} candor-rust/{}", application.unwrap_or_default(), env!("CARGO_PKG_VERSION"));

@@ -21,7 +21,8 @@ pub enum Probe {
     Ready,
 }
 
-/// Asks a service for its health once, without a proxy, and returns its answer. An error response is an answer, too.
+/// Asks a service for its health once, without a proxy, and returns its answer. An error response is an answer,
+/// too.
 ///
 /// # Errors
 /// [`Error::Connection`] and [`Error::Timeout`] if no service responds; [`Error::Unreadable`] if it is no Candor
@@ -34,8 +35,9 @@ pub async fn probe(url: &str, probe: Probe) -> Result<Value, Error> {
     let config = if url.starts_with("https:") { tls::trusting_the_system()? } else { tls::unused()? };
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).no_proxy();
     let client = builder.redirect(Policy::none()).timeout(TIMEOUT).build().map_err(Error::Connection)?;
-    let failed =
-        |error: reqwest::Error| if error.is_timeout() { Error::Timeout(TIMEOUT) } else { Error::Connection(error) };
+    let failed = |error: reqwest::Error| {
+        if error.is_timeout() { Error::Timeout(TIMEOUT) } else { Error::Connection(error) }
+    };
     let response = client.get(format!("{}/{path}", url.trim_end_matches('/'))).send().await.map_err(failed)?;
     serde_json::from_slice(&response.bytes().await.map_err(failed)?).map_err(Error::Unreadable)
 }

@@ -1,4 +1,5 @@
-//! Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency key.
+//! Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency
+//! key.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -155,7 +156,8 @@ impl Core {
         let begun = Instant::now();
         let mut retries = 0;
         loop {
-            let attempt = request.try_clone().ok_or_else(|| Error::Settings("The body cannot be repeated.".into()))?;
+            let attempt =
+                request.try_clone().ok_or_else(|| Error::Settings("The body cannot be repeated.".into()))?;
             let error = match self.attempt(spec, options, attempt, retries).await {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
@@ -225,8 +227,9 @@ impl Core {
 
 /// Receives a response with its body.
 async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
-    let failed =
-        |error: reqwest::Error| if error.is_timeout() { Error::Timeout(timeout) } else { Error::Connection(error) };
+    let failed = |error: reqwest::Error| {
+        if error.is_timeout() { Error::Timeout(timeout) } else { Error::Connection(error) }
+    };
     let response = request.send().await.map_err(|error| failed(error.without_url()))?;
     let (status, headers) = (response.status(), response.headers().clone());
     let data = response.bytes().await.map_err(|error| failed(error.without_url()))?;

@@ -62,9 +62,9 @@ impl<F: Fn(&str) -> Option<String>> WebhookHeaders for F {
 
 /// Verifies a delivery and returns its event.
 ///
-/// `raw_body` is the body as it arrived, before any JSON is read. `headers` is a `HeaderMap` of the crate `http`, or a
-/// function that returns the value of a header. `secrets` is the secret of the subscription, or several while one is
-/// replaced.
+/// `raw_body` is the body as it arrived, before any JSON is read. `headers` is a `HeaderMap` of the crate `http`,
+/// or a function that returns the value of a header. `secrets` is the secret of the subscription, or several while
+/// one is replaced.
 ///
 /// # Errors
 /// Answer such a request with 400, except for [`WebhookError::MalformedSecret`].

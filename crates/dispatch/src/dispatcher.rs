@@ -144,8 +144,9 @@ impl<M> Dispatcher<M> {
         let (kept, surplus) = found.jobs.into_iter().partition(|job| {
             let count = coming.entry((job.tenant, job.webhook_id)).or_default();
             let is_doubtful = self.unsettled.is_doubtful(job, order.at.wall);
-            let takes =
-                !is_doubtful && kept < self.queues.room() && self.queues.takes((job.tenant, job.webhook_id), *count);
+            let takes = !is_doubtful
+                && kept < self.queues.room()
+                && self.queues.takes((job.tenant, job.webhook_id), *count);
             *count += usize::from(takes);
             kept += usize::from(takes);
             takes
@@ -181,7 +182,13 @@ impl<M> Dispatcher<M> {
 
     /// Queues deliveries with a lease until `ends`, ends their reservation, and gives back those without
     /// capacity.
-    pub fn take_in(&mut self, deliveries: Vec<WaitingDelivery<M>>, ends: LeaseDeadline, reserved: usize, now: Now) {
+    pub fn take_in(
+        &mut self,
+        deliveries: Vec<WaitingDelivery<M>>,
+        ends: LeaseDeadline,
+        reserved: usize,
+        now: Now,
+    ) {
         self.release(reserved);
         let offer = |waiting: WaitingDelivery<M>| {
             if self.unsettled.leased_again(&waiting.job) {
@@ -207,7 +214,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Returns the next attempt to make, if one may begin now. Each attempt must end with
-    /// [`Dispatcher::ended`].
+    /// `Dispatcher::ended`.
     pub fn next_attempt(&mut self, now: Now) -> Option<StartedAttempt<WaitingDelivery<M>>> {
         loop {
             let begun = self.queues.start(now)?;
@@ -257,7 +264,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Returns the next batch to record, if any, regardless of the time. It must end with
-    /// [`Dispatcher::recorded`] or [`Dispatcher::not_recorded`].
+    /// `Dispatcher::recorded` or [`Dispatcher::not_recorded`].
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.outcomes.batch()
     }

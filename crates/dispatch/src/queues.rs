@@ -169,7 +169,10 @@ impl<T> SubscriptionQueues<T> {
         let (waiting, depth, quick) =
             self.queues.get(&queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
         let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
-        self.room() > coming && self.all.waiting + coming < self.limits.waiting && waiting + coming < depth && !crowded
+        self.room() > coming
+            && self.all.waiting + coming < self.limits.waiting
+            && waiting + coming < depth
+            && !crowded
     }
 
     /// Adds a delivery, or returns it if there is no capacity.

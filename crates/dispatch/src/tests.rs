@@ -11,8 +11,8 @@ use candor_port_storage::queue::{AttemptResult, ClaimedJobs, RecordOutcome, Work
 use ulid::Ulid;
 
 use crate::{
-    AttemptEnd, DeliveryResult, Dispatcher, NextRecordStep, Now, QueueLimits, RecordRefusal, Settings, WaitingDelivery,
-    admit, finish_attempt, store_failed,
+    AttemptEnd, DeliveryResult, Dispatcher, NextRecordStep, Now, QueueLimits, RecordRefusal, Settings,
+    WaitingDelivery, admit, finish_attempt, store_failed,
 };
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -41,8 +41,11 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(1, now).unwrap();
     machine.take_in((1..=count).map(|number| waiting(job(number))).collect(), ends, 1, now);
     while let Some(begun) = machine.next_attempt(now) {
-        let answered =
-            AttemptResponse { status: 500, duration_ms: 3, outcome: AttemptOutcome::Failed(FailureReason::Status) };
+        let answered = AttemptResponse {
+            status: 500,
+            duration_ms: 3,
+            outcome: AttemptOutcome::Failed(FailureReason::Status),
+        };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
         let (finished, answer) =
@@ -93,7 +96,11 @@ fn outcomes_are_recorded_in_one_batch_within_milliseconds() {
     assert_eq!((results.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
     machine.handle_recorded(batch, RecordOutcome::default(), at(2));
-    assert_eq!(machine.recording(at(2)), NextRecordStep::At(Duration::from_millis(7)), "a batch is given time to fill");
+    assert_eq!(
+        machine.recording(at(2)),
+        NextRecordStep::At(Duration::from_millis(7)),
+        "a batch is given time to fill"
+    );
     assert_eq!(machine.recording(at(7)), NextRecordStep::Now);
 }
 
@@ -104,7 +111,11 @@ fn unconfirmed_batch_is_recorded_again_without_double_count() {
         fail(&mut machine, 3, at(0));
         let batch = machine.next_batch().unwrap();
         assert_eq!(machine.not_recorded(batch, RecordRefusal::Unanswered, at(0)), None);
-        assert_eq!(machine.recording(at(0)), NextRecordStep::At(Duration::from_millis(50)), "the store is left alone");
+        assert_eq!(
+            machine.recording(at(0)),
+            NextRecordStep::At(Duration::from_millis(50)),
+            "the store is left alone"
+        );
         let mut made = 1;
         while let Some(batch) = machine.next_batch() {
             let (results, health) = batch.call();

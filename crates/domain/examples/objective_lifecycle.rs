@@ -57,7 +57,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Prints the effects of a decision and returns the new state.
 fn told(decision: Decision<Objective>) -> Objective {
     let events: Vec<_> = decision.events.iter().map(|event| event.word()).collect();
-    println!("{:<18} is {:<12} events: {}", decision.audit.action, decision.state.status.word(), events.join(", "));
+    println!(
+        "{:<18} is {:<12} events: {}",
+        decision.audit.action,
+        decision.state.status.word(),
+        events.join(", ")
+    );
     for notice in &decision.notices {
         println!("{:<18} {}", "", notice.title);
     }

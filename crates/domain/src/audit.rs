@@ -251,7 +251,8 @@ impl Filter {
     /// Declares and reads the parameters of `GET /audit-log`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            target_id: params.one(&params::any("filter[target_id]", "Only entries about the resource with this id.")),
+            target_id: params
+                .one(&params::any("filter[target_id]", "Only entries about the resource with this id.")),
             actor_id: params.one(&params::any("filter[actor_id]", "Only entries of the actor with this id.")),
             actions: params.many(&params::any(
                 "filter[action]",

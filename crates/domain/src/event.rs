@@ -253,7 +253,8 @@ impl FeedRequest {
 
     /// Declares and reads the parameters of `GET /events`.
     pub fn read(params: &mut Params, now: Timestamp) -> Self {
-        let filter = FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
+        let filter =
+            FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
         let has_cursor = params.has("cursor");
         let start = params.one_and(&SINCE, |text| since(&text, has_cursor, now));
         let list =

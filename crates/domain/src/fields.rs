@@ -106,7 +106,8 @@ impl Fields {
         let Some(described) = &mut self.described else { return self.remove(field.name) };
         let Field { name, about, .. } = *field;
         let shape = field.rule.shape();
-        let mut entry = FieldDescription { name, about, shape, is_required: false, is_nullable: false, default: None };
+        let mut entry =
+            FieldDescription { name, about, shape, is_required: false, is_nullable: false, default: None };
         note(&mut entry);
         described.push(entry);
         None
@@ -139,7 +140,8 @@ impl Fields {
     /// Reads a field for which absent and null mean `default`.
     pub fn optional_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
         let written = default.written();
-        let value = self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(written)));
+        let value =
+            self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(written)));
         self.parse_nullable(field, value).flatten().unwrap_or(default)
     }
 
@@ -195,8 +197,9 @@ impl Fields {
         let stored = serde_json::to_value(stored).unwrap_or_default();
         for name in names {
             let Some(given) = self.remove(name) else { continue };
-            let equal =
-                stored.get(name).is_some_and(|value| serde_json::to_value(&given).is_ok_and(|given| given == *value));
+            let equal = stored
+                .get(name)
+                .is_some_and(|value| serde_json::to_value(&given).is_ok_and(|given| given == *value));
             if !equal {
                 self.problems.add(*name, ValueError::new(Code::ReadOnly, "cannot be changed"));
             }
@@ -319,7 +322,7 @@ pub trait StringEnum: VariantArray + Into<&'static str> + Copy + PartialEq {
     }
 }
 
-/// Serializes a [`Word`] as its word; for `#[serde(serialize_with = "...")]`.
+/// Serializes a `Word` as its word; for `#[serde(serialize_with = "...")]`.
 ///
 /// # Errors
 /// Returns errors of the serializer.

@@ -73,8 +73,8 @@ impl<K: Kind> FromStr for Id<K> {
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let wanted = NotAnId { prefix: K::PREFIX };
         let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(wanted)?;
-        let canonical =
-            rest.len() == ULID_CHARS && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        let canonical = rest.len() == ULID_CHARS
+            && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if !canonical || rest.as_bytes()[0] > b'7' {
             return Err(wanted);
         }

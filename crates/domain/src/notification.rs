@@ -247,7 +247,7 @@ pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<Employe
 /// Checks that the caller may mark the notifications of this person as read (decision B5).
 ///
 /// # Errors
-/// Returns [`Denied::OtherPerson`] for a bound key of another person.
+/// Returns [`PermissionDenied::OtherPerson`] for a bound key of another person.
 pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), PermissionDenied> {
     caller.may_write_as(recipient)
 }
@@ -289,7 +289,8 @@ mod tests {
         ];
         for (person, asked, gets) in table {
             for is_org_admin in [false, true] {
-                let caller = person.map_or_else(|| unbound(AccessLevel::Admin), |person| bound(person, is_org_admin));
+                let caller =
+                    person.map_or_else(|| unbound(AccessLevel::Admin), |person| bound(person, is_org_admin));
                 assert_eq!(to(asked).seen_by(&caller), gets.map(to), "{person:?} {asked:?}");
             }
         }

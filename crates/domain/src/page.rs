@@ -235,10 +235,12 @@ mod tests {
         let millis = -62_135_596_800_000_i64..=253_402_300_799_999;
         prop_oneof![
             millis.prop_map(|millis| (SortBy::CreatedAt, Key::Time(Timestamp::from_millis(millis)))),
-            (-700_000..2_900_000).prop_map(|days| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(days)))),
+            (-700_000..2_900_000)
+                .prop_map(|days| (SortBy::ObservationDate, Key::Date(Date::from_epoch_days(days)))),
             "[^\0]{0,80}".prop_map(|text| (SortBy::Name, Key::Text(text))),
             any::<i64>().prop_map(|rank| (SortBy::Commit, Key::Rank(rank))),
-            (0..9_i64).prop_map(|millis| (SortBy::Score, Key::Scored(Score::Begun, Timestamp::from_millis(millis)))),
+            (0..9_i64)
+                .prop_map(|millis| (SortBy::Score, Key::Scored(Score::Begun, Timestamp::from_millis(millis)))),
         ]
     }
 
@@ -277,7 +279,9 @@ mod tests {
         ordered.sort_by(|a, b| if descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
         let after = request.after.as_ref().map(|position| (position.key.clone(), position.id));
         let behind = |entry: &(i64, u8)| {
-            after.as_ref().is_none_or(|after| if descending { place(entry) < *after } else { place(entry) > *after })
+            after
+                .as_ref()
+                .is_none_or(|after| if descending { place(entry) < *after } else { place(entry) > *after })
         };
         let found = ordered.into_iter().filter(behind).take(usize::from(request.limit) + 1).collect();
         Page::from_items(found, request.limit)

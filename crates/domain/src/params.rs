@@ -169,7 +169,8 @@ impl Params {
                 .add(name, ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
             return Vec::new();
         }
-        let results: Result<Vec<T>, ValueError> = values.iter().map(|value| sized(value).and_then(&parse)).collect();
+        let results: Result<Vec<T>, ValueError> =
+            values.iter().map(|value| sized(value).and_then(&parse)).collect();
         self.problems.take(name, results).unwrap_or_default()
     }
 
@@ -185,8 +186,10 @@ impl Params {
         let is_keyed = |text: &&String| text.starts_with(&start) && text.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();
         if names.len() > MAX_REPEATS {
-            self.problems
-                .add(&start, ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")));
+            self.problems.add(
+                &start,
+                ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")),
+            );
             self.known.extend(names);
             return Vec::new();
         }
@@ -199,12 +202,12 @@ impl Params {
         keyed
     }
 
-    /// Returns whether a write is only a trial, by the parameter `dry_run`; `is_possible` says whether its operation has
-    /// trials (decision A18).
+    /// Returns whether a write is only a trial, by the parameter `dry_run`; `is_possible` says whether its
+    /// operation has trials (decision A18).
     ///
     /// # Errors
-    /// The problem of the parameter: `invalid_format` if it is repeated, `invalid_enum` for a value other than `true` and
-    /// `false`, `not_possible` for `true` where the operation has no trials.
+    /// The problem of the parameter: `invalid_format` if it is repeated, `invalid_enum` for a value other than
+    /// `true` and `false`, `not_possible` for `true` where the operation has no trials.
     pub fn dry_run(&self, is_possible: bool) -> Result<bool, ValidationErrors> {
         let values: Vec<&str> = self.values_of(DRY_RUN.name).collect();
         let read = match values.as_slice() {

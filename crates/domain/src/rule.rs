@@ -5,8 +5,8 @@ mod kinds;
 mod nested;
 
 pub use kinds::{
-    Checked, Flag, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, line, list, one_of,
-    recent, reference, rule, text, url, whole, word,
+    Checked, Flag, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, line, list,
+    one_of, recent, reference, rule, text, url, whole, word,
 };
 
 pub use nested::{Nested, Several, nested, several};
@@ -114,8 +114,8 @@ pub struct Field<R> {
     /// Parser of the value.
     pub rule: R,
     /// Remarks for the OpenAPI document beside the description of the member that the field sets, and beside its
-    /// bounds. The whole description, if the field sets no member. `{max}` is replaced by the upper bound of the rule,
-    /// and the bounds are then not repeated.
+    /// bounds. The whole description, if the field sets no member. `{max}` is replaced by the upper bound of the
+    /// rule, and the bounds are then not repeated.
     pub about: &'static str,
 }
 

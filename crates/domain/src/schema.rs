@@ -1,7 +1,8 @@
 //! Schemas of the values that the service serializes, for the OpenAPI document.
 //!
-//! The type of an answer derives [`schemars::JsonSchema`]. The docs of its members are their descriptions in the document, also
-//! where a request sets them. Bounds are not repeated there: they follow from the rules of the fields.
+//! The type of an answer derives [`schemars::JsonSchema`]. The docs of its members are their descriptions in the
+//! document, also where a request sets them. Bounds are not repeated there: they follow from the rules of the
+//! fields.
 
 use std::marker::PhantomData;
 
@@ -40,14 +41,15 @@ inline_schema!(Date, "Date", |_| json_schema!({
     "type": "string", "format": "date", "examples": ["2026-03-02"],
 }));
 
-/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text, because later
-/// versions may have more words and clients must not fail because of one.
+/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text,
+/// because later versions may have more words and clients must not fail because of one.
 #[derive(Debug)]
 pub struct OpenWord<T>(PhantomData<T>);
 
 inline_schema!(OpenWord<T> where T: StringEnum, "OpenWord", |generator| open(generator, T::NAME));
 
-/// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: that of a test has its own prefix.
+/// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: that of a test has its own
+/// prefix.
 #[derive(Debug)]
 pub struct PublicEventId;
 

@@ -137,7 +137,9 @@ fn read(header: &str) -> Result<(i64, Vec<[u8; TAG_BYTES]>), SignatureError> {
         match part.trim().split_once('=').ok_or(SignatureError::Malformed)? {
             ("t", digits) if time.is_none() => time = Some(read_seconds(digits).ok_or(SignatureError::Malformed)?),
             ("t", _) => return Err(SignatureError::Malformed),
-            ("v1", hex) if values.len() < MAX_VALUES => values.push(read_hex(hex).ok_or(SignatureError::Malformed)?),
+            ("v1", hex) if values.len() < MAX_VALUES => {
+                values.push(read_hex(hex).ok_or(SignatureError::Malformed)?)
+            }
             ("v1", _) => return Err(SignatureError::Malformed),
             _ => {}
         }

@@ -56,7 +56,11 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueErro
 /// Returns the errors of [`bounded`], and `invalid_format` for a line end.
 pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     bounded(text, chars)?;
-    if text.contains(is_line_end) { Err(ValueError::format("text in one line, without line ends")) } else { Ok(()) }
+    if text.contains(is_line_end) {
+        Err(ValueError::format("text in one line, without line ends"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns `true` for the characters that end a line in Unicode and that [`bounded`] accepts.
@@ -124,7 +128,11 @@ mod tests {
         for max in [1_usize, 80, 4000] {
             for unit in ["a", "é", "漢", "👍"] {
                 assert_eq!(bounded(&unit.repeat(max), 1..=max), Ok(()), "{max} × {unit}");
-                assert_eq!(bounded(&unit.repeat(max + 1), 1..=max).unwrap_err().code, Code::TooLong, "{max} × {unit}");
+                assert_eq!(
+                    bounded(&unit.repeat(max + 1), 1..=max).unwrap_err().code,
+                    Code::TooLong,
+                    "{max} × {unit}"
+                );
             }
         }
         assert_eq!(bounded("", 0..=5), Ok(()));

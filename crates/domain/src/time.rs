@@ -79,7 +79,8 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, NotATime> {
         let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| NotATime)?.to_utc();
         // A leap second becomes the last millisecond before the next minute.
-        let millis = parsed.timestamp() * MS_PER_SECOND + i64::from(parsed.nanosecond().min(999_999_999) / 1_000_000);
+        let millis =
+            parsed.timestamp() * MS_PER_SECOND + i64::from(parsed.nanosecond().min(999_999_999) / 1_000_000);
         if YEARS.contains(&parsed.year()) { Ok(Self(millis)) } else { Err(NotATime) }
     }
 }

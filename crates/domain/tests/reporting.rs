@@ -58,7 +58,11 @@ fn has_cycle(people: &[Employee]) -> bool {
 }
 
 /// Requests a new manager, or none, with the body of a PATCH.
-fn request_move(people: &[Employee], person: usize, manager: Option<usize>) -> Result<Option<Employee>, DomainError> {
+fn request_move(
+    people: &[Employee],
+    person: usize,
+    manager: Option<usize>,
+) -> Result<Option<Employee>, DomainError> {
     let stored = &people[person];
     let manager = manager.map(|manager| &people[manager]);
     let body = manager.map_or("null".to_owned(), |manager| format!("\"{}\"", manager.id));
@@ -71,7 +75,9 @@ fn request_move(people: &[Employee], person: usize, manager: Option<usize>) -> R
     };
     let found = References { manager: manager.map(line), ..References::default() };
     let patch = Patch::parse(body, stored).unwrap();
-    stored.update(&patch, &found, Timestamp::from_millis(2_000)).map(|decision| decision.map(|change| change.state))
+    stored
+        .update(&patch, &found, Timestamp::from_millis(2_000))
+        .map(|decision| decision.map(|change| change.state))
 }
 
 proptest! {

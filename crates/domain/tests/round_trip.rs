@@ -225,7 +225,11 @@ fn summary_sent_back_changes_nothing() {
     };
     for summary in [plain, full] {
         let patch = summary::Patch::parse(response_body(&summary), &summary).unwrap();
-        assert_eq!(summary.update(&summary, patch, &summary::References::default(), LATER), Ok(None), "{summary:?}");
+        assert_eq!(
+            summary.update(&summary, patch, &summary::References::default(), LATER),
+            Ok(None),
+            "{summary:?}"
+        );
     }
 }
 
@@ -251,7 +255,8 @@ fn library_entry_sent_back_changes_nothing() {
 #[test]
 fn organization_sent_back_changes_nothing() {
     let plain = Organization::new(id(1), "Acme".to_owned(), AT);
-    let set = Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
+    let set =
+        Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
     for organization in [plain, set] {
         let patch = organization::Patch::parse(response_body(&organization), &organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");

@@ -109,7 +109,8 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             let observations = set.iter().map(|id| (*id, found(id))).collect();
             let named = Value::List(wanted.iter().map(|id| Value::Text(id.to_string())).collect());
             let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), summary).unwrap();
-            let decided = summary.update(summary, patch, &References { observations, ..References::default() }, AT);
+            let decided =
+                summary.update(summary, patch, &References { observations, ..References::default() }, AT);
             assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
             if let Ok(Some(decision)) = decided {
                 *summary = decision.state;

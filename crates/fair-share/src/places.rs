@@ -131,7 +131,8 @@ mod tests {
 
     #[tokio::test]
     async fn freed_slot_goes_to_the_waiting_caller() {
-        let places = Arc::new(Places::new(&SlowReads { wait: Duration::from_secs(60), ..SlowReads::with_places(2) }));
+        let places =
+            Arc::new(Places::new(&SlowReads { wait: Duration::from_secs(60), ..SlowReads::with_places(2) }));
         let held = places.take(tenant(1), &[]).await.unwrap();
         let waiting = tokio::spawn({
             let places = Arc::clone(&places);

@@ -34,7 +34,8 @@ impl FromStr for Network {
     type Err = InvalidNetwork;
 
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let (address, length) = text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
+        let (address, length) =
+            text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
         let address: IpAddr = address.parse().map_err(|_| InvalidNetwork)?;
         let width = if address.is_ipv4() { 32 } else { 128 };
         let length: u32 = length.map_or(Ok(width), str::parse).map_err(|_| InvalidNetwork)?;

@@ -42,7 +42,17 @@ impl Api {
         record::register(record::quota_names());
         let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
         let read_turns = Arc::default();
-        Self { services, settings, readiness, router, cors, answers, read_turns, base_url, warned_of_forwarded_header }
+        Self {
+            services,
+            settings,
+            readiness,
+            router,
+            cors,
+            answers,
+            read_turns,
+            base_url,
+            warned_of_forwarded_header,
+        }
     }
 
     /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is

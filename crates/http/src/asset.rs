@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY};
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY,
+};
 use bytes::Bytes;
 use candor_domain::idempotency::Fingerprint;
 
@@ -112,7 +114,8 @@ mod tests {
     #[test]
     fn asset_etag_differs_per_encoding_and_match_gets_304() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
-        let tags = ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
+        let tags =
+            ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
         let again = asset.answer(&asked("gzip", Some(&tags[1])));
         assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));

@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn blank_line_is_found_across_any_split_and_line_ending() {
-        for head in ["GET / HTTP/1.1\r\nhost: x\r\n\r\n", "GET / HTTP/1.1\nhost: x\n\n", "GET / HTTP/1.1\r\na: b\n\r\n"]
+        for head in
+            ["GET / HTTP/1.1\r\nhost: x\r\n\r\n", "GET / HTTP/1.1\nhost: x\n\n", "GET / HTTP/1.1\r\na: b\n\r\n"]
         {
             let text = format!("{head}GET");
             for cut in 1..head.len() {

@@ -83,7 +83,8 @@ pub(crate) fn accepted_encoding(headers: &HeaderMap) -> Option<Encoding> {
         headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
     {
         let (name, weight) = part.split_once(';').map_or((part, None), |(name, weight)| (name, Some(weight)));
-        let weight = weight.map_or(Some(1.0), |weight| weight.trim().strip_prefix("q=")?.trim().parse::<f32>().ok());
+        let weight =
+            weight.map_or(Some(1.0), |weight| weight.trim().strip_prefix("q=")?.trim().parse::<f32>().ok());
         match name.trim().to_ascii_lowercase().as_str() {
             "zstd" => quality[0] = weight,
             "gzip" | "x-gzip" => quality[1] = weight,

@@ -112,7 +112,11 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
 }
 
 impl Api {
-    async fn work(&self, exchange: &mut Exchange<'_>, payload: &mut Option<Payload>) -> Result<Answer, ErrorResponse> {
+    async fn work(
+        &self,
+        exchange: &mut Exchange<'_>,
+        payload: &mut Option<Payload>,
+    ) -> Result<Answer, ErrorResponse> {
         let request = exchange.request;
         framing::head(request.uri(), request.headers())?;
         if let Some((pattern, page)) = docs::page(request.path()) {
@@ -348,7 +352,9 @@ impl Api {
         let bytes = framing::body(request, payload, self.settings.body_time).await?;
         if bytes.is_empty() {
             return match route.body {
-                Body::Required(_) => Err(ErrorResponse::malformed("The body is missing; it must be a JSON object.")),
+                Body::Required(_) => {
+                    Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."))
+                }
                 Body::None | Body::Optional(_) | Body::Csv => Ok(None),
             };
         }

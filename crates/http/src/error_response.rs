@@ -101,7 +101,8 @@ impl ErrorResponse {
     /// Adds the first [`MAX_PROBLEMS`] problems as details, and an entry with the number of the rest.
     fn with_problems(self, problems: &ValidationErrors) -> Self {
         let problems = problems.as_slice();
-        let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty()) else {
+        let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty())
+        else {
             return self.with(problems);
         };
         let message = format!(
@@ -203,7 +204,8 @@ impl ErrorResponse {
     /// Serializes the body of an error response (§7).
     pub(crate) fn envelope(&self, request: RequestId) -> Bytes {
         let code = self.code.word();
-        let error = Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
+        let error =
+            Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
         Bytes::from(serde_json::to_vec(&Body { error }).unwrap_or_default())
     }
 }
@@ -235,9 +237,9 @@ impl From<PermissionDenied> for ErrorResponse {
         let error = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
             PermissionDenied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
-            PermissionDenied::AdminRequired | PermissionDenied::AdminKeyRequired | PermissionDenied::ActsForPerson => {
-                error.with(json!([{"required_access_level": "admin"}]))
-            }
+            PermissionDenied::AdminRequired
+            | PermissionDenied::AdminKeyRequired
+            | PermissionDenied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
             PermissionDenied::TestKey => error.with(json!([{"key_environment": "test"}])),
             PermissionDenied::LiveKey => error.with(json!([{"key_environment": "live"}])),
             PermissionDenied::CannotGrant
@@ -264,13 +266,15 @@ impl From<DomainError> for ErrorResponse {
             }
             DomainError::Unprocessable(problems) => {
                 let message = "A referenced resource does not exist or is not in a valid state. See `details`.";
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message).with_problems(&problems)
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, ErrorCode::Unprocessable, message)
+                    .with_problems(&problems)
             }
             DomainError::NotFound => Self::not_found(),
             DomainError::Denied(denied) => denied.into(),
             DomainError::Conflict(conflict) => {
                 let seconds = conflict.retry_after.map(|retry_after| retry_after.seconds);
-                let error = Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict]);
+                let error =
+                    Self::new(StatusCode::CONFLICT, ErrorCode::Conflict, conflict.message()).with([conflict]);
                 Self { retry_after_seconds: seconds, ..error }
             }
         }

@@ -53,7 +53,8 @@ pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<P
 /// Returns whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2).
 pub(crate) fn names<'a>(mut lines: impl Iterator<Item = &'a str>, tag: &str) -> bool {
     lines.any(|line| {
-        line.trim() == "*" || line.split(',').any(|part| part.trim().strip_prefix("W/").unwrap_or(part.trim()) == tag)
+        line.trim() == "*"
+            || line.split(',').any(|part| part.trim().strip_prefix("W/").unwrap_or(part.trim()) == tag)
     })
 }
 

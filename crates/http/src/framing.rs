@@ -47,7 +47,9 @@ pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> 
     let mut pairs = Vec::new();
     for pair in text.split('&').filter(|part| !part.is_empty()) {
         if pairs.len() == MAX_PARAMETERS {
-            return Err(ErrorResponse::malformed(format!("The query must have at most {MAX_PARAMETERS} parameters.")));
+            return Err(ErrorResponse::malformed(format!(
+                "The query must have at most {MAX_PARAMETERS} parameters."
+            )));
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         pairs.push((decoded(name)?.into_owned(), decoded(value)?.into_owned()));
@@ -65,8 +67,8 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
         out.push(match byte {
             b'+' => b' ',
             b'%' => {
-                let digits =
-                    [bytes.next(), bytes.next()].map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
+                let digits = [bytes.next(), bytes.next()]
+                    .map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
                 let [Some(high), Some(low)] = digits else {
                     return Err(ErrorResponse::malformed(
                         "The query has a % that two hexadecimal digits do not follow.",
@@ -164,7 +166,8 @@ async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: us
 }
 
 async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, BodyError> {
-    let broken = |error| if matches!(error, PayloadError::Overflow) { BodyError::TooLarge } else { BodyError::Broken };
+    let broken =
+        |error| if matches!(error, PayloadError::Overflow) { BodyError::TooLarge } else { BodyError::Broken };
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
     let first = first.map_err(broken)?;
     let mut whole: Option<BytesMut> = None;
@@ -192,7 +195,8 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
 
 /// Requires a media type in UTF-8.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
-    let unsupported = |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    let unsupported =
+        |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|header| !header.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return unsupported("The body must be sent without a content encoding.".to_owned());
     }

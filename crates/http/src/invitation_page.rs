@@ -35,7 +35,8 @@ const HEADERS: [(HeaderName, &str); 4] = [
 
 /// Returns whether the request submits the page's form.
 pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
-    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let content_type =
+        request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default();
     *request.method() == Method::POST && media_type.trim().eq_ignore_ascii_case(FORM)
 }

@@ -143,7 +143,10 @@ impl PacedStream {
         let Times { head, write } = self.times;
         if self.gate.has_head_begun() {
             ready!(self.head.get_or_insert_with(|| Box::pin(sleep(head))).as_mut().poll(cx));
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the head of a request takes too long")));
+            return Poll::Ready(Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the head of a request takes too long",
+            )));
         }
         if self.sent_ahead && self.gate.is_between_requests() {
             ready!(self.silent.get_or_insert_with(|| Box::pin(sleep(write))).as_mut().poll(cx));
@@ -155,7 +158,11 @@ impl PacedStream {
 }
 
 impl AsyncRead for PacedStream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let stream = &mut *self;
         if !stream.gate.has_head_begun() {
             stream.head = None;

@@ -29,8 +29,9 @@ impl ReadTurns {
     pub(crate) async fn take(self: &Arc<Self>, key: KeyId) -> ReadTurn {
         let semaphore = {
             let mut all = self.all();
-            let turns =
-                all.entry(key).or_insert_with(|| Turns { semaphore: Arc::new(Semaphore::new(MOST_AT_ONCE)), users: 0 });
+            let turns = all
+                .entry(key)
+                .or_insert_with(|| Turns { semaphore: Arc::new(Semaphore::new(MOST_AT_ONCE)), users: 0 });
             turns.users += 1;
             Arc::clone(&turns.semaphore)
         };

@@ -2,8 +2,8 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
@@ -91,7 +91,11 @@ impl Answer {
     ///
     /// # Errors
     /// 503 if the caller has too many unsent answers.
-    fn admitted(mut self, api: &Api, exchange: &Exchange<'_>) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
+    fn admitted(
+        mut self,
+        api: &Api,
+        exchange: &Exchange<'_>,
+    ) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
         let request = exchange.request;
         if !self.is_encoded {
             self.body = compress::apply(request.headers(), &mut self.headers, self.body);

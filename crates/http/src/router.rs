@@ -106,7 +106,8 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
     }
-    let unreserved = |candidate: &char| candidate.is_ascii_alphanumeric() || matches!(candidate, '-' | '.' | '_' | '~');
+    let unreserved =
+        |candidate: &char| candidate.is_ascii_alphanumeric() || matches!(candidate, '-' | '.' | '_' | '~');
     let (mut plain, mut rest) = (String::with_capacity(path.len()), path);
     while let Some((before, behind)) = rest.split_once('%') {
         plain.push_str(before);
@@ -151,8 +152,9 @@ mod tests {
         let router = Router::new(ROUTES);
         for route in ROUTES {
             let second_ids = ["{delivery_id}", "{message_id}"];
-            let path =
-                second_ids.iter().fold(route.path.replace("{id}", "some_id"), |path, id| path.replace(id, "other_id"));
+            let path = second_ids
+                .iter()
+                .fold(route.path.replace("{id}", "some_id"), |path, id| path.replace(id, "other_id"));
             let path = format!("{BASE}{path}");
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();

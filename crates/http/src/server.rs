@@ -74,7 +74,8 @@ pub fn server(api: &Arc<Api>, listeners: Vec<TcpListener>, options: ServerOption
         .max_concurrent_connections(options.connections_per_worker)
         .shutdown_timeout(options.drain_seconds)
         .disable_signals();
-    let connections = Connections::with_limit(options.connections_per_client, api.settings.trusted_proxies.clone());
+    let connections =
+        Connections::with_limit(options.connections_per_client, api.settings.trusted_proxies.clone());
     for listener in listeners {
         let connections = Arc::clone(&connections);
         let (api, stop) = (Arc::clone(api), builder.graceful_shutdown_signal());

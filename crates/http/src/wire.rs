@@ -96,7 +96,8 @@ impl ErrorBodyStream {
 
 /// Renders the headers of an error answer, up to the blank line.
 fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorResponse), length: usize) -> String {
-    let should_retry = error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
+    let should_retry =
+        error.should_retry().map(|word| format!("candor-should-retry: {word}\r\n")).unwrap_or_default();
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
     let rate_limit = api.services.limits.look_failures(address::bucket(client), api.services.clock.now());
     format!(
@@ -153,7 +154,11 @@ fn error(status: StatusCode) -> Option<ErrorResponse> {
 }
 
 impl AsyncRead for ErrorBodyStream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
             // A timeout with an OS error number comes from the kernel: the connection is already gone.
             Err(error) if error.kind() == io::ErrorKind::TimedOut && error.raw_os_error().is_none() => {
@@ -200,7 +205,8 @@ mod tests {
     fn only_trailing_bodyless_refusals_are_rewritten() {
         let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         let found = |text: &str| {
-            empty_refusal(text.as_bytes()).map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))
+            empty_refusal(text.as_bytes())
+                .map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))
         };
         assert_eq!(found(head), Some((0, 400, head.len())));
         assert_eq!(

@@ -48,7 +48,8 @@ impl RedisRateLimits {
     /// # Errors
     /// Returns [`RateLimitStoreError::Unreachable`] outside of a Tokio runtime.
     pub fn new(server: &RedisServer) -> Result<Self, RateLimitStoreError> {
-        let runtime = Handle::try_current().map_err(|error| RateLimitStoreError::Unreachable(error.to_string()))?;
+        let runtime =
+            Handle::try_current().map_err(|error| RateLimitStoreError::Unreachable(error.to_string()))?;
         let tcp = TcpSettings::default().set_nodelay(true);
         #[cfg(target_os = "linux")]
         let tcp = tcp.set_user_timeout(UNCONFIRMED);
@@ -87,7 +88,12 @@ impl Shared {
 
 #[async_trait]
 impl RateLimitStore for RedisRateLimits {
-    async fn admit(&self, key: KeyId, class: QuotaClass, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
+    async fn admit(
+        &self,
+        key: KeyId,
+        class: QuotaClass,
+        limit: u32,
+    ) -> Result<RateLimitStatus, RateLimitStoreError> {
         self.decide(format!("{PREFIX}:{key}:{}", class.word()), limit).await
     }
 

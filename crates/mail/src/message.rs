@@ -123,7 +123,8 @@ mod tests {
         let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
         let text = it.content.to_string();
         assert!(!text.contains("\r\nBcc:"), "{text}");
-        for bad in ["ada@example.org, eve@example.org", "ada", "ada@example.org\r\nRCPT TO:<eve@example.org>", ""] {
+        for bad in ["ada@example.org, eve@example.org", "ada", "ada@example.org\r\nRCPT TO:<eve@example.org>", ""]
+        {
             assert!(matches!(prepare(&mail(bad, "x"), &from), Err(MailFailure::Unsendable)), "{bad}");
         }
     }

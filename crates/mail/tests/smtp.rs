@@ -74,7 +74,8 @@ async fn mail_and_password_are_encrypted_over_tls() {
 async fn untrusted_certificate_ends_the_session() {
     for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
         let server = TestSmtp::start(wire).unwrap();
-        let distrusting = SmtpTransport::new(settings(&format!("{scheme}://localhost:{}", server.port()))).unwrap();
+        let distrusting =
+            SmtpTransport::new(settings(&format!("{scheme}://localhost:{}", server.port()))).unwrap();
         assert_eq!(distrusting.send(mail(1)).await, Err(MailFailure::Tls), "{wire:?}");
         let url = format!("{scheme}://127.0.0.1:{}", server.port());
         let authorities = vec![server.certificate().der.clone()];

@@ -206,8 +206,8 @@ mod tests {
         assert!(made.iter().all(|id| id.timestamp_ms() == 1_700_000_000_000));
     }
 
-    /// Recorded seeds, such as those of the simulation, depend on the sequence. These are the numbers of the reference
-    /// implementation.
+    /// Recorded seeds, such as those of the simulation, depend on the sequence. These are the numbers of the
+    /// reference implementation.
     #[test]
     fn seed_gives_the_numbers_of_splitmix64() {
         let ids = SeededIds::new(1_234_567);

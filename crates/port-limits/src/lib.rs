@@ -17,7 +17,12 @@ pub trait RateLimitStore: Send + Sync {
     ///
     /// # Errors
     /// Returns [`RateLimitStoreError`]; the request may have been counted nevertheless.
-    async fn admit(&self, key: KeyId, class: QuotaClass, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError>;
+    async fn admit(
+        &self,
+        key: KeyId,
+        class: QuotaClass,
+        limit: u32,
+    ) -> Result<RateLimitStatus, RateLimitStoreError>;
 
     /// Checks that the store can count, without counting a request.
     ///

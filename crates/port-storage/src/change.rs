@@ -129,7 +129,9 @@ impl Write {
     pub const fn wakes(&self) -> Option<BackgroundWorker> {
         match self {
             Self::Put(row) | Self::PutReporting { row, .. } => row.table().wakes,
-            Self::WebhookRemoved(..) | Self::Enqueue(_) | Self::BringForward(..) => Some(BackgroundWorker::Delivery),
+            Self::WebhookRemoved(..) | Self::Enqueue(_) | Self::BringForward(..) => {
+                Some(BackgroundWorker::Delivery)
+            }
             Self::NotificationsRead(..) | Self::MessageAdded(..) | Self::StreakReset(_) => None,
         }
     }

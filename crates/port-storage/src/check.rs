@@ -39,12 +39,12 @@ impl CommitCondition {
 }
 
 impl ChangeSet {
-    /// Returns the conditions under which this change set can be committed: the required ones, versions, and unique
-    /// values.
+    /// Returns the conditions under which this change set can be committed: the required ones, versions, and
+    /// unique values.
     ///
-    /// Three parts of a commit have no conditions here. Rows that a change set refers to are read for its decision and
-    /// never deleted. Ids of events, audit entries and notifications are new. Promised attempts of deliveries belong to
-    /// operations without dry runs.
+    /// Three parts of a commit have no conditions here. Rows that a change set refers to are read for its decision
+    /// and never deleted. Ids of events, audit entries and notifications are new. Promised attempts of deliveries
+    /// belong to operations without dry runs.
     ///
     /// # Errors
     /// A row that cannot be stored.
@@ -59,13 +59,17 @@ impl ChangeSet {
                     row_conditions(row, &mut conditions)?;
                 }
                 Write::MessageAdded(id, _) => {
-                    conditions.push(CommitCondition::IsOpen(RowKey { table: Conversation::TABLE, id: id.to_bytes() }));
+                    conditions
+                        .push(CommitCondition::IsOpen(RowKey { table: Conversation::TABLE, id: id.to_bytes() }));
                 }
                 Write::WebhookRemoved(id, version) => {
                     let key = RowKey { table: Subscription::TABLE, id: id.to_bytes() };
                     conditions.push(CommitCondition::HasVersion(key, *version));
                 }
-                Write::NotificationsRead(..) | Write::StreakReset(_) | Write::Enqueue(_) | Write::BringForward(..) => {}
+                Write::NotificationsRead(..)
+                | Write::StreakReset(_)
+                | Write::Enqueue(_)
+                | Write::BringForward(..) => {}
             }
         }
         Ok(conditions)
@@ -74,8 +78,9 @@ impl ChangeSet {
 
 fn row_conditions(row: &AnyRow, conditions: &mut Vec<CommitCondition>) -> Result<(), RowWriteError> {
     let key = RowKey { table: row.table(), id: row.id() };
-    conditions
-        .push(row.seen().map_or(CommitCondition::IsAbsent(key), |version| CommitCondition::HasVersion(key, version)));
+    conditions.push(
+        row.seen().map_or(CommitCondition::IsAbsent(key), |version| CommitCondition::HasVersion(key, version)),
+    );
     for column in UNIQUES.iter().filter(|column| column.table == key.table.name) {
         let value = row.cell(column.column)?.filter(|cell| !matches!(cell, SqlValue::Null(_)));
         conditions.extend(value.map(|value| CommitCondition::IsFree(key, *column, value.clone())));

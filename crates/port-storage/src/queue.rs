@@ -143,7 +143,11 @@ pub trait Webhooks {
     /// Returns the selected event types of all subscriptions of a tenant.
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers>;
     /// Returns the subscriptions of all tenants after this one, ordered by tenant and id.
-    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
+    async fn every_webhook(
+        &self,
+        after: Option<QueueKey>,
+        most: u16,
+    ) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
     /// Returns one attempt. The time in its id narrows the search.
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
     /// Returns the events that exist, in any order.

@@ -19,10 +19,17 @@ use crate::error::{Read, StorageError};
 #[async_trait]
 pub trait Rows {
     /// Returns the row with this value in a column that is unique within a tenant.
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>>;
+    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue)
+    -> Read<Option<AnyStored>>;
     /// Returns the rows with one of these values in a column, in any order. `values` is not empty and has no
     /// duplicates.
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
+    async fn any_rows(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>>;
     /// Returns the first rows of several lists, merged in their order: up to their limit, plus one more if
     /// there is one. The lists have the same kind of row, the same order and no row in common.
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
@@ -30,7 +37,13 @@ pub trait Rows {
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
     /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
     /// value, tenant and id.
-    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>>;
+    async fn any_due(
+        &self,
+        kind: RowKind,
+        by: Column,
+        until: SqlValue,
+        most: u16,
+    ) -> Read<Vec<(Tenant, AnyStored)>>;
 }
 
 /// Typed reads of any table.
@@ -94,7 +107,11 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// Returns a page of a list.
-    fn page<T: Stored>(&self, tenant: Tenant, list: TypedListing<T>) -> impl Future<Output = Read<Page<T>>> + Send {
+    fn page<T: Stored>(
+        &self,
+        tenant: Tenant,
+        list: TypedListing<T>,
+    ) -> impl Future<Output = Read<Page<T>>> + Send {
         async move {
             let limit = list.limit();
             let rows = first(self, tenant, list).await?;

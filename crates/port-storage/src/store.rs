@@ -141,9 +141,9 @@ pub trait Storage:
     /// Saves a change set completely or not at all. Once called, it is executed even if the returned future
     /// is dropped. It never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
-    /// Answers as [`Storage::commit`] would with the rows that are stored now, without saving anything. It only reads: it
-    /// locks nothing and does not wait for other changes. A stored response for the idempotency key is ignored. See
-    /// [`ChangeSet::conditions`].
+    /// Answers as [`Storage::commit`] would with the rows that are stored now, without saving anything. It only
+    /// reads: it locks nothing and does not wait for other changes. A stored response for the idempotency key is
+    /// ignored. See [`ChangeSet::conditions`].
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError>;
     /// Returns the store for reads that may be slightly stale: they go to a replica if there is one. Each
     /// read sees one snapshot, and snapshots of the event feed never go backwards. Reads that must see the

@@ -210,7 +210,12 @@ pub(crate) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &m
 }
 
 /// Adds the numbers of the documents with those terms of the range that `is_wanted` accepts.
-pub(crate) fn numbers_of_terms(body: &[u8], range: &KeyRange, is_wanted: impl Fn(&[u8]) -> bool, out: &mut Vec<u32>) {
+pub(crate) fn numbers_of_terms(
+    body: &[u8],
+    range: &KeyRange,
+    is_wanted: impl Fn(&[u8]) -> bool,
+    out: &mut Vec<u32>,
+) {
     each_within(body, range, |key, bytes| {
         if is_wanted(term_of(key)) {
             out.extend(Numbers::new(bytes));
@@ -301,7 +306,8 @@ mod tests {
     fn term_is_distinguished_from_longer_terms() {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
         assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
-        let begun: Vec<_> = found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
+        let begun: Vec<_> =
+            found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
         assert_eq!(begun, ["calm", "calmly"]);
     }
 

@@ -55,8 +55,12 @@ impl Text {
 }
 
 fn texts() -> impl Strategy<Value = Vec<Text>> {
-    let text =
-        (btree_set(select(&WORDS[..]), 1..5), 0..PEOPLE, btree_set(0..PEOPLE, 0..3), proptest::bool::weighted(0.1));
+    let text = (
+        btree_set(select(&WORDS[..]), 1..5),
+        0..PEOPLE,
+        btree_set(0..PEOPLE, 0..3),
+        proptest::bool::weighted(0.1),
+    );
     let text = text.prop_map(|(words, subject, readers, is_public)| Text { words, subject, readers, is_public });
     vec(text, 1..300)
 }

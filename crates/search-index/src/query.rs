@@ -122,7 +122,10 @@ fn is_long(word: &str) -> bool {
 /// Returns the numbers of the documents that have all of these terms, each given with its blocks. Restricted
 /// to `among` if it is given.
 #[must_use]
-pub fn with_all<'b>(among: Option<Vec<u32>>, terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>) -> Vec<u32> {
+pub fn with_all<'b>(
+    among: Option<Vec<u32>>,
+    terms: impl IntoIterator<Item = (&'b Term, &'b [Block])>,
+) -> Vec<u32> {
     let (mut all, mut terms) = (among, Vec::from_iter(terms));
     // The rarest term first, so that the intersections stay small.
     terms.sort_by_key(|(_, blocks)| blocks.len());
@@ -167,7 +170,8 @@ mod tests {
         let segment = SegmentContents::build([1; 16], documents.collect()).unwrap();
         let query = IndexQuery::new(&SearchQuery::parse(asked).unwrap().lookup(score).unwrap(), None);
         let blocks = segment.blocks.as_slice();
-        let all = query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));
+        let all =
+            query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));
         match query.prefix() {
             Some(it) => it.among(all.as_deref(), [blocks, blocks]),
             None => all.unwrap_or_default(),

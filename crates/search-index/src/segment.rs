@@ -109,7 +109,8 @@ impl SegmentContents {
     /// Builds a segment, or `None` if no document has terms. The last of several documents with one key wins.
     #[must_use]
     pub fn build(id: [u8; 16], documents: Vec<Document>) -> Option<Self> {
-        let mut newest: BTreeMap<_, _> = documents.into_iter().map(|document| (document.key, document.terms)).collect();
+        let mut newest: BTreeMap<_, _> =
+            documents.into_iter().map(|document| (document.key, document.terms)).collect();
         newest.retain(|_, terms| !terms.is_empty());
         let keys: Vec<_> = newest.keys().rev().copied().collect();
         let mut terms: BTreeMap<&[u8], Vec<u32>> = BTreeMap::new();
@@ -223,7 +224,12 @@ mod tests {
     fn documents_are_numbered_from_the_newest() {
         let it = SegmentContents::build(
             [1; 16],
-            vec![document(5, 1, &["a", "b"]), document(9, 2, &["a"]), document(9, 3, &["b", "b"]), document(7, 4, &[])],
+            vec![
+                document(5, 1, &["a", "b"]),
+                document(9, 2, &["a"]),
+                document(9, 3, &["b", "b"]),
+                document(7, 4, &[]),
+            ],
         );
         let it = it.unwrap();
         assert_eq!((it.segment.documents, it.segment.newest.millis(), it.segment.oldest.millis()), (3, 9, 5));

@@ -5,8 +5,9 @@ use candor_fair_share::SlowReads;
 /// Address of the database, and limits for its connections.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    /// `postgres://user:password@host:port/database?sslmode=…`, or `postgres:///database?host=/folder/of/the/socket`.
-    /// `sslmode` is `disable`, `prefer`, `require`, `verify-ca` or `verify-full`; `sslrootcert` names a PEM file.
+    /// `postgres://user:password@host:port/database?sslmode=…`, or
+    /// `postgres:///database?host=/folder/of/the/socket`. `sslmode` is `disable`, `prefer`, `require`, `verify-ca`
+    /// or `verify-full`; `sslrootcert` names a PEM file.
     pub url: String,
     /// Maximum number of connections, including those shared by reads and those for slow reads; at least 4.
     pub pool: usize,

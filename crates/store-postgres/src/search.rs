@@ -60,7 +60,8 @@ impl SearchIndex for PostgresStore {
              ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key OFFSET 0) AS f"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
-        let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let found =
+            if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut blocks: Vec<Vec<Block>> = vec![vec![]; wanted.len()];
         for (at, block) in found {
             if let Some(it) = blocks.get_mut(at) {
@@ -82,7 +83,8 @@ impl SearchIndex for PostgresStore {
              AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, bytes(row)?));
-        let found = if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let found =
+            if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut chunks = vec![vec![]; wanted.len()];
         for (at, body) in found {
             if let Some(it) = chunks.get_mut(at) {
@@ -120,7 +122,8 @@ impl SearchIndex for PostgresStore {
         ));
         let gone = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
         for (tenant, segment) in &gone {
-            let tables = [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
+            let tables =
+                [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
             let removal = tables.map(|(table, key)| {
                 let mut sql = Sql::default();
                 let (tenant, segment) = (sql.tenant(*tenant), sql.id(*segment));
@@ -135,7 +138,8 @@ impl SearchIndex for PostgresStore {
 
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let mut sql = Sql::default();
-        let whose = tenant.map(|tenant| format!("WHERE tenant_id = {}", sql.id(tenant.to_bytes()))).unwrap_or_default();
+        let whose =
+            tenant.map(|tenant| format!("WHERE tenant_id = {}", sql.id(tenant.to_bytes()))).unwrap_or_default();
         let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name LIMIT {most}"

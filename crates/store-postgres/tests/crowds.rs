@@ -89,8 +89,9 @@ async fn commit_waiting_for_a_lock_does_not_block_another() {
     let held = other.transaction().await.unwrap();
     scene.hold_others(&held).await;
 
-    let others =
-        |from: u32| (from..from + 30).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
+    let others = |from: u32| {
+        (from..from + 30).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect()
+    };
     let waiting = scene.others.iter().map(|id| scene.observing(&id.to_string(), *id)).collect();
     let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
     for running in [before, behind] {
@@ -154,7 +155,8 @@ async fn commit_waiting_for_a_retry_does_not_block_another() {
     let tenant = u128::from_be_bytes(scene.tenant.to_bytes());
     let values = (0..HELD_UP)
         .map(|number| format!("('{tenant:032x}', 'twin-{number}', '', 201, '', '2026-03-02', '9999-01-01')"));
-    let insert = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
+    let insert =
+        "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
     held.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
 
     let twins = (0..HELD_UP).map(|number| scene.observing(&format!("twin-{number}"), scene.person)).collect();

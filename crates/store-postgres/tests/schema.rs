@@ -59,7 +59,9 @@ async fn migrated_schema_equals_the_compared_schema() {
     }
     let read = Schema::new("postgres").tables.into_iter();
     let read: BTreeMap<_, Vec<_>> = read
-        .map(|(name, table)| (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect()))
+        .map(|(name, table)| {
+            (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect())
+        })
         .collect();
     assert_eq!(found, read);
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
@@ -94,7 +96,8 @@ async fn declared_columns_have_name_type_and_nullability() {
         let there: BTreeSet<(String, String, bool)> =
             there.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
         let known = table.columns.iter();
-        let known = known.map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
+        let known =
+            known.map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
         assert_eq!(there, known.collect(), "{}", table.name);
     }
 }

@@ -41,7 +41,10 @@ fn with_event(fixtures: &Fixtures) -> ChangeSet {
 }
 
 async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -> FeedPage {
-    store.feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &after.cloned().into(), 50).await.unwrap()
+    store
+        .feed(tenant, &FeedFilter::default(), Timestamp::from_millis(0), &after.cloned().into(), 50)
+        .await
+        .unwrap()
 }
 
 /// Reads the next `count` events. Waits, because an open transaction of another test on the same server can
@@ -133,7 +136,10 @@ async fn dropped_commit_is_carried_out_and_leaves_nothing_open() {
     let (store, other, fixtures) =
         (support::store(&database, None).await, support::client(database.url()).await, Fixtures::new(2));
     let (tenant, mut person) = (fixtures.tenant(), fixtures.employee());
-    store.commit(tenant, fixtures.change(vec![candor_store_testkit::fixtures::joins(person.clone())])).await.unwrap();
+    store
+        .commit(tenant, fixtures.change(vec![candor_store_testkit::fixtures::joins(person.clone())]))
+        .await
+        .unwrap();
     other
         .batch_execute("BEGIN; SELECT * FROM reporting_trees FOR UPDATE; SELECT * FROM employees FOR UPDATE")
         .await
@@ -175,9 +181,14 @@ async fn feed_waits_for_transactions_that_began_before() {
     store.commit(tenant, change).await.unwrap();
 
     let early = feed(&store, tenant, None).await;
-    assert_eq!((early.events.len(), early.next.clone(), early.more), (0, None, false), "the open one may come first");
+    assert_eq!(
+        (early.events.len(), early.next.clone(), early.more),
+        (0, None, false),
+        "the open one may come first"
+    );
     other.batch_execute("COMMIT").await.unwrap();
-    let ids: Vec<_> = shown(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
+    let ids: Vec<_> =
+        shown(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
     assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
 }
 

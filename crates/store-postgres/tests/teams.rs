@@ -133,7 +133,8 @@ impl Company {
             }
         };
         let observations: Vec<_> = (0..count).map(one).collect();
-        self.save(observations.iter().map(|observation| Write::put(&Row::new(observation.clone()))).collect()).await;
+        self.save(observations.iter().map(|observation| Write::put(&Row::new(observation.clone()))).collect())
+            .await;
         observations
     }
 
@@ -171,7 +172,9 @@ async fn objective_walk_of_a_large_team_is_complete_and_ordered() {
     let company = Company::new(&database).await;
     let objectives = company.objectives(900).await;
     let every: Vec<_> = [Status::Proposed, Status::Approved, Status::Archived].to_vec();
-    for (family, statuses) in [(Family::Employees, None), (Family::Managers, None), (Family::Managers, Some(every))] {
+    for (family, statuses) in
+        [(Family::Employees, None), (Family::Managers, None), (Family::Managers, Some(every))]
+    {
         for (_, sort) in Objective::sorts() {
             let mut filter = Filter::parse(family, Params::new(vec![])).unwrap().filter;
             filter.statuses = statuses.clone().unwrap_or(filter.statuses);
@@ -250,7 +253,10 @@ async fn team_change_is_visible_in_lists_at_once() {
 
     let gone = Employee { manager_id: None, ..company.leads[1].clone() };
     company
-        .save(vec![Write::employee(&Row::expecting(gone, Version::FIRST), Some(ReportingLineChange { seen: None }))])
+        .save(vec![Write::employee(
+            &Row::expecting(gone, Version::FIRST),
+            Some(ReportingLineChange { seen: None }),
+        )])
         .await;
     assert_eq!(first().await, Some(of_lead.id), "the lead of the one who was hired has left the team");
 }

@@ -72,15 +72,18 @@ fn has_table(db: &mut Db, name: &str) -> Read<bool> {
 
 /// Checks indexes against their tables, and every foreign key.
 fn expect_integrity(db: &mut Db) -> Read<()> {
-    let text =
-        |db: &mut Db, pragma: &'static str| db.first(Sql::new(pragma), |row| row.text().map_err(StorageError::Failed));
+    let text = |db: &mut Db, pragma: &'static str| {
+        db.first(Sql::new(pragma), |row| row.text().map_err(StorageError::Failed))
+    };
     let found = text(db, "PRAGMA integrity_check(1)")?.flatten().unwrap_or_default();
     if found != "ok" {
         return Err(StorageError::Failed(format!("it is damaged: {found}")));
     }
     match text(db, "PRAGMA foreign_key_check")?.flatten() {
         None => Ok(()),
-        Some(table) => Err(StorageError::Failed(format!("it is damaged: a row of {table} refers to a missing row"))),
+        Some(table) => {
+            Err(StorageError::Failed(format!("it is damaged: a row of {table} refers to a missing row")))
+        }
     }
 }
 

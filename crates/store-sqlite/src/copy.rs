@@ -41,7 +41,8 @@ impl SqliteCopy {
     /// # Errors
     /// The file does not exist or cannot be read.
     pub fn source(path: &Path) -> Read<Self> {
-        let path = path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
+        let path =
+            path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
         Ok(Self { address: path.to_owned(), db: Arc::new(Mutex::new(read_only(path)?)) })
     }
 
@@ -80,7 +81,8 @@ impl SqliteCopy {
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&mut Db) -> Read<T> + Send + 'static) -> Read<T> {
         let db = Arc::clone(&self.db);
-        let done = tokio::task::spawn_blocking(move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner)));
+        let done =
+            tokio::task::spawn_blocking(move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner)));
         done.await.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 }

@@ -29,7 +29,8 @@ const BLOCKS_BEFORE: &str = "SELECT first_key, body FROM search_blocks WHERE ten
     AND first_key >= coalesce((SELECT max(first_key) FROM search_blocks WHERE tenant_id = ?1 AND segment_id = ?2 \
     AND first_key <= ?3), x'') AND first_key < ?4 ORDER BY first_key";
 const CHUNK: &str = "SELECT body FROM search_chunks WHERE tenant_id = ? AND segment_id = ? AND number = ?";
-const INDEXED: &str = "DELETE FROM search_pending WHERE tenant_id = ? AND table_name = ? AND id = ? AND version = ?";
+const INDEXED: &str =
+    "DELETE FROM search_pending WHERE tenant_id = ? AND table_name = ? AND id = ? AND version = ?";
 const REPLACED: &str =
     "UPDATE search_segments SET replaced_at = ? WHERE tenant_id = ? AND id = ? AND replaced_at IS NULL";
 const ADD_SEGMENT: &str = "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) \
@@ -46,7 +47,8 @@ const REMOVALS: [&str; 3] = [
 ];
 const BACKLOG: &str = "SELECT tenant_id, table_name, after_id FROM search_backlog \
     WHERE ?1 IS NULL OR tenant_id = ?1 ORDER BY tenant_id, table_name LIMIT ?2";
-const GONE_ON: &str = "UPDATE search_backlog SET after_id = ? WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
+const GONE_ON: &str =
+    "UPDATE search_backlog SET after_id = ? WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
 const DONE: &str = "DELETE FROM search_backlog WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
 
 const NO_TIME: &str = "a segment has no time";
@@ -70,7 +72,8 @@ impl SearchIndex for SqliteStore {
             let sql = Sql::new(SEGMENTS).bind(tenant).bind(table.clone());
             let segments = moment.0.rows(sql, segment)?;
             let sql = Sql::new(PENDING).bind(tenant).bind(table.clone()).bind(most);
-            let pending = moment.0.rows(sql, |row| Ok(PendingRow { id: id(row)?, version: Version(int(row)?) }))?;
+            let pending =
+                moment.0.rows(sql, |row| Ok(PendingRow { id: id(row)?, version: Version(int(row)?) }))?;
             Ok(IndexState { segments, pending })
         })
         .await
@@ -108,15 +111,20 @@ impl SearchIndex for SqliteStore {
             Err(CommitError::Stale) => Ok(false),
             Err(CommitError::Storage(error)) => Err(error),
             Err(
-                it @ (CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing | CommitError::Replayed),
+                it @ (CommitError::Taken(_)
+                | CommitError::Broken(_)
+                | CommitError::Missing
+                | CommitError::Replayed),
             ) => Err(StorageError::Failed(it.to_string())),
         }
     }
 
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
         let sql = Sql::new(TABLES_THAT_WAIT).bind(i64::from(most));
-        self.look_up(None, move |db| db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?))))
-            .await
+        self.look_up(None, move |db| {
+            db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?)))
+        })
+        .await
     }
 
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
@@ -135,8 +143,10 @@ impl SearchIndex for SqliteStore {
 
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let owner = tenant.map_or(Value::Null, Value::from);
-        self.look_up(tenant, move |db| db.rows(Sql::new(BACKLOG).bind(owner.clone()).bind(i64::from(most)), backlog))
-            .await
+        self.look_up(tenant, move |db| {
+            db.rows(Sql::new(BACKLOG).bind(owner.clone()).bind(i64::from(most)), backlog)
+        })
+        .await
     }
 }
 
@@ -200,7 +210,8 @@ fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
 
 fn segment(row: &mut dyn CellReader) -> Result<Segment, StorageError> {
     let (id, documents) = (id(row)?, u32::try_from(int(row)?).unwrap_or(u32::MAX));
-    let mut time = || row.time().map_err(StorageError::Failed)?.ok_or_else(|| StorageError::Failed(NO_TIME.to_owned()));
+    let mut time =
+        || row.time().map_err(StorageError::Failed)?.ok_or_else(|| StorageError::Failed(NO_TIME.to_owned()));
     let (newest, oldest) = (time()?, time()?);
     Ok(Segment { id, documents, newest, oldest, fences: bytes(row)? })
 }

@@ -24,8 +24,11 @@ impl Statements {
         Self {
             get: format!("SELECT {columns} FROM {name} WHERE tenant_id = ? AND id = ?").into(),
             insert: format!("INSERT INTO {name} (tenant_id, {}) VALUES (?, {values})", written.join(", ")).into(),
-            update: format!("UPDATE {name} SET {} WHERE tenant_id = ? AND id = ? AND version = ?", changes.join(", "))
-                .into(),
+            update: format!(
+                "UPDATE {name} SET {} WHERE tenant_id = ? AND id = ? AND version = ?",
+                changes.join(", ")
+            )
+            .into(),
             columns,
         }
     }
@@ -40,8 +43,10 @@ impl Statements {
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let plain = |name: &str| format!("{prefix}{name}");
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
-    let names =
-        table.read().map(|table| plain(table.name)).chain(table.related.iter().map(|column| related(column, &row)));
+    let names = table
+        .read()
+        .map(|table| plain(table.name))
+        .chain(table.related.iter().map(|column| related(column, &row)));
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }
 

@@ -62,7 +62,8 @@ pub(crate) fn due(
 ) -> Result<Vec<(Tenant, AnyStored)>, StorageError> {
     let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
     let by = by.name;
-    let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
+    let text =
+        format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
     db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
 }
 
@@ -129,7 +130,12 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     write_members(db, tenant, side, row.id(), &stored, &wanted)
 }
 
-fn members(db: &mut Db, tenant: Tenant, side: MemberTable, id: [u8; 16]) -> Result<BTreeSet<[u8; 16]>, StorageError> {
+fn members(
+    db: &mut Db,
+    tenant: Tenant,
+    side: MemberTable,
+    id: [u8; 16],
+) -> Result<BTreeSet<[u8; 16]>, StorageError> {
     let MemberTable { name, owner, member } = side;
     let text = format!("SELECT {member} FROM {name} WHERE tenant_id = ? AND {owner} = ?");
     let corrupt = |reason| StorageError::Corrupt { table: name, column: member, reason };

@@ -132,7 +132,11 @@ impl<S: Storage + ?Sized> Faulty<S> {
         if plan.down { Some(Fault::Before) } else { arranged }
     }
 
-    async fn through<T, E>(&self, call: FaultyCall, answer: impl Future<Output = Result<T, E>> + Send) -> Result<T, E>
+    async fn through<T, E>(
+        &self,
+        call: FaultyCall,
+        answer: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E>
     where
         E: From<StorageError>,
     {
@@ -151,10 +155,22 @@ fn lost<E: From<StorageError>>() -> E {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Rows for Faulty<S> {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
+    async fn any_row(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<AnyStored>> {
         self.through(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
     }
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
+    async fn any_rows(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
     }
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
@@ -163,7 +179,13 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
         self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
     }
-    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
+    async fn any_due(
+        &self,
+        kind: RowKind,
+        by: Column,
+        until: SqlValue,
+        most: u16,
+    ) -> Read<Vec<(Tenant, AnyStored)>> {
         self.through(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
     }
 }
@@ -224,12 +246,14 @@ impl<S: Storage + ?Sized> History for Faulty<S> {
 impl<S: Storage + ?Sized> Storage for Faulty<S> {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let outrun = self.plan().outrun;
-        let commit = async { if outrun { Err(CommitError::Stale) } else { self.store.commit(tenant, change).await } };
+        let commit =
+            async { if outrun { Err(CommitError::Stale) } else { self.store.commit(tenant, change).await } };
         self.through(FaultyCall::Commit, commit).await
     }
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let outrun = self.plan().outrun;
-        let check = async { if outrun { Err(CommitError::Stale) } else { self.store.check(tenant, change).await } };
+        let check =
+            async { if outrun { Err(CommitError::Stale) } else { self.store.check(tenant, change).await } };
         self.through(FaultyCall::Get, check).await
     }
 

@@ -6,7 +6,8 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, FailureReason, Job, Status, Subscription,
+    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, FailureReason, Job, Status,
+    Subscription,
 };
 use candor_port_clock::{Clock, new_id};
 use candor_port_storage::queue::{
@@ -197,8 +198,10 @@ impl CaseContext {
 
     fn result_of(&self, entry: Delivery, to: &Subscription) -> (Job, AttemptResult) {
         let event = (entry.event_id, entry.event_type);
-        let job =
-            Job { attempt: entry.attempt, ..Job::new(self.tenant, to.id, event, self.now(), DeliveryOrigin::Event) };
+        let job = Job {
+            attempt: entry.attempt,
+            ..Job::new(self.tenant, to.id, event, self.now(), DeliveryOrigin::Event)
+        };
         (job, AttemptResult::Settled(Box::new(AttemptEffect { entry, retry_at: None })))
     }
 }

@@ -86,7 +86,8 @@ fn asked(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> V
 
 /// Returns the access path for one index, if it has the order of the list or finds a single row.
 fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
-    let is_fixed = |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
+    let is_fixed =
+        |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
     if index.unique && index.columns.iter().all(|column| is_fixed(column)) {
         return Some(AccessPath { index: Some(index), unanswered: vec![] });
     }

@@ -1,7 +1,7 @@
 //! Encoding of aggregates as flat columns, shared by all stores.
 //!
-//! A store implements only the binding of a [`SqlValue`] and the fetching of a value ([`CellReader`]). The columns of a
-//! resource, their order, and the validation of stored values are defined here and in [`crate::rows`].
+//! A store implements only the binding of a [`SqlValue`] and the fetching of a value ([`CellReader`]). The columns
+//! of a resource, their order, and the validation of stored values are defined here and in [`crate::rows`].
 
 use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
@@ -248,7 +248,8 @@ pub trait Stored: Sized + Send + Sync + 'static {
         self.write(&mut out);
         debug_assert_eq!(out.cells.len(), columns, "{}", Self::TABLE.name);
         let Some((at, reason)) = out.unwritable else { return Ok(out.cells) };
-        let column = Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |column| column.name);
+        let column =
+            Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |column| column.name);
         Err(RowWriteError { table: Self::TABLE.name, column, reason })
     }
 }

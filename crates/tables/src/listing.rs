@@ -142,7 +142,15 @@ impl Listing {
         const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
         let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
         let (sort, descending) = (sort_column(sort.by), sort.descending);
-        Self { kind: RowKind::new::<T>(), runs: None, conditions: vec![], sort, descending, after, limit: page.limit }
+        Self {
+            kind: RowKind::new::<T>(),
+            runs: None,
+            conditions: vec![],
+            sort,
+            descending,
+            after,
+            limit: page.limit,
+        }
     }
 
     /// Creates the first page without conditions, ordered by a column.
@@ -151,7 +159,11 @@ impl Listing {
     }
 
     /// Creates a page of the rows that were changed within these bounds (decision D10).
-    pub(crate) fn changed<T: Stored + Sortable>(within: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Self {
+    pub(crate) fn changed<T: Stored + Sortable>(
+        within: Bounds<Timestamp>,
+        sort: Sort,
+        page: &PageRequest,
+    ) -> Self {
         let mut it = Self::new::<T>(sort, page);
         it.within(UPDATED_AT, within, SqlValue::Time);
         it

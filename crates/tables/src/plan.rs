@@ -131,7 +131,10 @@ pub fn leads_to_firsts(listing: &Listing, column: &Column) -> bool {
 #[must_use]
 pub fn is_of_few(listing: &Listing) -> bool {
     let one = |name: &str| {
-        listing.conditions.iter().any(|condition| matches!(condition, Condition::Is(column, _) if column.name == name))
+        listing
+            .conditions
+            .iter()
+            .any(|condition| matches!(condition, Condition::Is(column, _) if column.name == name))
     };
     let mut few = listing
         .table()
@@ -182,7 +185,9 @@ impl NamedRows {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {
                 Some((RowSource::GatherFirsts(self.condition), GATHERED_FIRSTS))
             }
-            Condition::Within(..) | Condition::Reach(..) => Some((RowSource::Gather(self.condition), GATHERED_PEOPLE)),
+            Condition::Within(..) | Condition::Reach(..) => {
+                Some((RowSource::Gather(self.condition), GATHERED_PEOPLE))
+            }
             Condition::Tagged(..) => Some((RowSource::Gather(self.condition), GATHERED_ROWS)),
             Condition::Is(..)
             | Condition::IsNot(..)
@@ -214,7 +219,8 @@ impl RowSource {
 /// Chooses the plan of a page from the counts of its conditions.
 #[must_use]
 pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
-    let (few, many) = (least(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
+    let (few, many) =
+        (least(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
     if let Some((share, source)) = few
         && share <= 1.0
     {

@@ -126,7 +126,7 @@ macro_rules! columns_read {
         /// Reads the columns, in their order.
         ///
         /// # Errors
-        /// [`CorruptRow`](crate::Corrupt) naming the column.
+        /// [`CorruptRow`](crate::CorruptRow) naming the column.
         $visibility fn $function(reader: &mut $crate::flat::Reader<'_>) -> Result<$value, $crate::CorruptRow> {
             use $crate::codec::*;
             $(let $name = <$codec as Codec<_>>::read(reader)?;)*

@@ -17,15 +17,15 @@ const IPV4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(168, 63, 129, 16), 32), // a cloud's metadata and agent endpoint, though its address is public
     (Ipv4Addr::new(169, 254, 0, 0), 16),   // link local, cloud metadata with it, RFC 3927
     (Ipv4Addr::new(172, 16, 0, 0), 12),    // private use, RFC 1918
-    (Ipv4Addr::new(192, 0, 0, 0), 24),     // IETF protocol assignments, RFC 6890; its two anycasts are no receivers
-    (Ipv4Addr::new(192, 0, 2, 0), 24),     // documentation, RFC 5737
-    (Ipv4Addr::new(192, 88, 99, 0), 24),   // 6to4 relay anycast, deprecated by RFC 7526
-    (Ipv4Addr::new(192, 168, 0, 0), 16),   // private use, RFC 1918
-    (Ipv4Addr::new(198, 18, 0, 0), 15),    // benchmarking, RFC 2544
-    (Ipv4Addr::new(198, 51, 100, 0), 24),  // documentation, RFC 5737
-    (Ipv4Addr::new(203, 0, 113, 0), 24),   // documentation, RFC 5737
-    (Ipv4Addr::new(224, 0, 0, 0), 4),      // multicast, RFC 5771
-    (Ipv4Addr::new(240, 0, 0, 0), 4),      // reserved and limited broadcast, RFC 1112 and 919
+    (Ipv4Addr::new(192, 0, 0, 0), 24), // IETF protocol assignments, RFC 6890; its two anycasts are no receivers
+    (Ipv4Addr::new(192, 0, 2, 0), 24), // documentation, RFC 5737
+    (Ipv4Addr::new(192, 88, 99, 0), 24), // 6to4 relay anycast, deprecated by RFC 7526
+    (Ipv4Addr::new(192, 168, 0, 0), 16), // private use, RFC 1918
+    (Ipv4Addr::new(198, 18, 0, 0), 15), // benchmarking, RFC 2544
+    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation, RFC 5737
+    (Ipv4Addr::new(203, 0, 113, 0), 24), // documentation, RFC 5737
+    (Ipv4Addr::new(224, 0, 0, 0), 4),  // multicast, RFC 5771
+    (Ipv4Addr::new(240, 0, 0, 0), 4),  // reserved and limited broadcast, RFC 1112 and 919
 ];
 
 /// The range of global unicast addresses, RFC 4291.

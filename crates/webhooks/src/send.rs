@@ -82,13 +82,15 @@ impl Sender {
     /// Returns the part of the system configuration or the settings that cannot be used.
     pub fn new(settings: SenderSettings) -> Result<Self, SetupError> {
         let policy = Policy::trusting(settings.trusted);
-        let beyond = policy.trusted().iter().filter(|network| !network.network().is_loopback()).collect::<Vec<_>>();
+        let beyond =
+            policy.trusted().iter().filter(|network| !network.network().is_loopback()).collect::<Vec<_>>();
         if beyond.is_empty() {
             tracing::debug!(networks = ?policy.trusted(), "webhooks may be sent to these loopback networks");
         } else {
             tracing::warn!(networks = ?beyond, "webhooks may be sent to these networks, even if private, and over plain HTTP");
         }
-        let resolver = Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
+        let resolver =
+            Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
         let tls = Tls(tls::connector(&settings.authorities)?);
         Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), tls }) })
     }
@@ -273,7 +275,11 @@ fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
 }
 
 /// Creates an HTTP/1.1 request, which has the host in a header and only the path in the request line.
-fn http1_request(url: &Url, headers: &HeaderMap, body: &Bytes) -> Result<http::Request<Full<Bytes>>, FailureReason> {
+fn http1_request(
+    url: &Url,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<http::Request<Full<Bytes>>, FailureReason> {
     let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
     let mut request = request(url[Position::BeforePath..Position::AfterQuery].parse(), headers, body)?;
     request.headers_mut().insert(HOST, host.map_err(|_| FailureReason::Malformed)?);
@@ -318,8 +324,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let url = Url::parse(&format!("http://{address}/")).unwrap();
-        let sender =
-            Sender::new(SenderSettings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..SenderSettings::default() });
+        let sender = Sender::new(SenderSettings {
+            trusted: vec!["127.0.0.0/8".parse().unwrap()],
+            ..SenderSettings::default()
+        });
         let sender = sender.unwrap();
         let body = Bytes::from_static(b"{}");
         let connection = closed_connection(address).await;

@@ -74,7 +74,8 @@ fn run_examples(cases: &[Case]) {
     let wanted: String = cases.iter().map(|case| format!("{}\n", case.4)).collect();
     for (language, program, option, calls) in [("python", "python3", "-c", PYTHON), ("node", "node", "-e", NODE)] {
         let code = format!("{}{calls}", example(language));
-        let child = Command::new(program).args([option, &code]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child =
+            Command::new(program).args([option, &code]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let Ok(mut child) = child else {
             println!("skipped: {program} is not installed");
             continue;

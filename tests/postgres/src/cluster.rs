@@ -295,7 +295,8 @@ mod tests {
 
     #[test]
     fn account_is_found_by_its_whole_name() {
-        let accounts = "root:x:0:0:root:/root:/bin/sh\npostgresql:x:7:8::/:/bin/sh\npostgres:x:101:104:,,:/:/bin/sh\n";
+        let accounts =
+            "root:x:0:0:root:/root:/bin/sh\npostgresql:x:7:8::/:/bin/sh\npostgres:x:101:104:,,:/:/bin/sh\n";
         assert_eq!(account(accounts, "postgres"), Some((101, 104)));
         assert_eq!(account(accounts, "nobody"), None);
     }

@@ -20,8 +20,11 @@ pub const ARCHIVE_VARIABLE: &str = "CANDOR_TEST_CITUS";
 /// File name of the archive beside the checkout.
 const ARCHIVE: &str = "citus-pg15.tar.zst";
 /// Folders of PostgreSQL 15 on Debian, each with `true` if it contains programs.
-const FOLDERS: [(&str, bool); 3] =
-    [("usr/lib/postgresql/15/bin", true), ("usr/lib/postgresql/15/lib", false), ("usr/share/postgresql/15", false)];
+const FOLDERS: [(&str, bool); 3] = [
+    ("usr/lib/postgresql/15/bin", true),
+    ("usr/lib/postgresql/15/lib", false),
+    ("usr/share/postgresql/15", false),
+];
 /// The first minor version with the functions that the engine needs.
 const LEAST_MINOR: u32 = 20;
 const NODES: usize = 3;
@@ -119,12 +122,14 @@ fn found() -> Result<(PathBuf, PathBuf), String> {
     }
     let missing = "there is no PostgreSQL 15 of Debian's, which the engine is built for".to_owned();
     let usual = || Some(Path::new("/").join(FOLDERS[0].0)).filter(|folder| folder.join("postgres").is_file());
-    let programs = programs::find().filter(|folder| folder.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;
+    let programs =
+        programs::find().filter(|folder| folder.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;
     let version =
         Command::new(programs.join("postgres")).arg("--version").output().map_err(|error| error.to_string())?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
-    let minor =
-        version.split_once(" 15.").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    let minor = version
+        .split_once(" 15.")
+        .and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
     if minor.is_none_or(|number: u32| number < LEAST_MINOR) {
         return Err(format!(
             "the engine needs PostgreSQL 15.{LEAST_MINOR} or newer of that series, and this is {}",

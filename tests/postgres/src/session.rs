@@ -17,7 +17,8 @@ impl TestSession {
     /// # Errors
     /// The server refuses or does not exist.
     pub fn connect(url: &str) -> Result<Self, Error> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(Error::io("start", "a runtime"))?;
         let connect = tokio_postgres::connect(url, NoTls);
         let (client, connection) =
             runtime.block_on(connect).map_err(Error::sql("cannot connect to the test PostgreSQL"))?;

@@ -9,7 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use tokio_postgres::NoTls;
 
-fn on<T: tokio_postgres::types::FromSqlOwned>(url: &str, statement: &str) -> Result<Vec<T>, tokio_postgres::Error> {
+fn on<T: tokio_postgres::types::FromSqlOwned>(
+    url: &str,
+    statement: &str,
+) -> Result<Vec<T>, tokio_postgres::Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;

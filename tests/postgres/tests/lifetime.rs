@@ -88,7 +88,8 @@ fn cluster_is_removed_when_the_owner_is_killed_during_start() {
         let only_folder = || fs::read_dir(&parent).unwrap().next().map(|entry| entry.unwrap().path());
         let seen = |folder: PathBuf| {
             let path = folder.join(file);
-            path.exists() && (text.is_empty() || fs::read_to_string(path).is_ok_and(|content| content.contains(text)))
+            path.exists()
+                && (text.is_empty() || fs::read_to_string(path).is_ok_and(|content| content.contains(text)))
         };
         wait_until(|| only_folder().is_some_and(seen), &format!("no {file} with {text:?}"));
         child.kill().unwrap();

@@ -59,12 +59,17 @@ impl TestRedis {
     fn prepare(arguments: &[&str], tls: Option<tls::Files>) -> io::Result<Option<Self>> {
         let Some(program) = program() else {
             // The test harness captures standard error and shows this notice with the output of the test.
-            writeln!(io::stderr(), "skipped: the tests of shared limits, for there is no {}", PROGRAMS.join(" or "))?;
+            writeln!(
+                io::stderr(),
+                "skipped: the tests of shared limits, for there is no {}",
+                PROGRAMS.join(" or ")
+            )?;
             return Ok(None);
         };
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
         let secure = tls.as_ref().map_or(vec![], |tls| tls.arguments(port));
-        let arguments = secure.into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
+        let arguments =
+            secure.into_iter().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect();
         let mut server = Self { port, arguments, program, running: None, tls };
         server.resume()?;
         Ok(Some(server))
@@ -153,7 +158,10 @@ fn program() -> Option<PathBuf> {
     }
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    PROGRAMS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|folder| folder.is_file())
+    PROGRAMS
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|folder| folder.is_file())
 }
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]

@@ -97,7 +97,8 @@ impl Received {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let head = self.text.split("\r\n\r\n").next().unwrap_or_default().replace("\r\n ", " ");
-        let line = head.split("\r\n").find_map(|part| part.split_once(": ").filter(|(found, _)| *found == name))?;
+        let line =
+            head.split("\r\n").find_map(|part| part.split_once(": ").filter(|(found, _)| *found == name))?;
         Some(line.1.to_owned())
     }
 }
@@ -217,7 +218,8 @@ impl TestSmtp {
     /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
     pub fn until(&self, holds: impl Fn(&ServerState) -> bool) -> bool {
-        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
+        let waited =
+            self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
         waited.is_ok_and(|(_, ended)| !ended.timed_out())
     }
 }

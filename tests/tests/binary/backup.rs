@@ -25,7 +25,8 @@ fn rows(answer: &Value, table: &str) -> u64 {
 
 /// Returns the names of files in a folder that an unfinished copy left behind.
 fn leftovers(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let names =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.contains("unfinished")).collect()
 }
 

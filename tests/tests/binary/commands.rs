@@ -78,7 +78,8 @@ fn organizations_are_found_and_renamed(place: &Installation) {
     let wanted = [(&first.organization, "Tests"), (&second.organization, "Beta Ltd")];
     assert_eq!(names, wanted.map(|(id, name)| (json!(id), json!(name))));
     let all = candor(place, &["key", "list", "--json"]).json();
-    let owner = |item: &Value| (item["id"].clone(), item["organization_id"].clone(), item["organization_name"].clone());
+    let owner =
+        |item: &Value| (item["id"].clone(), item["organization_id"].clone(), item["organization_name"].clone());
     let owners: Vec<_> = all["data"].as_array().unwrap().iter().map(owner).collect();
     let wanted = [(&first.id, &first.organization, "Tests"), (&second.id, &second.organization, "Beta Ltd")];
     assert_eq!(owners, wanted.map(|(id, organization, name)| (json!(id), json!(organization), json!(name))));
@@ -217,7 +218,11 @@ fn address_in_use_is_named() {
     let service = Service::serve(&place);
     let it = candor(&place, &["serve", "--listen", &service.address.to_string()]);
     assert_eq!((it.code, it.stderr.lines().count()), (Some(1), 1), "{}", it.stderr);
-    assert!(it.stderr.contains(&service.address.to_string()) && it.stderr.contains("CANDOR_LISTEN"), "{}", it.stderr);
+    assert!(
+        it.stderr.contains(&service.address.to_string()) && it.stderr.contains("CANDOR_LISTEN"),
+        "{}",
+        it.stderr
+    );
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn variables_of_a_kubernetes_service_are_ignored_silently() {
 
 #[test]
 fn setting_errors_are_named_at_once_and_config_shows_all() {
-    let place = Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
+    let place =
+        Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon").with("CANDOR_SMTP_URL", "http://mail");
     fs::write(place.folder.path().join("candor.toml"), "listen = true\n[database]\npol = 3\n").unwrap();
     let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
     let serve = candor(&place, &[&["serve"], &arguments[..]].concat());
@@ -109,7 +110,8 @@ fn config_shows_the_origin_of_each_value_and_no_secret() {
 
 #[test]
 fn wrong_usage_exits_with_status_2() {
-    for arguments in [&["fly"][..], &[], &["serve", "--role", "king"], &["key", "create"], &["key", "revoke", "x"]] {
+    for arguments in [&["fly"][..], &[], &["serve", "--role", "king"], &["key", "create"], &["key", "revoke", "x"]]
+    {
         let it = candor(&Installation::sqlite(), arguments);
         assert_eq!((it.code, it.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", it.stderr);
     }

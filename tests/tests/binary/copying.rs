@@ -98,7 +98,8 @@ fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
 fn observed(client: &mut Client) -> Response {
     let people = client.get("/v1/employees?filter%5Bstatus%5D=active&sort=created_at&limit=1").unwrap().json();
     let about = &people["data"][0]["id"];
-    let body = json!({"employee_id": about, "type": "strength", "observation": "Review done:\n\\N \t \"日本\" 😀"});
+    let body =
+        json!({"employee_id": about, "type": "strength", "observation": "Review done:\n\\N \t \"日本\" 😀"});
     client.request("POST", "/v1/observations", &[("Idempotency-Key", "a-key-of-this-test")], Some(&body)).unwrap()
 }
 

@@ -90,7 +90,11 @@ fn doctor_names_each_failure_with_its_remedy() {
     assert!(!data.join("master.key").exists() && !organization.is_empty());
     fs::write(data.join("candor.db"), "no database at all, whatever it is called").unwrap();
     let (code, found, object) = examined(&place, &[]);
-    assert_eq!((code, found["database"].as_str(), found["clock"].as_str()), (Some(1), "broken", "skipped"), "{object}");
+    assert_eq!(
+        (code, found["database"].as_str(), found["clock"].as_str()),
+        (Some(1), "broken", "skipped"),
+        "{object}"
+    );
 }
 
 #[test]

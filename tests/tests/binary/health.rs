@@ -144,7 +144,8 @@ fn metrics_include_the_sizes_of_organizations() {
     let measured = wait_until(Duration::from_secs(60), || {
         let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
         let value = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name}{label}")).map(str::to_owned));
+            let line =
+                text.lines().find_map(|line| line.strip_prefix(&format!("{name}{label}")).map(str::to_owned));
             line.and_then(|value| value.parse::<u64>().ok())
         };
         sizes = value("candor_tenant_rows").zip(value("candor_tenant_bytes"));

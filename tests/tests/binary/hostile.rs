@@ -111,8 +111,8 @@ fn oversized_bodies_are_refused_before_reading() {
     assert_eq!(client.receive().unwrap().status, 413);
     let mut client = service.client(&key);
     let head = client.head("POST", "/v1/departments", None);
-    let _ =
-        client.send(format!("{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n").as_bytes());
+    let _ = client
+        .send(format!("{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n").as_bytes());
     let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, "[".repeat(1 << 16));
     for _ in 0..16 {
         if client.send(chunk.as_bytes()).is_err() {

@@ -51,7 +51,11 @@ fn imported(place: Installation) {
     assert!(shown.stdout.starts_with("Nothing was written") && shown.stdout.contains(row), "{}", shown.stdout);
     let failed = import(&[]);
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
-    assert!(failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"), "{}", failed.stdout);
+    assert!(
+        failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"),
+        "{}",
+        failed.stdout
+    );
     let row = failed.stdout.lines().last().unwrap();
     assert!(row.starts_with("3    p1@example.com  role    invalid_enum"), "{}", failed.stdout);
     service.stop();
@@ -121,11 +125,18 @@ fn imported_at_once(place: Installation) {
     assert_eq!(count(&one, "created") + count(&two, "created"), 1_200, "{one} {two}");
     for (answer, rows) in [(&one, 900), (&two, 1_200)] {
         assert_eq!(answer["data"]["errors"], json!([]));
-        assert_eq!(count(answer, "created") + count(answer, "updated") + count(answer, "skipped"), rows, "{answer}");
+        assert_eq!(
+            count(answer, "created") + count(answer, "updated") + count(answer, "skipped"),
+            rows,
+            "{answer}"
+        );
     }
     // Both files define the same managers and departments, so importing one of them again makes the names equal.
     let last = import("two.csv");
-    assert_eq!((count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]), (0, 0, &json!([])));
+    assert_eq!(
+        (count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]),
+        (0, 0, &json!([]))
+    );
     assert_eq!(count(&import("two.csv"), "skipped"), 1_200);
     service.stop();
 }
@@ -165,7 +176,9 @@ fn torn_upload_changes_nothing_and_the_complete_one_succeeds() {
     let upload = |client: &mut Client, bytes: &[u8]| {
         let head = client.head("POST", "/v1/employees/csv", None);
         let length = file.len();
-        client.send(format!("{head}Content-Type: text/csv\r\nContent-Length: {length}\r\n\r\n").as_bytes()).unwrap();
+        client
+            .send(format!("{head}Content-Type: text/csv\r\nContent-Length: {length}\r\n\r\n").as_bytes())
+            .unwrap();
         client.send(bytes).unwrap();
     };
     let people = || {

@@ -24,8 +24,11 @@ fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Ve
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let (mut key, mut length) = (None, 0);
-            for line in
-                reader.by_ref().lines().map(|line| line.unwrap().to_lowercase()).take_while(|line| !line.is_empty())
+            for line in reader
+                .by_ref()
+                .lines()
+                .map(|line| line.unwrap().to_lowercase())
+                .take_while(|line| !line.is_empty())
             {
                 if let Some(value) = line.strip_prefix("idempotency-key:") {
                     key = Some(value.trim().to_owned());
@@ -134,7 +137,8 @@ fn import_that_fails_midway_reports_each_part() {
     let failed = import(&["--json"]);
     assert_eq!((failed.code, failed.stderr.contains("imported rows stay")), (Some(1), true), "{}", failed.stderr);
     let object = failed.object();
-    let states: Vec<&Value> = object["import"]["parts"].as_array().unwrap().iter().map(|item| &item["state"]).collect();
+    let states: Vec<&Value> =
+        object["import"]["parts"].as_array().unwrap().iter().map(|item| &item["state"]).collect();
     assert_eq!(states, ["applied", "not_sent"]);
     let far = ["complete", "rows", "rows_sent", "rows_applied"].map(|name| object["import"][name].clone());
     assert_eq!(far, [json!(false), json!(10_001), json!(10_000), json!(10_000)]);

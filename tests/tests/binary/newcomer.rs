@@ -42,7 +42,8 @@ fn shows_what_was_created(text: &str) {
 fn dev_command_lines_work_when_pasted_even_twice() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
-    let lines: Vec<&str> = service.said["curl"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
+    let lines: Vec<&str> =
+        service.said["curl"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
     assert_eq!(lines.len(), 5);
     let key = service.said["key"].as_str().unwrap();
     assert_eq!(lines.join("\n").matches(key).count(), 1, "the key stands once, in a variable");

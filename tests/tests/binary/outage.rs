@@ -14,7 +14,8 @@ fn is_ready(service: &Service) -> bool {
 }
 
 fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
-    let answer = client.request("POST", "/v1/departments", &[("Idempotency-Key", name)], Some(&json!({"name": name})));
+    let answer =
+        client.request("POST", "/v1/departments", &[("Idempotency-Key", name)], Some(&json!({"name": name})));
     let answer = answer.unwrap();
     (answer.status, answer.json())
 }

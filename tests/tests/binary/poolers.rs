@@ -71,7 +71,8 @@ fn serves(place: &Installation, key: &str) {
     let told: BTreeSet<&str> = events.iter().map(|event| event["data"]["id"].as_str().unwrap()).collect();
     assert_eq!((told, events.len()), (written.iter().map(String::as_str).collect(), written.len()));
     let events: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
-    receiver.until("every event", |all| all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events);
+    receiver
+        .until("every event", |all| all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events);
     service.stop();
 }
 
@@ -100,15 +101,20 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
     let place = trusting(&pooler.url());
     if pooler.keeps_statements {
         let refused = candor(&place, &["migrate"]);
-        assert!(refused.code == Some(1) && refused.stderr.contains("leads to the server itself"), "{}", refused.stderr);
+        assert!(
+            refused.code == Some(1) && refused.stderr.contains("leads to the server itself"),
+            "{}",
+            refused.stderr
+        );
         serves(&place, &key);
     } else {
         println!(
             "skipped: this PgBouncer keeps no statements in transaction mode, as 1.21 does; only its refusal is tried"
         );
         let statuses: Vec<_> = (0..4).map(|_| candor(&place, &["migrate", "--check"])).collect();
-        let told =
-            statuses.iter().any(|status| status.code == Some(1) && status.stderr.contains("max_prepared_statements"));
+        let told = statuses
+            .iter()
+            .any(|status| status.code == Some(1) && status.stderr.contains("max_prepared_statements"));
         assert!(told, "{:?}", statuses.iter().map(|status| &status.stderr).collect::<Vec<_>>());
     }
 }

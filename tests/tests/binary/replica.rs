@@ -73,7 +73,10 @@ fn is_told(client: &mut Client, observation: &str) -> bool {
 }
 
 fn is_noted(client: &mut Client, observation: &str) -> bool {
-    client.all("/v1/audit-log?filter[action]=observation.create").iter().any(|item| item["target"]["id"] == observation)
+    client
+        .all("/v1/audit-log?filter[action]=observation.create")
+        .iter()
+        .any(|item| item["target"]["id"] == observation)
 }
 
 fn metric(service: &Service, name: &str) -> u64 {
@@ -120,7 +123,11 @@ fn replica_serves_only_reads_that_may_lag() {
     let ahead = Service::serve(&direct);
     let (told, cursor) = page(&mut ahead.client(&test.key), None);
     assert_eq!(told, [before.clone(), meanwhile.clone()]);
-    assert_eq!(page(&mut client, Some(&cursor)), (vec![], cursor.clone()), "nothing yet, and nothing is passed over");
+    assert_eq!(
+        page(&mut client, Some(&cursor)),
+        (vec![], cursor.clone()),
+        "nothing yet, and nothing is passed over"
+    );
     let now = text(&client.get(&format!("{FEED}&since=now")).unwrap().json()["next_cursor"]);
     assert_eq!(page(&mut ahead.client(&test.key), Some(&now)).0, [""; 0], "the lists have what stands before it");
     let after = test.observe(&mut client, "After");
@@ -146,8 +153,9 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
         let writers: Vec<_> = (0..WRITERS)
             .map(|_| {
                 let (test, mut client) = (&test, service.client(&test.key));
-                scope
-                    .spawn(move || (0..WRITES).for_each(|number| drop(test.observe(&mut client, &format!("{number}")))))
+                scope.spawn(move || {
+                    (0..WRITES).for_each(|number| drop(test.observe(&mut client, &format!("{number}"))))
+                })
             })
             .collect();
         let (mut client, is_over) = (service.client(&test.key), &is_over);

@@ -75,8 +75,9 @@ impl Answers {
     /// Returns the highest number of admitted reads within any window.
     fn most(&self) -> usize {
         let times = self.admitted.lock().unwrap();
-        let within =
-            |from: &Instant| times.iter().filter(|time| **time >= *from && **time - *from < WITHIN_A_WINDOW).count();
+        let within = |from: &Instant| {
+            times.iter().filter(|time| **time >= *from && **time - *from < WITHIN_A_WINDOW).count()
+        };
         times.iter().map(within).max().unwrap_or_default()
     }
 }
@@ -142,7 +143,8 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
     for service in services {
         let log = service.log();
         let lines = |words: &str| log.lines().filter(|line| line.contains(words)).count();
-        let (failed, answers_again) = (lines("the store of rate limits fails"), lines("rate limits answers again"));
+        let (failed, answers_again) =
+            (lines("the store of rate limits fails"), lines("rate limits answers again"));
         // A busy machine may exceed the time budget several times; each time logs one failure and one recovery.
         assert!(failed >= 1 && failed == answers_again, "{log}");
         service.stop();
@@ -179,7 +181,11 @@ fn doctor_checks_redis_over_tls_without_showing_the_password() {
         place
     };
     let stranger = candor(&place("hunter2"), &["doctor"]);
-    assert!(stranger.code == Some(1) && stranger.stdout.contains("the TLS handshake failed"), "{}", stranger.stdout);
+    assert!(
+        stranger.code == Some(1) && stranger.stdout.contains("the TLS handshake failed"),
+        "{}",
+        stranger.stdout
+    );
     let file = server.certificate().unwrap().display().to_string();
     let trusting = place("hunter2").with("SSL_CERT_FILE", &file);
     let good = candor(&trusting, &["doctor"]).succeeded();

@@ -51,7 +51,8 @@ impl Api {
 
     fn exchange(&self, method: &str, path: &str, content_type: &str, body: &str) -> Result<(f64, Value)> {
         // A proxy of this machine does not know its loopback addresses.
-        let settings = Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).proxy(None);
+        let settings =
+            Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).proxy(None);
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let request = request.header("authorization", format!("Bearer {}", self.key));
         let request = if method == "GET" { request } else { request.header("content-type", content_type) };

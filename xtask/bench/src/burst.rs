@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn answer_of_another_status_ends_the_burst() {
-        let problem = burst_answered_by(b"HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno").unwrap_err().to_string();
+        let problem =
+            burst_answered_by(b"HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno").unwrap_err().to_string();
         assert_eq!(problem, "GET / HTTP/1.1 answered 500: no");
     }
 

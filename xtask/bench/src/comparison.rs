@@ -110,7 +110,8 @@ pub(crate) fn figures(samples: &[Sample]) -> String {
     let costs: Vec<_> = samples.iter().filter_map(|sample| sample.cost).collect();
     if !costs.is_empty() {
         let micros = median(costs.iter().map(|cost| cost.micros));
-        text += &format!(", {micros:.0} µs and {:.1} kB each", median(costs.iter().map(|cost| cost.bytes / 1000.0)));
+        text +=
+            &format!(", {micros:.0} µs and {:.1} kB each", median(costs.iter().map(|cost| cost.bytes / 1000.0)));
     }
     text
 }

@@ -80,7 +80,10 @@ impl<'a> DataSet<'a> {
             start(Candor::new(&options.binary, &folder, url)?)?;
         }
         let Size { people, observations } = size;
-        println!("{people} people and {observations} observations loaded in {:.0} s", started.elapsed().as_secs_f64());
+        println!(
+            "{people} people and {observations} observations loaded in {:.0} s",
+            started.elapsed().as_secs_f64()
+        );
         Ok(set)
     }
 

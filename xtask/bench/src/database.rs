@@ -24,7 +24,9 @@ struct Row {
 
 impl Database {
     pub(crate) fn connect(url: &str) -> Result<Self> {
-        let Some(path) = url.strip_prefix("sqlite://") else { return Ok(Self::Postgres(TestSession::connect(url)?)) };
+        let Some(path) = url.strip_prefix("sqlite://") else {
+            return Ok(Self::Postgres(TestSession::connect(url)?));
+        };
         let mut connection = SqliteConnection::establish(path)?;
         connection.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA synchronous = off")?;
         Ok(Self::Sqlite { path: path.to_owned(), connection: RefCell::new(connection) })
@@ -40,7 +42,9 @@ impl Database {
     /// Executes statements without results.
     pub(crate) fn run(&self, statements: &str) -> Result {
         match self {
-            Self::Postgres(session) => Ok(session.execute(statements).map_err(|error| abridged(&error.to_string()))?),
+            Self::Postgres(session) => {
+                Ok(session.execute(statements).map_err(|error| abridged(&error.to_string()))?)
+            }
             Self::Sqlite { connection, .. } => Ok(connection.borrow_mut().batch_execute(statements)?),
         }
     }

@@ -44,7 +44,8 @@ fn text(options: &Options, lines: &[Line], machine: &str) -> Result<String> {
 fn machine(postgres: &str) -> String {
     let cores = available_parallelism().map_or(0, usize::from);
     let processor = first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| env::consts::ARCH.to_owned());
-    let memory = first_value("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    let memory =
+        first_value("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
     let memory = memory.map_or_else(String::new, |kib| format!(", {} GB of memory", (kib * 1024) / 1_000_000_000));
     let system = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(
@@ -65,7 +66,8 @@ fn first_value(path: &str, name: &str) -> Option<String> {
 fn temporary_file_system() -> String {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(|fields| fields.len() > 2);
-    let holding = fields.filter(|fields| env::temp_dir().starts_with(fields[1])).max_by_key(|fields| fields[1].len());
+    let holding =
+        fields.filter(|fields| env::temp_dir().starts_with(fields[1])).max_by_key(|fields| fields[1].len());
     holding.map_or_else(|| "an unknown file system".to_owned(), |fields| fields[2].to_owned())
 }
 
@@ -82,6 +84,8 @@ mod tests {
         let document = text(&options, &[line(1.0, Limit::AtLeast(1.1))], "- a machine\n").unwrap();
         assert!(document.contains("\nOne limit is missed.\n"));
         assert!(document.contains("\n- a machine\n") && document.contains("| GET  | SQLite |"));
-        assert!(text(&options, &[line(1.1, Limit::AtLeast(1.1))], "").unwrap().contains("\nEvery limit is met.\n"));
+        assert!(
+            text(&options, &[line(1.1, Limit::AtLeast(1.1))], "").unwrap().contains("\nEvery limit is met.\n")
+        );
     }
 }

@@ -143,7 +143,12 @@ impl Instance {
     }
 
     /// Requests to the build that `--before` names, as a contender.
-    pub(crate) fn contender_before(&self, traffic: Traffic, connections: usize, first: u64) -> Option<Contender<'_>> {
+    pub(crate) fn contender_before(
+        &self,
+        traffic: Traffic,
+        connections: usize,
+        first: u64,
+    ) -> Option<Contender<'_>> {
         let (service, processes) = self.before.as_ref()?;
         Some(contender(service, processes, traffic, connections, first))
     }

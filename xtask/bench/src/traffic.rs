@@ -198,7 +198,11 @@ impl Traffic {
 
     /// Sets the manager of one person.
     pub(crate) fn reports_to(key: &str, person: u32, manager: u32) -> Self {
-        Self::patch_person(key, move |_| data::person(person), move |_| json!({"manager_id": data::person(manager)}))
+        Self::patch_person(
+            key,
+            move |_| data::person(person),
+            move |_| json!({"manager_id": data::person(manager)}),
+        )
     }
 
     /// Sets the first names of people without reports.

@@ -65,7 +65,8 @@ impl Run {
         let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
         let Sent { id, started_at, response } = sent;
         let times = (started_at, now.wall);
-        let (finished, mut observed) = finish_attempt(&process.settings, job, (id, String::new()), response, times);
+        let (finished, mut observed) =
+            finish_attempt(&process.settings, job, (id, String::new()), response, times);
         if self.defect == Some(Defect::AllReceiversQuick) {
             observed = ReceiverResponse { answered: true, acknowledged: true, took: Duration::ZERO };
         }

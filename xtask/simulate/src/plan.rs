@@ -72,8 +72,11 @@ impl Plan {
     pub(crate) fn generate(random: &mut Random) -> Self {
         let subscribers = subscribers(random);
         let processes = usize::try_from(random.between(2, 5)).unwrap_or(2);
-        let limits =
-            random.pick(&[SMALL, QueueLimits { attempts: 32, waiting: 320, batch: 128 }, QueueLimits::OF_A_PROCESS]);
+        let limits = random.pick(&[
+            SMALL,
+            QueueLimits { attempts: 32, waiting: 320, batch: 128 },
+            QueueLimits::OF_A_PROCESS,
+        ]);
         let busy = (0..random.between(2, 6)).map(|_| random.between(0, PLANNED)).collect();
         let without_key = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
         let mut planner = Planner { random, busy, chores: vec![] };

@@ -178,7 +178,8 @@ impl Promises {
             let waited = now - since.max(calm_since);
             self.counts.longest_wait = self.counts.longest_wait.max(waited);
             if waited > SERVED_WITHIN_MILLIS {
-                broken = Some(format!("it has waited for {waited} ms, though its receiver is prompt: it is starved"));
+                broken =
+                    Some(format!("it has waited for {waited} ms, though its receiver is prompt: it is starved"));
             }
         }
         track.in_progress.push((process, now));
@@ -235,7 +236,14 @@ impl Promises {
     }
 
     /// A result was recorded, of the attempt with this id if there was one.
-    pub(crate) fn recorded(&mut self, process: usize, key: Key, id: Option<DeliveryId>, change: &Change, now: i64) {
+    pub(crate) fn recorded(
+        &mut self,
+        process: usize,
+        key: Key,
+        id: Option<DeliveryId>,
+        change: &Change,
+        now: i64,
+    ) {
         self.tell(key, now, || format!("process {process} records: {}", describe(change)));
         match change {
             Change::Logged(entry, retry_at) => self.logged(process, key, entry, *retry_at, now),
@@ -351,7 +359,9 @@ impl Promises {
 
 fn describe(change: &Change) -> String {
     match change {
-        Change::Logged(entry, Some(at)) => format!("attempt {} in the log, the next one is due at {at}", entry.attempt),
+        Change::Logged(entry, Some(at)) => {
+            format!("attempt {} in the log, the next one is due at {at}", entry.attempt)
+        }
         Change::Logged(entry, None) => format!("attempt {} in the log, the last one", entry.attempt),
         Change::Gone => "deleted".to_owned(),
         Change::Lost => "nothing, another worker has the lease".to_owned(),

@@ -96,13 +96,16 @@ impl Queue {
     pub(crate) fn claim(&mut self, lease: Lease, now: Timestamp, claim: &Claim) -> ClaimedJobs {
         let (keys, next) = match claim {
             Claim::Oldest { most } => {
-                let due = self.due.iter().take_while(|(at, ..)| *at <= now).map(|(_, queue, event)| (*queue, *event));
+                let due =
+                    self.due.iter().take_while(|(at, ..)| *at <= now).map(|(_, queue, event)| (*queue, *event));
                 (due.filter(|key| self.is_free(*key, now)).take(usize::from(*most)).collect(), None)
             }
             Claim::SubscriptionQueues(walk) => {
                 self.walk(walk, |all, queue| all.due_in(queue, now, walk.each), Self::next_due)
             }
-            Claim::Parked(walk) => self.walk(walk, |all, queue| all.parked_in(queue, walk.each), Self::next_parked),
+            Claim::Parked(walk) => {
+                self.walk(walk, |all, queue| all.parked_in(queue, walk.each), Self::next_parked)
+            }
         };
         let parked = matches!(claim, Claim::Parked(_));
         let jobs = keys.into_iter().filter_map(|key: Key| {
@@ -145,7 +148,8 @@ impl Queue {
 
     fn due_in(&self, queue: QueueKey, now: Timestamp, each: u16) -> Vec<Key> {
         let from = (queue, Timestamp::from_millis(i64::MIN), FIRST_EVENT);
-        let due = self.due_by_queue.range(from..=(queue, now, LAST_EVENT)).map(|(queue, _, event)| (*queue, *event));
+        let due =
+            self.due_by_queue.range(from..=(queue, now, LAST_EVENT)).map(|(queue, _, event)| (*queue, *event));
         due.filter(|key| self.is_free(*key, now)).take(each.into()).collect()
     }
 
@@ -217,8 +221,11 @@ impl Queue {
             if first.is_some_and(|time| time <= *at) {
                 break;
             }
-            let until =
-                self.queued.get(&(*queue, *event)).and_then(|queued| queued.lease).map_or(*at, |lease| lease.until);
+            let until = self
+                .queued
+                .get(&(*queue, *event))
+                .and_then(|queued| queued.lease)
+                .map_or(*at, |lease| lease.until);
             let free = until.max(*at);
             first = Some(first.map_or(free, |time| time.min(free)));
             if *at > now {

@@ -166,7 +166,8 @@ impl Run {
                 return;
             }
         }
-        let is_inactive = |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|known| !known.active);
+        let is_inactive =
+            |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|known| !known.active);
         let parked = self.queue.all().filter(|((queue, _), parked)| *parked && is_inactive(queue));
         let parked: BTreeSet<Key> = parked.map(|(key, _)| key).collect();
         self.promises.check_end(&parked, self.now);

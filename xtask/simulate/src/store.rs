@@ -3,7 +3,9 @@
 use crate::queue::Change;
 use crate::receiver::Receiver;
 use crate::run::{Defect, Life, Run, Step};
-use candor_dispatch::{AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RecordRefusal, WaitingDelivery};
+use candor_dispatch::{
+    AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RecordRefusal, WaitingDelivery,
+};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;

@@ -29,7 +29,8 @@ fn shell_json(value: &Value) -> String {
     format!("{value:#}").replace('\'', r"'\''")
 }
 
-/// A literal of TypeScript. It has one line if that has at most this width; the margin stands before each further line.
+/// A literal of TypeScript. It has one line if that has at most this width; the margin stands before each further
+/// line.
 fn typescript(value: &Value, margin: &str, width: usize) -> String {
     let inner = format!("{margin}  ");
     let (open, close, entries): (&str, &str, Vec<String>) = match value {
@@ -107,7 +108,10 @@ mod tests {
     #[test]
     fn literals_are_written_as_their_language_has_them() {
         let value = json!({"badge": 7, "left at": null, "tags": ["a \"b\""], "remote": true});
-        assert_eq!(typescript(&value, "", INLINE), r#"{ badge: 7, "left at": null, remote: true, tags: ["a \"b\""] }"#);
+        assert_eq!(
+            typescript(&value, "", INLINE),
+            r#"{ badge: 7, "left at": null, remote: true, tags: ["a \"b\""] }"#
+        );
         assert_eq!(python(&value), r#"{"badge": 7, "left at": None, "remote": True, "tags": ["a \"b\""]}"#);
     }
 

@@ -24,7 +24,8 @@ pub(super) fn range() -> NamedType {
         required: false,
         rendered: Rendered::from(&Type::Text),
     };
-    let bounds = vec![bound("gte", "The least value that matches."), bound("lte", "The greatest value that matches.")];
+    let bounds =
+        vec![bound("gte", "The least value that matches."), bound("lte", "The greatest value that matches.")];
     object(RANGE, "Bounds of a date or time, both inclusive.", bounds)
 }
 

@@ -81,7 +81,8 @@ fn identifier(name: &str) -> String {
     if name == "return" { format!("{name}_") } else { name.to_owned() }
 }
 
-/// A type of a parameter in Python, in a module that imports the types. Parameters take every sequence and mapping.
+/// A type of a parameter in Python, in a module that imports the types. Parameters take every sequence and
+/// mapping.
 fn qualified(expression: &str) -> String {
     const BUILT_IN: [&str; 4] = ["Any", "Literal", "None", "Sequence"];
     let (mut text, mut name) = (String::new(), String::new());

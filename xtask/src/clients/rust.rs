@@ -42,7 +42,8 @@ pub(super) fn requests(api: &Api) -> BTreeSet<String> {
             continue;
         }
         if let Form::Object { members } = &found.form {
-            let words = members.iter().flat_map(|member| member.rendered.rust.split(|c: char| !c.is_alphanumeric()));
+            let words =
+                members.iter().flat_map(|member| member.rendered.rust.split(|c: char| !c.is_alphanumeric()));
             open.extend(words.map(str::to_owned));
         }
     }

@@ -1,4 +1,5 @@
-//! Samples of every operation for the reference: curl, and each client library. The tests of the libraries compile them.
+//! Samples of every operation for the reference: curl, and each client library. The tests of the libraries compile
+//! them.
 
 use super::model::{Answer, Api, Operation, Resource};
 use super::names::snake_case;
@@ -53,7 +54,10 @@ pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
     let mut chosen = BTreeMap::new();
     for (id, samples) in all {
         let sample = samples.into_iter().find(|sample| sample.label == label);
-        chosen.insert(snake_case(&id), sample.ok_or_else(|| format!("{id} has no sample in {label}"))?.source + "\n");
+        chosen.insert(
+            snake_case(&id),
+            sample.ok_or_else(|| format!("{id} has no sample in {label}"))?.source + "\n",
+        );
     }
     Ok(chosen)
 }

@@ -82,16 +82,23 @@ fn add(types: &mut Vec<NamedType>, new: NamedType) -> Outcome {
 
 /// Compares names and types of members; sentences about them may differ.
 fn is_same(left: &Form, right: &Form) -> bool {
-    let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else { return left == right };
+    let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else {
+        return left == right;
+    };
     let plain = |members: &[Member]| {
-        members.iter().map(|member| (member.name.clone(), member.required, member.rendered.clone())).collect::<Vec<_>>()
+        members
+            .iter()
+            .map(|member| (member.name.clone(), member.required, member.rendered.clone()))
+            .collect::<Vec<_>>()
     };
     plain(left) == plain(right)
 }
 
 fn parts(schema: &Value) -> Vec<&Value> {
-    let mut parts: Vec<&Value> = schema["properties"].as_object().into_iter().flat_map(|all| all.values()).collect();
-    parts.extend(["items", "additionalProperties"].iter().map(|key| &schema[*key]).filter(|part| part.is_object()));
+    let mut parts: Vec<&Value> =
+        schema["properties"].as_object().into_iter().flat_map(|all| all.values()).collect();
+    parts
+        .extend(["items", "additionalProperties"].iter().map(|key| &schema[*key]).filter(|part| part.is_object()));
     for choices in ["anyOf", "oneOf", "allOf"] {
         parts.extend(schema[choices].as_array().into_iter().flatten());
     }

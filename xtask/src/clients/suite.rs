@@ -1,4 +1,5 @@
-//! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a thread.
+//! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a
+//! thread.
 
 use super::samples;
 use crate::packages;
@@ -25,7 +26,8 @@ async fn main() {
 /// Calls that every library makes: each operation once.
 const OPERATIONS: &str = "clients/operations.json";
 
-/// Tests the libraries, as far as their languages and packages are there. The one for Rust is tested with the binary.
+/// Tests the libraries, as far as their languages and packages are there. The one for Rust is tested with the
+/// binary.
 pub(crate) fn run() -> Outcome {
     build_binary()?;
     let target = Workspace::load()?.target_directory;
@@ -128,7 +130,15 @@ fn python(target: &Path) -> Outcome {
 
 /// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace.
 fn rust(target: &Path) -> Outcome {
-    run_program(&mut cargo(&["package", "--quiet", "--package", RUST, "--allow-dirty", "--no-verify", "--offline"]))?;
+    run_program(&mut cargo(&[
+        "package",
+        "--quiet",
+        "--package",
+        RUST,
+        "--allow-dirty",
+        "--no-verify",
+        "--offline",
+    ]))?;
     let folder = target.join("clients/rust");
     remove(&folder)?;
     fs::create_dir_all(folder.join("src"))?;

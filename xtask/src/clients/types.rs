@@ -81,7 +81,9 @@ impl Type {
     fn simplified(self) -> Self {
         let Self::Union(parts) = self else { return self };
         let mut flat: Vec<Self> = Vec::new();
-        for part in parts.into_iter().flat_map(|part| if let Self::Union(inner) = part { inner } else { vec![part] }) {
+        for part in
+            parts.into_iter().flat_map(|part| if let Self::Union(inner) = part { inner } else { vec![part] })
+        {
             if !flat.contains(&part) {
                 flat.push(part);
             }
@@ -164,7 +166,10 @@ impl Type {
     /// The names of the types that a union joins.
     pub(super) fn names(&self) -> Vec<String> {
         let Self::Union(parts) = self else { return Vec::new() };
-        parts.iter().filter_map(|part| if let Self::Named(name) = part { Some(name.clone()) } else { None }).collect()
+        parts
+            .iter()
+            .filter_map(|part| if let Self::Named(name) = part { Some(name.clone()) } else { None })
+            .collect()
     }
 }
 
@@ -189,7 +194,8 @@ mod tests {
     #[test]
     fn nested_object_without_title_is_refused() {
         assert!(Type::read(&json!({"type": "object", "properties": {}})).is_err());
-        let titled = Type::read(&json!({"type": ["object", "null"], "properties": {}, "title": "Target"})).unwrap();
+        let titled =
+            Type::read(&json!({"type": ["object", "null"], "properties": {}, "title": "Target"})).unwrap();
         assert_eq!(titled.typescript(), "Target | null");
     }
 

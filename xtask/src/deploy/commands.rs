@@ -63,7 +63,8 @@ fn in_examples(text: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = text.split("```").skip(1).step_by(2).flat_map(str::lines);
     lines.filter_map(|line| {
         let line = line.trim().trim_start_matches("sudo -u candor ");
-        let in_container = line.split_once(INSTALLED).filter(|(_, rest)| rest.starts_with(' ')).map(|(_, rest)| rest);
+        let in_container =
+            line.split_once(INSTALLED).filter(|(_, rest)| rest.starts_with(' ')).map(|(_, rest)| rest);
         line.strip_prefix("candor ").or(in_container).map(split)
     })
 }
@@ -95,7 +96,8 @@ mod tests {
 
     #[test]
     fn command_lines_are_found_in_units_and_code_blocks() {
-        let units: Vec<_> = in_units("[Service]\nExecStart=\nExecStart=/usr/bin/candor serve --role api\n").collect();
+        let units: Vec<_> =
+            in_units("[Service]\nExecStart=\nExecStart=/usr/bin/candor serve --role api\n").collect();
         assert_eq!(units, [["serve", "--role", "api"]]);
         let text = "candor is a word\n```\nsudo -u candor candor org create --name 'A B'  # comment\nls\nexec a \
             /usr/bin/candor doctor\n```\ncandor no\n";

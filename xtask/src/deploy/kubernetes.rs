@@ -66,7 +66,8 @@ fn flaws(workload: &Value, drain: u64) -> Vec<String> {
     let mut flaws = rules::broken(&POD, pod);
     for container in containers(workload) {
         flaws.extend(rules::broken(&CONTAINER, container));
-        if items(&container["env"]).iter().any(|variable| variable["name"].as_str().is_some_and(rules::is_secret)) {
+        if items(&container["env"]).iter().any(|variable| variable["name"].as_str().is_some_and(rules::is_secret))
+        {
             flaws.push("has a secret in its environment".to_owned());
         }
     }

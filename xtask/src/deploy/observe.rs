@@ -35,7 +35,8 @@ fn no_promtool() -> Outcome<Tried> {
 
 /// Alerts without a test in which they fire, or rest, and alerts that break the rules for their texts.
 fn untested(alerts: &Value, tests: &Value) -> Vec<String> {
-    let cases: Vec<&Value> = items(&tests["tests"]).iter().flat_map(|test| items(&test["alert_rule_test"])).collect();
+    let cases: Vec<&Value> =
+        items(&tests["tests"]).iter().flat_map(|test| items(&test["alert_rule_test"])).collect();
     let has_case = |name: &str, fires: bool| {
         cases.iter().any(|case| case["alertname"] == name && items(&case["exp_alerts"]).is_empty() != fires)
     };
@@ -58,7 +59,8 @@ pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
     let dashboard: Value = serde_json::from_str(machine.documents.text(DASHBOARD)?)?;
     let panels = items(&dashboard["panels"]).iter();
     let empty = panels.filter(|panel| panel["type"] != "row" && panel["targets"][0]["expr"].as_str().is_none());
-    let findings: Vec<String> = empty.map(|panel| format!("{DASHBOARD}: {} has no query", panel["title"])).collect();
+    let findings: Vec<String> =
+        empty.map(|panel| format!("{DASHBOARD}: {} has no query", panel["title"])).collect();
     if !findings.is_empty() {
         return judge(&findings, "");
     }
@@ -75,9 +77,12 @@ pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
 /// Every query, with values for Grafana's variables.
 fn queries(dashboard: &Value) -> Vec<String> {
     let targets = items(&dashboard["panels"]).iter().flat_map(|panel| items(&panel["targets"]));
-    let queries = targets.chain(items(&dashboard["annotations"]["list"])).filter_map(|target| target["expr"].as_str());
+    let queries =
+        targets.chain(items(&dashboard["annotations"]["list"])).filter_map(|target| target["expr"].as_str());
     let variables = [("$__rate_interval", "5m"), ("$job", "candor"), ("$instance", ".*")];
-    queries.map(|query| variables.iter().fold(query.to_owned(), |text, (from, to)| text.replace(from, to))).collect()
+    queries
+        .map(|query| variables.iter().fold(query.to_owned(), |text, (from, to)| text.replace(from, to)))
+        .collect()
 }
 
 /// The program's metrics are well-formed, and have every metric of the process that an alert uses.
@@ -109,7 +114,8 @@ mod tests {
         let texts = json!({"summary": "a", "description": "b"});
         let alert = json!({"alert": "A", "labels": {"severity": "page"}, "annotations": texts});
         let alerts = json!({"groups": [{"rules": [alert]}]});
-        let [fires, rests] = [json!([{}]), json!([])].map(|expected| json!({"alertname": "A", "exp_alerts": expected}));
+        let [fires, rests] =
+            [json!([{}]), json!([])].map(|expected| json!({"alertname": "A", "exp_alerts": expected}));
         let count = |cases: Value| untested(&alerts, &json!({"tests": [{"alert_rule_test": cases}]})).len();
         assert_eq!([count(json!([fires, rests])), count(json!([fires])), count(json!([rests]))], [0, 1, 1]);
         assert_eq!(untested(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);

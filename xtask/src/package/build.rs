@@ -63,11 +63,13 @@ impl Build {
 
     /// The folder with the binary.
     pub(super) fn folder(&self) -> PathBuf {
-        let target = if self.names_target { self.target.join(self.platform.triple()) } else { self.target.clone() };
+        let target =
+            if self.names_target { self.target.join(self.platform.triple()) } else { self.target.clone() };
         target.join(if self.profile == "dev" { "debug" } else { &self.profile })
     }
 
-    /// The binary, or a copy without debug information: that of other profiles than `release` is five times as large.
+    /// The binary, or a copy without debug information: that of other profiles than `release` is five times as
+    /// large.
     pub(super) fn without_debug_information(&self) -> Outcome<PathBuf> {
         let binary = self.folder().join("candor");
         if self.is_release() || !succeeds(&mut program("strip", &["--version"])) {

@@ -1,5 +1,5 @@
-//! `cargo xtask package`: builds the files of a release. These are the Debian package, an archive, the bill of materials, a
-//! wheel, npm packages and checksums.
+//! `cargo xtask package`: builds the files of a release. These are the Debian package, an archive, the bill of
+//! materials, a wheel, npm packages and checksums.
 
 mod build;
 mod materials;
@@ -127,8 +127,11 @@ fn archive(build: &Build, folder: &Path) -> Outcome<PathBuf> {
 /// Writes the file that `sha256sum --check` reads; returns its name.
 pub(crate) fn sums(folder: &Path, files: &[PathBuf]) -> Outcome<PathBuf> {
     // The program of the name on macOS has other options.
-    let mut sum =
-        if cfg!(target_os = "macos") { program("shasum", &["--algorithm", "256"]) } else { program("sha256sum", &[]) };
+    let mut sum = if cfg!(target_os = "macos") {
+        program("shasum", &["--algorithm", "256"])
+    } else {
+        program("sha256sum", &[])
+    };
     fs::write(folder.join(SUMS), output(sum.args(files).current_dir(folder))?)?;
     Ok(SUMS.into())
 }

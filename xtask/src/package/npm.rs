@@ -1,5 +1,5 @@
-//! The npm packages: a small one that users install, and one with the binary for each platform, of which npm installs
-//! the one that fits.
+//! The npm packages: a small one that users install, and one with the binary for each platform, of which npm
+//! installs the one that fits.
 
 use super::build::Build;
 use super::platform::{Platform, TRIPLES};
@@ -40,7 +40,8 @@ fn pack(folder: &Path, manifest: &Value, file: &Path, name: &str) -> Outcome<Pat
     for licence in LICENCES {
         fs::copy(root().join(licence), stage.join(licence))?;
     }
-    let packed = output(program("npm", &["pack", "--silent", "--pack-destination"]).arg(folder).current_dir(&stage))?;
+    let packed =
+        output(program("npm", &["pack", "--silent", "--pack-destination"]).arg(folder).current_dir(&stage))?;
     remove(&stage)?;
     Ok(packed.trim().into())
 }

@@ -34,7 +34,8 @@ impl Platform {
     /// The platform of one of the release's targets.
     pub(super) fn from_triple(triple: &str) -> Outcome<Self> {
         let known = TRIPLES.into_iter().find(|known| *known == triple);
-        let triple = known.ok_or_else(|| format!("no packages for {triple}: choose one of {}", TRIPLES.join(", ")))?;
+        let triple =
+            known.ok_or_else(|| format!("no packages for {triple}: choose one of {}", TRIPLES.join(", ")))?;
         let system = if triple.ends_with("-darwin") {
             System::MacOs
         } else if triple.ends_with("-musl") {
@@ -102,7 +103,8 @@ impl Platform {
             }
             System::LinuxMusl => Ok(format!("musllinux_{MUSL}_{}", self.cpu())),
             System::MacOs => {
-                let told = output(&mut program("rustc", &["--print", "deployment-target", "--target", self.triple]))?;
+                let told =
+                    output(&mut program("rustc", &["--print", "deployment-target", "--target", self.triple]))?;
                 Ok(format!("macosx_{}_{}", macos_version(&told)?, if self.is_x86 { "x86_64" } else { "arm64" }))
             }
         }
@@ -155,8 +157,7 @@ mod tests {
 
     #[test]
     fn newest_symbol_decides_about_the_required_glibc() {
-        let text =
-            "  0x0010:   Name: GLIBC_2.9  Flags: none\n  Name: GLIBC_2.34  Flags\n  Name: GLIBC_2.2.5  Flags: none";
+        let text = "  0x0010:   Name: GLIBC_2.9  Flags: none\n  Name: GLIBC_2.34  Flags\n  Name: GLIBC_2.2.5  Flags: none";
         assert_eq!(required_glibc(text), Some((2, 34)));
         assert_eq!(required_glibc("Name: GLIBC_2.2.5"), Some((2, 17)));
         assert_eq!(required_glibc("Name: GCC_3.0"), None);

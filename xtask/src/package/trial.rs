@@ -1,5 +1,5 @@
-//! Installs the wheel and the npm packages into empty environments and starts the service from each, until it answers a
-//! request of the API.
+//! Installs the wheel and the npm packages into empty environments and starts the service from each, until it
+//! answers a request of the API.
 
 use super::platform::Platform;
 use super::{Build, for_registries, remove, wheel};
@@ -22,7 +22,8 @@ pub(crate) fn run() -> Outcome {
     install_and_start(&build, &folder, &files)
 }
 
-/// Tries the wheel and the npm packages among the files of a build. Those for another C library cannot be installed.
+/// Tries the wheel and the npm packages among the files of a build. Those for another C library cannot be
+/// installed.
 pub(super) fn install_and_start(build: &Build, folder: &Path, files: &[PathBuf]) -> Outcome {
     if build.platform != Platform::host()? {
         println!("skipped: installation of the packages: they are for {}", build.platform.triple());
@@ -60,7 +61,8 @@ fn install_npm(files: &[PathBuf], project: &Path) -> Outcome<PathBuf> {
     // Offline: packages of other platforms are in no registry, and npm skips optional packages that it cannot get.
     let install = ["install", "--silent", "--offline", "--no-audit", "--no-fund"];
     run_program(program("npm", &install).args(files).current_dir(project))?;
-    let version = output(program("npx", &["--offline", "--no", "candor", "--", "--version"]).current_dir(project))?;
+    let version =
+        output(program("npx", &["--offline", "--no", "candor", "--", "--version"]).current_dir(project))?;
     if !version.starts_with("candor ") {
         return Err(format!("npx runs another program: {version}").into());
     }

@@ -162,7 +162,8 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     for package in &workspace.packages {
         let manifest = Manifest::find(package, files);
         let Some(row) = table.iter().find(|row| row.package == package.name) else {
-            findings.push(manifest.finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"));
+            findings
+                .push(manifest.finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"));
             continue;
         };
         findings.extend(direct(package, row, &names, &manifest));
@@ -220,7 +221,8 @@ struct Manifest<'a> {
 
 impl<'a> Manifest<'a> {
     fn find(package: &Package, files: &'a [SourceFile]) -> Self {
-        let path = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest).to_string_lossy().into_owned();
+        let path =
+            package.manifest.strip_prefix(root()).unwrap_or(&package.manifest).to_string_lossy().into_owned();
         let text = files.iter().find(|file| file.path == path).map_or("", |file| file.text.as_str());
         Self { path, text }
     }
@@ -247,7 +249,8 @@ mod tests {
     fn wrong(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
         let dependencies = vec![Dependency { name: dependency.to_owned(), kind }];
         let manifest_path = PathBuf::from("Cargo.toml");
-        let tested = Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
+        let tested =
+            Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
         let table = table();
         let names: Vec<&str> = table.iter().map(|row| row.package).collect();
         direct(&tested, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())

@@ -21,8 +21,9 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 
 fn findings(file: &SourceFile, layer: &Layer) -> Vec<Finding> {
     let lines = file.text.lines().enumerate();
-    let named = lines
-        .flat_map(|(at, line)| layer.never.iter().filter(|name| line.contains(**name)).map(move |name| (at, name)));
+    let named = lines.flat_map(|(at, line)| {
+        layer.never.iter().filter(|name| line.contains(**name)).map(move |name| (at, name))
+    });
     let says = |name: &str| format!("{} must not use {name}; see docs/ARCHITECTURE.md", layer.folder);
     named.map(|(at, name)| Finding::new(&file.path, at + 1, says(name))).collect()
 }
@@ -35,7 +36,8 @@ mod tests {
     #[test]
     fn path_into_a_higher_layer_is_a_finding() {
         let text = "use crate::context::error::Error;\nuse crate::runtime::mail::Mailer;\n";
-        let lines = |path: &str| check(&file(path, text)).into_iter().map(|finding| finding.line).collect::<Vec<_>>();
+        let lines =
+            |path: &str| check(&file(path, text)).into_iter().map(|finding| finding.line).collect::<Vec<_>>();
         assert_eq!(lines("crates/service/src/context/list.rs"), [2]);
         assert_eq!(lines("crates/service/src/usecases/events.rs"), [2]);
         assert_eq!(lines("crates/service/src/runtime/sweep.rs"), [0_usize; 0]);

@@ -17,11 +17,16 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = name.to_owned();
             if is_dependency_table(&section) {
-                findings.push(Finding::new(&file.path, number, "a table for one dependency, write it as one line"));
+                findings.push(Finding::new(
+                    &file.path,
+                    number,
+                    "a table for one dependency, write it as one line",
+                ));
             }
         } else if section == "lints" && line == "workspace = true" {
             lints = true;
-        } else if is_dependency_list(&section) && !line.is_empty() && !line.starts_with('#') && !is_inherited(line) {
+        } else if is_dependency_list(&section) && !line.is_empty() && !line.starts_with('#') && !is_inherited(line)
+        {
             let says = format!(
                 "`{line}` does not take its version from the root, write `….workspace = true` and the version there"
             );

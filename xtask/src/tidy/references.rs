@@ -79,7 +79,8 @@ mod tests {
     use super::*;
 
     fn lost(path: &str, text: &str) -> Vec<String> {
-        let contract = file("docs/contract/decisions.md", "# Decisions\n\n## §4.1 Observations\n\n### A13 Order\n");
+        let contract =
+            file("docs/contract/decisions.md", "# Decisions\n\n## §4.1 Observations\n\n### A13 Order\n");
         let findings = check(&[contract, file(path, text)]);
         findings.into_iter().map(|finding| finding.says.split(' ').next().unwrap_or_default().to_owned()).collect()
     }

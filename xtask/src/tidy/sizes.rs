@@ -32,7 +32,9 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
             findings.push(Finding::new(
                 &file.path,
                 line,
-                format!("the {kind} {name} has {lines} lines, at most {most} are allowed: make functions of its parts"),
+                format!(
+                    "the {kind} {name} has {lines} lines, at most {most} are allowed: make functions of its parts"
+                ),
             ));
         }
     }
@@ -153,13 +155,15 @@ mod tests {
         .join("\n");
         let expected =
             [("one", 2, 7, false), ("declared", 11, 3, false), ("short", 14, 1, false), ("proves", 20, 5, true)];
-        let found: Vec<_> = functions(&text).iter().map(|one| (one.name, one.line, one.lines, one.in_tests)).collect();
+        let found: Vec<_> =
+            functions(&text).iter().map(|one| (one.name, one.line, one.lines, one.in_tests)).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn function_with_qualifiers_is_found() {
-        for line in ["fn a() {", "pub const unsafe fn a<T>() {", "pub(in crate::x) fn a()", "unsafe extern \"C\" fn a("]
+        for line in
+            ["fn a() {", "pub const unsafe fn a<T>() {", "pub(in crate::x) fn a()", "unsafe extern \"C\" fn a("]
         {
             assert_eq!(function_name(line), Some("a"), "{line}");
         }
@@ -174,7 +178,10 @@ mod tests {
         assert_eq!((findings("crates/domain/src/a.rs", 60), findings("crates/domain/src/a.rs", 61)), (0, 1));
         let handler = |lines| function_of(lines).replace("()", "(services: &Services) -> Work<'_>");
         let handlers = |path: &str, lines| check(&file(path, &handler(lines))).len();
-        assert_eq!((handlers("crates/http/src/routes/a.rs", 25), handlers("crates/http/src/routes/a.rs", 26)), (0, 1));
+        assert_eq!(
+            (handlers("crates/http/src/routes/a.rs", 25), handlers("crates/http/src/routes/a.rs", 26)),
+            (0, 1)
+        );
         assert_eq!(handlers("crates/http/src/a.rs", 26), 0);
         assert_eq!(findings("crates/http/src/routes/a.rs", 26), 0, "what a document says of a resource");
         let test = format!("#[cfg(test)]\nmod tests {{}}\n{}", handler(26));

@@ -18,8 +18,10 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding>
 fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     let manifest = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest);
     let folder = manifest.parent().unwrap_or_else(|| Path::new(""));
-    let sources: Vec<&SourceFile> =
-        files.iter().filter(|file| file.path.ends_with(".rs") && Path::new(&file.path).starts_with(folder)).collect();
+    let sources: Vec<&SourceFile> = files
+        .iter()
+        .filter(|file| file.path.ends_with(".rs") && Path::new(&file.path).starts_with(folder))
+        .collect();
     let is_used = |name: &str| {
         let word = name.replace('-', "_");
         sources.iter().any(|file| has_word(&file.text, &word))
@@ -29,7 +31,11 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
         .iter()
         .filter(|one| !NAMELESS.contains(&(package.name.as_str(), one.name.as_str())) && !is_used(&one.name));
     let found = unused.map(|one| {
-        Finding::new(&manifest.to_string_lossy(), 1, format!("no source names the dependency {}, remove it", one.name))
+        Finding::new(
+            &manifest.to_string_lossy(),
+            1,
+            format!("no source names the dependency {}, remove it", one.name),
+        )
     });
     found.collect()
 }

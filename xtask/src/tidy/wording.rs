@@ -30,7 +30,9 @@ impl Rule {
             Self::Continued => "the sentence runs over several items; give each item its own sentence",
             Self::Closure => "a closure parameter is named `it`; name it after the value that it holds",
             Self::Function => "a function is named `of`; give it a verb, such as `from_row`",
-            Self::Test => "the test name has over 60 characters or a vague word; name subject, condition and result",
+            Self::Test => {
+                "the test name has over 60 characters or a vague word; name subject, condition and result"
+            }
         }
     }
 }
@@ -127,7 +129,8 @@ fn begins_with(text: &str, words: &str) -> bool {
 }
 
 fn names_people(text: &str) -> bool {
-    text.split(|letter: char| !is_word(letter)).any(|word| PEOPLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
+    text.split(|letter: char| !is_word(letter))
+        .any(|word| PEOPLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
 }
 
 /// Whether the line has a closure with the parameter `it`, also beside other parameters or in a pattern.

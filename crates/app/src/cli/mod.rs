@@ -51,7 +51,9 @@ impl Cli {
     }
 
     /// Parses a command line into the command and the given settings.
-    fn read_from(words: impl IntoIterator<Item = OsString>) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
+    fn read_from(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
         let matches = settings::accepted(described()).try_get_matches_from(words)?;
         let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut described()))?;
         Ok((cli, settings::given_settings(&matches)))
@@ -86,7 +88,8 @@ Example:
         /// Only list pending migrations and undistributed tables; the exit status is 3 if there are any
         #[arg(long)]
         check: bool,
-        /// Also distribute the tables over the nodes of a Citus cluster; stop the service first; this cannot be reverted
+        /// Also distribute the tables over the nodes of a Citus cluster; stop the service first; this cannot be
+        /// reverted
         #[arg(long, conflicts_with = "check")]
         distribute: bool,
         /// Number of parts that can be moved between nodes later
@@ -98,9 +101,10 @@ Example:
     },
     /// Copy all data from one database to another while the service is stopped
     ///
-    /// SQLite to PostgreSQL or back. Ids, times, keys, secrets and positions in the event feed do not change. The target must be
-    /// empty: it is created or migrated as needed. At the end every table is compared on both sides. No service starts on an
-    /// incomplete target. An interrupted copy continues if the command is run again.
+    /// SQLite to PostgreSQL or back. Ids, times, keys, secrets and positions in the event feed do not change. The
+    /// target must be empty: it is created or migrated as needed. At the end every table is compared on both
+    /// sides. No service starts on an incomplete target. An interrupted copy continues if the command is run
+    /// again.
     #[command(after_help = "\
 --from and --to default to the configured database, so that its URL need not be on the command line.
 
@@ -116,8 +120,8 @@ Example:
     },
     /// Copy the embedded database into a new file and check the copy; the service may run
     ///
-    /// The file contains all committed data. It does not contain the master key: store that separately. On PostgreSQL, use
-    /// pg_dump.
+    /// The file contains all committed data. It does not contain the master key: store that separately. On
+    /// PostgreSQL, use pg_dump.
     #[command(after_help = "Example:\n  candor backup /var/backups/candor-$(date +%F).db")]
     Backup {
         /// New file; an existing file is never replaced
@@ -126,7 +130,8 @@ Example:
     },
     /// Check a backup and install it as the embedded database
     ///
-    /// The backup file stays. Stop the service first. An existing database is never replaced. On PostgreSQL, use pg_restore.
+    /// The backup file stays. Stop the service first. An existing database is never replaced. On PostgreSQL, use
+    /// pg_restore.
     #[command(after_help = "Example:\n  candor restore /var/backups/candor-2026-11-24.db")]
     Restore {
         /// File created by `candor backup`
@@ -141,9 +146,9 @@ Example:
     Key(KeyCommand),
     /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
     ///
-    /// To replace the master key: put the new key at the front of the ring, restart every instance, run this command, and
-    /// remove the old key a day later. Stored responses for retries are not changed: they expire within 24 hours. The command
-    /// may be repeated at any time, also while the service runs.
+    /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
+    /// command, and remove the old key a day later. Stored responses for retries are not changed: they expire
+    /// within 24 hours. The command may be repeated at any time, also while the service runs.
     #[command(after_help = "Example:\n  CANDOR_MASTER_KEY=\"k2:$NEW,k1:$OLD\" candor rekey")]
     Rekey {
         /// After the loss of a key: drop the secrets that no key of the ring decrypts
@@ -162,7 +167,8 @@ Example:
     Doctor,
     /// Check whether the service with the same settings is ready, as a container health check
     ///
-    /// The check uses CANDOR_ADMIN_LISTEN if it is set, else CANDOR_LISTEN. The exit status is 1 if the service is not ready.
+    /// The check uses CANDOR_ADMIN_LISTEN if it is set, else CANDOR_LISTEN. The exit status is 1 if the service is
+    /// not ready.
     #[command(after_help = "Example:\n  candor healthcheck --admin-listen 0.0.0.0:9090")]
     Healthcheck {
         /// Only check that the process responds, independent of the database

@@ -43,7 +43,11 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
 ///
 /// # Errors
 /// An unknown organization, or a database that does not answer.
-pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, output: Output) -> Result<(), Error> {
+pub(crate) async fn list(
+    config: &Config,
+    organization: Option<OrganizationId>,
+    output: Output,
+) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let listed = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
@@ -56,10 +60,9 @@ pub(crate) async fn list(config: &Config, organization: Option<OrganizationId>, 
     let owner = ["ORGANIZATION", "ORGANIZATION'S NAME"].map(str::to_owned);
     let mut rows = vec![of_owner(owner, heading.map(str::to_owned).to_vec())];
     let now = SystemClock.now();
-    rows.extend(
-        keys.iter()
-            .map(|key| of_owner([key.organization_id.to_string(), key.organization_name.clone()], row(&key.key, now))),
-    );
+    rows.extend(keys.iter().map(|key| {
+        of_owner([key.organization_id.to_string(), key.organization_name.clone()], row(&key.key, now))
+    }));
     output.say(&json!({"data": keys}), &table(&rows))
 }
 
@@ -71,8 +74,10 @@ pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Resul
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let revoked = operator::revoke_key(&services, key).await;
     revoked.map_err(Error::cannot(format!("revoke {key}")))?;
-    output
-        .say(&json!({"id": key, "revoked": true}), &format!("Revoked {key}. All instances reject it within a second."))
+    output.say(
+        &json!({"id": key, "revoked": true}),
+        &format!("Revoked {key}. All instances reject it within a second."),
+    )
 }
 
 fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {

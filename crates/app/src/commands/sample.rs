@@ -41,11 +41,35 @@ const PEOPLE: [Person; 12] = [
 type Seen = (usize, usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
 
 const OBSERVATIONS: [Seen; 10] = [
-    (3, 1, "strength", "Wrote the migration guide before anybody asked.", Some("Two teams moved in a day."), None, 2),
+    (
+        3,
+        1,
+        "strength",
+        "Wrote the migration guide before anybody asked.",
+        Some("Two teams moved in a day."),
+        None,
+        2,
+    ),
     (3, 6, "opportunity", "Reviews wait for days.", Some("Releases slip."), Some("Review before noon."), 1),
-    (4, 1, "strength", "Found the cause of the outage within minutes.", Some("Customers hardly noticed."), None, 1),
+    (
+        4,
+        1,
+        "strength",
+        "Found the cause of the outage within minutes.",
+        Some("Customers hardly noticed."),
+        None,
+        1,
+    ),
     (5, 2, "strength", "Turned an angry caller into a reference customer.", None, None, 2),
-    (5, 8, "opportunity", "Keeps what she learns to herself.", None, Some("Share one case a week with the team."), 1),
+    (
+        5,
+        8,
+        "opportunity",
+        "Keeps what she learns to herself.",
+        None,
+        Some("Share one case a week with the team."),
+        1,
+    ),
     (1, 0, "strength", "Gives everybody room to speak in planning.", None, None, 1),
     (
         6,
@@ -56,7 +80,15 @@ const OBSERVATIONS: [Seen; 10] = [
         None,
         1,
     ),
-    (7, 1, "strength", "Tested the new form with five customers first.", Some("Half as many calls about it."), None, 2),
+    (
+        7,
+        1,
+        "strength",
+        "Tested the new form with five customers first.",
+        Some("Half as many calls about it."),
+        None,
+        2,
+    ),
     (10, 9, "opportunity", "Closes the month alone, until late.", None, Some("Ask for help on the first day."), 1),
     (11, 2, "strength", "Answers in the customer's own words.", None, None, 1),
 ];
@@ -94,7 +126,10 @@ const SUMMARIES: [Review; 5] = [
             (ActionKind::Submit, "{}"),
             (ActionKind::Approve, "{}"),
             (ActionKind::Share, "{}"),
-            (ActionKind::Feedback, r#"{"comment": "Fair. I block an hour for reviews now.", "acknowledged": true}"#),
+            (
+                ActionKind::Feedback,
+                r#"{"comment": "Fair. I block an hour for reviews now.", "acknowledged": true}"#,
+            ),
         ],
     ),
     (7, 1, "Leila, trial period", "Passed.", &[(ActionKind::Submit, "{}"), (ActionKind::Archive, "{}")]),
@@ -124,7 +159,8 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
         "requester_id": people.get(2),
         "reviewer_ids": [people.get(8), people.get(11)],
     });
-    let asked = body(&done(assignments::create(services, &context, object(ask)).await, "create a sample assignment")?)?;
+    let asked =
+        body(&done(assignments::create(services, &context, object(ask)).await, "create a sample assignment")?)?;
     let answer = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
@@ -251,7 +287,10 @@ async fn talked(services: &Services, context: &RequestContext, people: &[String]
         body_of(conversations::create(services, context, object(between)).await, "create a sample conversation")?;
     for (author, text) in MESSAGES {
         let message = json!({"author_id": people.get(author), "body": text});
-        done(conversations::add(services, context, parsed(&made)?, object(message)).await, "write a sample message")?;
+        done(
+            conversations::add(services, context, parsed(&made)?, object(message)).await,
+            "write a sample message",
+        )?;
     }
     Ok(())
 }

@@ -19,7 +19,9 @@ fn load(name: &str, text: &str) -> LoadedConfig {
 fn in_force() -> String {
     let is_setting = |rest: &str| {
         let name = rest.split_once(" = ").map(|(name, _)| name);
-        name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+        name.is_some_and(|name| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        })
     };
     let line = |line: &'static str| line.strip_prefix('#').filter(|rest| is_setting(rest)).unwrap_or(line);
     EXAMPLE.lines().map(line).collect::<Vec<_>>().join("\n")

@@ -28,7 +28,8 @@ impl RawSettings {
     ) -> Self {
         let mut given = Self::default();
         let variables = variables(environment);
-        let named = variables.iter().find(|(name, _)| name == FILE_VARIABLE).map(|(_, value)| PathBuf::from(value));
+        let named =
+            variables.iter().find(|(name, _)| name == FILE_VARIABLE).map(|(_, value)| PathBuf::from(value));
         if let Some(path) = file.or(named) {
             given.read_file(&path);
         }
@@ -138,8 +139,10 @@ fn text_of(value: Value) -> Option<String> {
         Value::String(it) => Some(it),
         Value::Integer(it) => Some(it.to_string()),
         Value::Array(items) => {
-            let texts: Option<Vec<String>> =
-                items.into_iter().map(|item| if let Value::String(text) = item { Some(text) } else { None }).collect();
+            let texts: Option<Vec<String>> = items
+                .into_iter()
+                .map(|item| if let Value::String(text) = item { Some(text) } else { None })
+                .collect();
             texts.map(|text| text.join(","))
         }
         Value::Float(_) | Value::Boolean(_) | Value::Datetime(_) | Value::Table(_) => None,

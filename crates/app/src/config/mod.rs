@@ -195,7 +195,11 @@ impl Reader {
         let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
         if server.is_some() && self.given.value(Setting::SmtpFrom).0.is_none() {
             let what = "the address that mails are from";
-            self.problems.push(Error::MissingSetting { given: "CANDOR_SMTP_URL", missing: "CANDOR_SMTP_FROM", what });
+            self.problems.push(Error::MissingSetting {
+                given: "CANDOR_SMTP_URL",
+                missing: "CANDOR_SMTP_FROM",
+                what,
+            });
         }
         Ok(server.zip(from).map(|(server, from)| Smtp { server, from }))
     }
@@ -303,8 +307,11 @@ mod tests {
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
         let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
         assert_eq!(config.smtp.as_ref().map(|smtp| smtp.server.port), Some(465));
-        let shown =
-            config.shown.iter().find(|item| item.setting == Setting::SmtpUrl).and_then(|item| item.value.as_deref());
+        let shown = config
+            .shown
+            .iter()
+            .find(|item| item.setting == Setting::SmtpUrl)
+            .and_then(|item| item.value.as_deref());
         assert_eq!(shown, Some("smtps://app:***@mail.example.com"));
         assert!(!format!("{config:?}").contains("hunter2"));
         assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);

@@ -66,7 +66,8 @@ pub(crate) fn smtp_url(text: &str) -> Parsed<SmtpServer> {
 }
 
 pub(crate) fn smtp_from(text: &str) -> Parsed<SenderAddress> {
-    let wanted = || "expected an address such as no-reply@example.com, or Candor <no-reply@example.com>".to_owned();
+    let wanted =
+        || "expected an address such as no-reply@example.com, or Candor <no-reply@example.com>".to_owned();
     SenderAddress::parse(text).ok_or_else(wanted)
 }
 
@@ -132,7 +133,9 @@ pub(crate) fn duration(text: &str) -> Parsed<Duration> {
 pub(crate) fn public_url(text: &str) -> Parsed<String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let good = rest.is_some_and(|host| {
-        !host.is_empty() && !host.starts_with('/') && !host.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
+        !host.is_empty()
+            && !host.starts_with('/')
+            && !host.contains(|c: char| c.is_whitespace() || "?#@".contains(c))
     });
     let url = text.trim_end_matches('/');
     if good && !url.ends_with("/v1") {
@@ -239,7 +242,8 @@ mod tests {
 
     #[test]
     fn duration_requires_a_unit() {
-        let table = [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000), ("365d", 31_536_000_000)];
+        let table =
+            [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("24h", 86_400_000), ("365d", 31_536_000_000)];
         for (text, millis) in table {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
         }

@@ -139,7 +139,9 @@ impl Setting {
             Self::DataDir => "Folder of the embedded database and of the generated master key",
             Self::MasterKey => "Key ring that encrypts secrets at rest",
             Self::PublicUrl => "Base URL of links, without /v1",
-            Self::WebhooksTrustedTargets => "Networks in which webhook receivers may have private addresses and no TLS",
+            Self::WebhooksTrustedTargets => {
+                "Networks in which webhook receivers may have private addresses and no TLS"
+            }
             Self::WebhooksRetrySchedule => "Delays before the retries of a webhook delivery",
             Self::WebhooksTimeout => "Response timeout of a webhook receiver",
             Self::WebhooksMaxSubscriptions => "Maximum number of webhook subscriptions of a data set",
@@ -172,7 +174,9 @@ impl Setting {
             Self::DataDir => "FOLDER",
             Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
             Self::WebhooksRetrySchedule => "DELAYS",
-            Self::WebhooksTimeout | Self::NotificationsRetention | Self::SweepInterval | Self::DrainDelay => "DURATION",
+            Self::WebhooksTimeout | Self::NotificationsRetention | Self::SweepInterval | Self::DrainDelay => {
+                "DURATION"
+            }
             Self::RateLimiter => "PLACE",
             Self::Log => "FILTER",
             Self::LogFormat => "FORMAT",
@@ -219,7 +223,9 @@ pub(crate) fn is_foreign(variable: &str, value: &OsStr) -> bool {
 /// Examples: `CANDOR_SERVICE_HOST`, `CANDOR_SERVICE_PORT_HTTP`, `CANDOR_PORT=tcp://…`,
 /// `CANDOR_PORT_8080_TCP_ADDR`.
 fn is_of_a_container(variable: &str, value: &OsStr) -> bool {
-    if variable.ends_with("_SERVICE_HOST") || variable.ends_with("_SERVICE_PORT") || variable.contains("_SERVICE_PORT_")
+    if variable.ends_with("_SERVICE_HOST")
+        || variable.ends_with("_SERVICE_PORT")
+        || variable.contains("_SERVICE_PORT_")
     {
         return true;
     }

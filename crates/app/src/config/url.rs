@@ -30,7 +30,8 @@ const ODD: [char; 5] = ['/', '?', '#', '&', '='];
 /// Replaces the password of a URL, before the host or in the parameters. Parts that cannot be distinguished
 /// from a password are masked as well.
 pub(super) fn masked(url: &str) -> String {
-    let scheme = url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let scheme =
+        url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let Some((scheme, rest)) = scheme else { return MASK.to_owned() };
     if scheme == "sqlite" {
         return url.to_owned();
@@ -43,8 +44,9 @@ pub(super) fn masked(url: &str) -> String {
             if user.contains(ODD) {
                 return format!("{scheme}://{MASK}");
             }
-            place(behind)
-                .map(|address| if password { format!("{user}:{MASK}@{address}") } else { format!("{user}@{address}") })
+            place(behind).map(|address| {
+                if password { format!("{user}:{MASK}@{address}") } else { format!("{user}@{address}") }
+            })
         }
     };
     format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
@@ -95,7 +97,10 @@ mod tests {
             ("postgres://app:hunter2@db.example/candor", "postgres://app:***@db.example/candor"),
             ("postgres://app:hunter2?x@host/db", "postgres://app:***@host/db"),
             ("postgres://app:?hunter2@host/db?sslmode=require", "postgres://app:***@host/db?sslmode=require"),
-            ("postgres://app:hun@ter2/x@db/candor?sslmode=require", "postgres://app:***@db/candor?sslmode=require"),
+            (
+                "postgres://app:hun@ter2/x@db/candor?sslmode=require",
+                "postgres://app:***@db/candor?sslmode=require",
+            ),
             ("postgres://app:hun#ter2&a=b@db/candor", "postgres://app:***@db/candor"),
             ("postgres://app:hun:ter2@db:5432/candor", "postgres://app:***@db:5432/candor"),
             ("postgres://app:hunter2://@db/candor", "postgres://app:***@db/candor"),
@@ -115,7 +120,10 @@ mod tests {
             ("postgres://db/candor?PASSWORD=hunter2", "postgres://db/candor?***"),
             ("postgres://db/candor?password=hun@ter2", "postgres://***"),
             ("postgres://db:5432/candor?user=a@b&password=hunter2", "postgres://***"),
-            ("postgres:///candor?host=/run/pg&sslpassword=hunter2", "postgres:///candor?host=/run/pg&sslpassword=***"),
+            (
+                "postgres:///candor?host=/run/pg&sslpassword=hunter2",
+                "postgres:///candor?host=/run/pg&sslpassword=***",
+            ),
             ("mysql://app:hunter2@db", "mysql://app:***@db"),
             ("redis://:hunter2@cache:6379/0", "redis://:***@cache:6379/0"),
             ("postgres:app:hunter2@db", "***"),

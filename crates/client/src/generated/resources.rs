@@ -74,7 +74,8 @@ impl ApiKeys {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
     pub fn rotate(&self, id: &str, body: impl Into<Option<types::ApiKeyRotate>>) -> Call<types::ApiKeyWithSecret> {
-        let spec = Spec::new(Method::POST, format!("/api-keys/{}/rotate", segment(id))).optional_json(&body.into());
+        let spec =
+            Spec::new(Method::POST, format!("/api-keys/{}/rotate", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 }
@@ -279,7 +280,8 @@ impl Connectors {
         id: &str,
         body: impl Into<Option<types::ConnectorRelease>>,
     ) -> Call<types::ConnectorReleased> {
-        let spec = Spec::new(Method::POST, format!("/connectors/{}/release", segment(id))).optional_json(&body.into());
+        let spec =
+            Spec::new(Method::POST, format!("/connectors/{}/release", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 }
@@ -349,8 +351,13 @@ impl Conversations {
     /// Lists the messages of a conversation, newest first. The conversation may be archived.
     ///
     /// Needs the scope `conversations:read`. Counts as `read`.
-    pub fn list_messages(&self, id: &str, query: impl Into<Option<types::ListMessagesQuery>>) -> Pages<types::Message> {
-        let spec = Spec::new(Method::GET, format!("/conversations/{}/messages", segment(id))).query(&query.into(), &[]);
+    pub fn list_messages(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListMessagesQuery>>,
+    ) -> Pages<types::Message> {
+        let spec =
+            Spec::new(Method::GET, format!("/conversations/{}/messages", segment(id))).query(&query.into(), &[]);
         Pages::new(&self.core, spec)
     }
 
@@ -371,7 +378,8 @@ impl Conversations {
     ///
     /// Needs the scope `conversations:read`. Counts as `read`.
     pub fn get_message(&self, id: &str, message_id: &str) -> Call<types::Message> {
-        let spec = Spec::new(Method::GET, format!("/conversations/{}/messages/{}", segment(id), segment(message_id)));
+        let spec =
+            Spec::new(Method::GET, format!("/conversations/{}/messages/{}", segment(id), segment(message_id)));
         Call::new(&self.core, spec)
     }
 }
@@ -481,8 +489,13 @@ impl EmployeeObjectives {
     /// Returns one objective. 404 if it belongs to the other objective paths.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
-    pub fn get(&self, id: &str, query: impl Into<Option<types::GetEmployeeObjectiveQuery>>) -> Call<types::Objective> {
-        let spec = Spec::new(Method::GET, format!("/employee-objectives/{}", segment(id))).query(&query.into(), &[]);
+    pub fn get(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::GetEmployeeObjectiveQuery>>,
+    ) -> Call<types::Objective> {
+        let spec =
+            Spec::new(Method::GET, format!("/employee-objectives/{}", segment(id))).query(&query.into(), &[]);
         Call::new(&self.core, spec)
     }
 
@@ -541,8 +554,8 @@ impl EmployeeObjectives {
         id: &str,
         query: impl Into<Option<types::ListEmployeeObjectiveHistoryQuery>>,
     ) -> Pages<types::HistoryEntry> {
-        let spec =
-            Spec::new(Method::GET, format!("/employee-objectives/{}/history", segment(id))).query(&query.into(), &[]);
+        let spec = Spec::new(Method::GET, format!("/employee-objectives/{}/history", segment(id)))
+            .query(&query.into(), &[]);
         Pages::new(&self.core, spec)
     }
 
@@ -552,8 +565,8 @@ impl EmployeeObjectives {
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn miss(&self, id: &str, body: impl Into<Option<types::ObjectiveMiss>>) -> Call<types::Objective> {
-        let spec =
-            Spec::new(Method::POST, format!("/employee-objectives/{}/miss", segment(id))).optional_json(&body.into());
+        let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/miss", segment(id)))
+            .optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 
@@ -699,7 +712,8 @@ impl Employees {
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
     pub fn rehire(&self, id: &str, body: impl Into<Option<types::EmployeeRehire>>) -> Call<types::Employee> {
-        let spec = Spec::new(Method::POST, format!("/employees/{}/rehire", segment(id))).optional_json(&body.into());
+        let spec =
+            Spec::new(Method::POST, format!("/employees/{}/rehire", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 }
@@ -787,8 +801,13 @@ impl ManagerObjectives {
     /// Returns one objective. 404 if it belongs to the other objective paths.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
-    pub fn get(&self, id: &str, query: impl Into<Option<types::GetManagerObjectiveQuery>>) -> Call<types::Objective> {
-        let spec = Spec::new(Method::GET, format!("/manager-objectives/{}", segment(id))).query(&query.into(), &[]);
+    pub fn get(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::GetManagerObjectiveQuery>>,
+    ) -> Call<types::Objective> {
+        let spec =
+            Spec::new(Method::GET, format!("/manager-objectives/{}", segment(id))).query(&query.into(), &[]);
         Call::new(&self.core, spec)
     }
 
@@ -810,8 +829,8 @@ impl ManagerObjectives {
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn approve(&self, id: &str, body: impl Into<Option<types::ObjectiveApprove>>) -> Call<types::Objective> {
-        let spec =
-            Spec::new(Method::POST, format!("/manager-objectives/{}/approve", segment(id))).optional_json(&body.into());
+        let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/approve", segment(id)))
+            .optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 
@@ -847,8 +866,8 @@ impl ManagerObjectives {
         id: &str,
         query: impl Into<Option<types::ListManagerObjectiveHistoryQuery>>,
     ) -> Pages<types::HistoryEntry> {
-        let spec =
-            Spec::new(Method::GET, format!("/manager-objectives/{}/history", segment(id))).query(&query.into(), &[]);
+        let spec = Spec::new(Method::GET, format!("/manager-objectives/{}/history", segment(id)))
+            .query(&query.into(), &[]);
         Pages::new(&self.core, spec)
     }
 
@@ -858,8 +877,8 @@ impl ManagerObjectives {
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn miss(&self, id: &str, body: impl Into<Option<types::ObjectiveMiss>>) -> Call<types::Objective> {
-        let spec =
-            Spec::new(Method::POST, format!("/manager-objectives/{}/miss", segment(id))).optional_json(&body.into());
+        let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/miss", segment(id)))
+            .optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 
@@ -1119,8 +1138,13 @@ impl Summaries {
     /// for a person can give only the feedback of that person.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn give_feedback(&self, id: &str, body: impl Into<Option<types::SummaryFeedback>>) -> Call<types::Summary> {
-        let spec = Spec::new(Method::POST, format!("/summaries/{}/feedback", segment(id))).optional_json(&body.into());
+    pub fn give_feedback(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::SummaryFeedback>>,
+    ) -> Call<types::Summary> {
+        let spec =
+            Spec::new(Method::POST, format!("/summaries/{}/feedback", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
     }
 
@@ -1253,7 +1277,8 @@ impl Webhooks {
         id: &str,
         query: impl Into<Option<types::ListDeliveriesQuery>>,
     ) -> Pages<types::Delivery> {
-        let spec = Spec::new(Method::GET, format!("/webhooks/{}/deliveries", segment(id))).query(&query.into(), &[]);
+        let spec =
+            Spec::new(Method::GET, format!("/webhooks/{}/deliveries", segment(id))).query(&query.into(), &[]);
         Pages::new(&self.core, spec)
     }
 
@@ -1264,7 +1289,8 @@ impl Webhooks {
     /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `read`.
     pub fn get_delivery(&self, id: &str, delivery_id: &str) -> Call<types::Delivery> {
-        let spec = Spec::new(Method::GET, format!("/webhooks/{}/deliveries/{}", segment(id), segment(delivery_id)));
+        let spec =
+            Spec::new(Method::GET, format!("/webhooks/{}/deliveries/{}", segment(id), segment(delivery_id)));
         Call::new(&self.core, spec)
     }
 
@@ -1276,8 +1302,10 @@ impl Webhooks {
     /// Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for
     /// a person are refused, unless that person is an org admin. Counts as `write`.
     pub fn redeliver(&self, id: &str, delivery_id: &str) -> Call<types::DeliveryPromised> {
-        let spec =
-            Spec::new(Method::POST, format!("/webhooks/{}/deliveries/{}/redeliver", segment(id), segment(delivery_id)));
+        let spec = Spec::new(
+            Method::POST,
+            format!("/webhooks/{}/deliveries/{}/redeliver", segment(id), segment(delivery_id)),
+        );
         Call::new(&self.core, spec)
     }
 

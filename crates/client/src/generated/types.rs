@@ -1363,7 +1363,10 @@ impl EmployeeCreate {
 
     /// Sets `custom_fields`.
     #[must_use]
-    pub fn custom_fields(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>) -> Self {
+    pub fn custom_fields(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>,
+    ) -> Self {
         self.custom_fields = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
@@ -1597,7 +1600,10 @@ impl EmployeeRehire {
 
     /// Sets `custom_fields`.
     #[must_use]
-    pub fn custom_fields(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>) -> Self {
+    pub fn custom_fields(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>,
+    ) -> Self {
         self.custom_fields = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
@@ -1720,7 +1726,10 @@ impl EmployeeUpdate {
 
     /// Sets `custom_fields`.
     #[must_use]
-    pub fn custom_fields(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>) -> Self {
+    pub fn custom_fields(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Value>)>,
+    ) -> Self {
         self.custom_fields = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
@@ -5437,7 +5446,10 @@ impl ListEmployeesFilter {
 
     /// Sets `custom_fields`.
     #[must_use]
-    pub fn custom_fields(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+    pub fn custom_fields(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
+    ) -> Self {
         self.custom_fields = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }

@@ -9,7 +9,8 @@ use super::*;
 
 const LIMITS: QueueLimits = QueueLimits { attempts: 256, waiting: 512, batch: 256 };
 const NEEDS: Duration = Duration::from_secs(20);
-const QUICK: ReceiverResponse = ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_millis(2) };
+const QUICK: ReceiverResponse =
+    ReceiverResponse { answered: true, acknowledged: true, took: Duration::from_millis(2) };
 const SILENT: ReceiverResponse =
     ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
@@ -83,7 +84,8 @@ fn full_queue_reports_when_room_is_free() {
     let (_, depth, _) = test.queues.queues[&queue(1, 1)].measures();
     assert_eq!(test.offer(queue(1, 1), u32::try_from(depth / 2).unwrap() + 1), depth / 2 + 1);
     assert_eq!(test.queues.full(), [queue(1, 1)]);
-    let starts: Vec<_> = (0..4).filter_map(|_| test.queues.start(test.now)).map(|start| start.makes_room).collect();
+    let starts: Vec<_> =
+        (0..4).filter_map(|_| test.queues.start(test.now)).map(|start| start.makes_room).collect();
     assert_eq!(starts, [false, true, false, false]);
     let free = depth - (depth / 2 + 1 - 4);
     assert_eq!(test.queues.least_free(&[queue(1, 1)]), Some(free));

@@ -147,7 +147,8 @@ impl KeyRecord {
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
         let key = &self.key;
-        let current = key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
+        let current =
+            key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
         current && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
     }
 }
@@ -162,7 +163,7 @@ impl ApiKey {
     /// `true` if the person that the key shall act for is in the key's data set.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for access that the caller lacks. [`Refusal::Unprocessable`]
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks. [`DomainError::Unprocessable`]
     /// for a person who does not exist.
     pub fn create(
         id: KeyId,
@@ -205,11 +206,16 @@ impl ApiKey {
     /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for scopes that the caller lacks, and for an end after the
-    /// caller's own. [`CannotGrant`](super::Denied::CannotGrant) also for a later end of a key that may do more
-    /// than the caller, and for any change of another person's key by a bound key. [`Refusal::Conflict`] for a
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, and for an end after the
+    /// caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key that may do more
+    /// than the caller, and for any change of another person's key by a bound key. [`DomainError::Conflict`] for a
     /// revoked key.
-    pub fn update(&self, patch: Patch, granter: &Caller, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
+    pub fn update(
+        &self,
+        patch: Patch,
+        granter: &Caller,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);
         let end = patch.expires_at.unwrap_or(self.expires_at);
@@ -234,8 +240,8 @@ impl ApiKey {
     /// Replaces the secret. The previous secret stays valid for `overlap_seconds`.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::Denied::CannotGrant) for a key that may do more than the caller or lasts longer,
-    /// [`Refusal::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts longer,
+    /// [`DomainError::Conflict`] for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -258,7 +264,7 @@ impl ApiKey {
     /// Revokes the key at once.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the key is already revoked.
+    /// [`DomainError::Conflict`] if the key is already revoked.
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_good("revoke")?;
         let at = at.strictly_after(self.updated_at);

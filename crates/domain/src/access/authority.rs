@@ -134,7 +134,7 @@ impl Caller {
     /// included; a key of the organization writes as the person it names (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`].
+    /// [`PermissionDenied::OtherPerson`].
     pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), PermissionDenied> {
         if self.bound_to().is_none_or(|own| person.id == Some(own)) {
             Ok(())
@@ -147,7 +147,7 @@ impl Caller {
     /// absent, `Some(None)` if it is null. A bound key defaults to its person and accepts no other (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`] for another person, or for null, by a bound key.
+    /// [`PermissionDenied::OtherPerson`] for another person, or for null, by a bound key.
     pub fn speaker(
         &self,
         named: Option<Option<Reference<EmployeeKind>>>,
@@ -166,7 +166,7 @@ impl Caller {
     /// Requires a caller who sees the whole data set.
     ///
     /// # Errors
-    /// [`Denied::ActsForPerson`].
+    /// [`PermissionDenied::ActsForPerson`].
     pub fn require_full_sight(&self) -> Result<(), PermissionDenied> {
         if self.acts_for().is_none() { Ok(()) } else { Err(PermissionDenied::ActsForPerson) }
     }
@@ -175,16 +175,20 @@ impl Caller {
     /// bound key manages keys of its own person only, whatever that person's role (decision B5).
     ///
     /// # Errors
-    /// [`Denied::CannotGrant`].
+    /// [`PermissionDenied::CannotGrant`].
     pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), PermissionDenied> {
-        if self.bound_to().is_none_or(|own| person == Some(own)) { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+        if self.bound_to().is_none_or(|own| person == Some(own)) {
+            Ok(())
+        } else {
+            Err(PermissionDenied::CannotGrant)
+        }
     }
 
     /// Requires that the caller has all the access that it grants, and no earlier end. `person` is the person of
     /// the new key, or `None` for the organization. A role grants no admin level (decisions B5, B7).
     ///
     /// # Errors
-    /// [`Denied::CannotGrant`].
+    /// [`PermissionDenied::CannotGrant`].
     pub fn may_grant(
         &self,
         scopes: Permissions,
@@ -215,7 +219,8 @@ mod tests {
 
     /// Creates an authority. `context` is a word of [`CONTEXTS`].
     fn authority(key: u128, scopes: Permissions, context: &str, bound_to: Option<u128>) -> Authority {
-        let (_, (has_admin_level, is_data_admin)) = CONTEXTS.into_iter().find(|(word, _)| *word == context).unwrap();
+        let (_, (has_admin_level, is_data_admin)) =
+            CONTEXTS.into_iter().find(|(word, _)| *word == context).unwrap();
         let key = KeyId::from_ulid(Ulid(key));
         Authority { key, scopes, has_admin_level, is_data_admin, person: bound_to.map(person) }
     }
@@ -304,7 +309,11 @@ mod tests {
         for (level, bound, refused) in table {
             let caller = caller(level, bound);
             let contexts = [AdminContext::Data, AdminContext::Settings, AdminContext::People];
-            assert_eq!(contexts.map(|context| caller.require_admin(context).err()), refused, "{level:?} {bound:?}");
+            assert_eq!(
+                contexts.map(|context| caller.require_admin(context).err()),
+                refused,
+                "{level:?} {bound:?}"
+            );
             assert_eq!(caller.is_data_admin(), refused[0].is_none(), "{level:?} {bound:?}");
         }
     }

@@ -240,7 +240,7 @@ impl Caller {
     /// Requires a scope.
     ///
     /// # Errors
-    /// [`Denied::MissingScope`].
+    /// [`PermissionDenied::MissingScope`].
     pub const fn require(&self, scope: Permission) -> Result<(), PermissionDenied> {
         if self.scopes.has(scope) { Ok(()) } else { Err(PermissionDenied::MissingScope(scope)) }
     }
@@ -255,12 +255,14 @@ impl Caller {
     /// Requires admin context of this kind.
     ///
     /// # Errors
-    /// [`Denied::AdminRequired`], [`Denied::AdminKeyRequired`], [`Denied::ActsForPerson`].
+    /// [`PermissionDenied::AdminRequired`], [`PermissionDenied::AdminKeyRequired`], [`PermissionDenied::ActsForPerson`].
     pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionDenied> {
         let (has, denied) = match context {
             AdminContext::Data => (self.is_data_admin(), PermissionDenied::AdminRequired),
             AdminContext::Settings => (self.level == AccessLevel::Admin, PermissionDenied::AdminKeyRequired),
-            AdminContext::People => (self.person.is_none() || self.is_data_admin(), PermissionDenied::ActsForPerson),
+            AdminContext::People => {
+                (self.person.is_none() || self.is_data_admin(), PermissionDenied::ActsForPerson)
+            }
         };
         if has { Ok(()) } else { Err(denied) }
     }
@@ -268,7 +270,7 @@ impl Caller {
     /// Requires the test environment.
     ///
     /// # Errors
-    /// [`Denied::LiveKey`].
+    /// [`PermissionDenied::LiveKey`].
     pub fn require_test(&self) -> Result<(), PermissionDenied> {
         if self.tenant.environment == Environment::Test { Ok(()) } else { Err(PermissionDenied::LiveKey) }
     }
@@ -276,7 +278,7 @@ impl Caller {
     /// Requires the live environment.
     ///
     /// # Errors
-    /// [`Denied::TestKey`].
+    /// [`PermissionDenied::TestKey`].
     pub fn require_live(&self) -> Result<(), PermissionDenied> {
         if self.tenant.environment == Environment::Live { Ok(()) } else { Err(PermissionDenied::TestKey) }
     }

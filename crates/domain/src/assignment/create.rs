@@ -102,7 +102,7 @@ impl Draft {
     /// Resolves the requester: a bound key requests feedback as its person (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`].
+    /// [`PermissionDenied::OtherPerson`].
     pub fn asked_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
         self.requester = Some(caller.speaker(self.requester.take())?);
         Ok(self)
@@ -120,7 +120,7 @@ impl Assignment {
     /// Creates an assignment with a notice to each reviewer.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people who do not exist, and for feedback about a person who has not
+    /// [`DomainError::Unprocessable`] for people who do not exist, and for feedback about a person who has not
     /// accepted the invitation: such a person can have no observations (decision D2).
     pub fn create(
         id: AssignmentId,

@@ -32,8 +32,10 @@ impl Filter {
             reviewer_id: params.one(&params::id("filter[reviewer_id]", "Only assignments with this reviewer.")),
             requester_id: params.one(&params::id("filter[requester_id]", "Only assignments with this requester.")),
             statuses: params.statuses("Only assignments with this status. Default: `all`."),
-            due_date: params
-                .bounds(&params::date("filter[due_date]", "Only assignments whose due date is within the bounds.")),
+            due_date: params.bounds(&params::date(
+                "filter[due_date]",
+                "Only assignments whose due date is within the bounds.",
+            )),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         params.list::<Assignment, _, _>("assignments", filter, vec![])

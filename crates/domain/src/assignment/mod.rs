@@ -114,7 +114,7 @@ impl Assignment {
     /// organization (decision B5).
     ///
     /// # Errors
-    /// [`Denied::NotTheRequester`].
+    /// [`PermissionDenied::NotTheRequester`].
     pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let may = caller.acts_for().is_none_or(|person| self.requester_id == Some(person));
         if may { Ok(()) } else { Err(PermissionDenied::NotTheRequester) }
@@ -123,7 +123,7 @@ impl Assignment {
     /// Cancels the assignment. Observations that were submitted stay.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the assignment is not open.
+    /// [`DomainError::Conflict`] if the assignment is not open.
     pub fn cancel(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_open("cancel")?;
         let updated_at = at.strictly_after(self.updated_at);

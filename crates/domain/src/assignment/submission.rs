@@ -110,7 +110,7 @@ impl SubmissionDraft {
     /// Requires that the caller may submit this (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`].
+    /// [`PermissionDenied::OtherPerson`].
     pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         caller.may_write_as(&self.reviewer)
     }
@@ -121,8 +121,8 @@ impl Assignment {
     /// assignment. The last required submission completes the assignment and notifies the requester.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the assignment is not open, or the reviewer has already submitted.
-    /// [`Refusal::Unprocessable`] for a person who is not a reviewer, and for invalid references of the
+    /// [`DomainError::Conflict`] if the assignment is not open, or the reviewer has already submitted.
+    /// [`DomainError::Unprocessable`] for a person who is not a reviewer, and for invalid references of the
     /// observations.
     pub fn submit(
         &self,
@@ -132,7 +132,8 @@ impl Assignment {
         at: Timestamp,
     ) -> Result<(Decision<Self>, Vec<Decision<Observation>>), DomainError> {
         self.must_be_open("submit")?;
-        let place = self.submissions.iter().position(|submission| draft.reviewer.id == Some(submission.reviewer_id));
+        let place =
+            self.submissions.iter().position(|submission| draft.reviewer.id == Some(submission.reviewer_id));
         let Some(submission) = place.and_then(|at| self.submissions.get(at)) else {
             let flaw = ValueError::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
             return Err(DomainError::unprocessable("reviewer_id", flaw));

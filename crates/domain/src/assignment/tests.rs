@@ -77,8 +77,9 @@ const GOOD: &str = r#"{"employee_id":"emp_2","title":"x","reviewer_ids":["a","b"
 #[test]
 fn new_assignment_with_bad_fields_names_each_of_them() {
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
-    let people =
-        |count: usize| format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","));
+    let people = |count: usize| {
+        format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","))
+    };
     let required = |text: &str| text.to_owned();
     let table = [
         ("employee_id", "null".to_owned(), Some(("employee_id", Code::Required))),
@@ -215,7 +216,10 @@ fn submission_creates_observations_by_its_reviewer() {
     }
     let state = &decision.state;
     assert_eq!((state.status, state.submitted_count, decision.events.as_slice()), (Status::Open, 1, &[][..]));
-    assert_eq!(state.submissions[1].observation_ids, [100, 101].map(|number| ObservationId::from_ulid(Ulid(number))));
+    assert_eq!(
+        state.submissions[1].observation_ids,
+        [100, 101].map(|number| ObservationId::from_ulid(Ulid(number)))
+    );
     let statuses = state.submissions.iter().map(|submission| submission.status);
     use SubmissionStatus::{Pending, Submitted};
     assert_eq!(statuses.collect::<Vec<_>>(), [Pending, Submitted, Pending]);

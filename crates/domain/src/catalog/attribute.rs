@@ -101,8 +101,10 @@ impl Filter {
                 "filter[name]",
                 "Only the attribute with this name. The whole name is compared, without case.",
             )),
-            category: params
-                .one(&params::any("filter[category]", "Only attributes in this category. The whole text is compared.")),
+            category: params.one(&params::any(
+                "filter[category]",
+                "Only attributes in this category. The whole text is compared.",
+            )),
             tones: params.many(&params::word("filter[tone]", "Only attributes with this tone.")),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
             updated_at: params.bounds(&params::UPDATED_AT),
@@ -123,7 +125,11 @@ impl Filter {
 impl Sortable for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey { by: SortBy::Name, key: |attribute| Key::Text(folded(&attribute.name)), words: &["name", "-name"] },
+        SortKey {
+            by: SortBy::Name,
+            key: |attribute| Key::Text(folded(&attribute.name)),
+            words: &["name", "-name"],
+        },
         SortKey {
             by: SortBy::CreatedAt,
             key: |attribute| Key::Time(attribute.created_at),
@@ -195,7 +201,7 @@ impl Attribute {
     /// Creates an attribute. `holder` is the attribute that already has the name.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the name is taken.
+    /// [`DomainError::Conflict`] if the name is taken.
     pub fn create(
         id: AttributeId,
         draft: Draft,
@@ -212,7 +218,7 @@ impl Attribute {
     /// new name.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the attribute is archived, or the name is taken.
+    /// [`DomainError::Conflict`] if the attribute is archived, or the name is taken.
     pub fn update(
         &self,
         patch: Patch,
@@ -237,7 +243,7 @@ impl Attribute {
     /// Archives the attribute, which stays on the observations that have it.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the attribute is already archived.
+    /// [`DomainError::Conflict`] if the attribute is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_active(self.archived_at, "archive")?;
         let at = at.strictly_after(self.updated_at);
@@ -248,7 +254,7 @@ impl Attribute {
     /// Restores an archived attribute.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the attribute is not archived.
+    /// [`DomainError::Conflict`] if the attribute is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
@@ -264,7 +270,8 @@ mod tests {
     #[test]
     fn each_state_accepts_only_its_actions() {
         let at = Timestamp::from_millis(1);
-        let draft = Draft { name: "Clarity".to_owned(), category: "Communication".to_owned(), tone: Tone::Neutral };
+        let draft =
+            Draft { name: "Clarity".to_owned(), category: "Communication".to_owned(), tone: Tone::Neutral };
         let active = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, at).unwrap().state;
         let archived = active.archive(at).unwrap().state;
         assert!(archived.archive(at).is_err());

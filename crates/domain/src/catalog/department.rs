@@ -89,7 +89,11 @@ impl Filter {
 impl Sortable for Department {
     const ORDERS_NAME: &'static str = "DepartmentSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey { by: SortBy::Name, key: |department| Key::Text(folded(&department.name)), words: &["name", "-name"] },
+        SortKey {
+            by: SortBy::Name,
+            key: |department| Key::Text(folded(&department.name)),
+            words: &["name", "-name"],
+        },
         SortKey {
             by: SortBy::CreatedAt,
             key: |department| Key::Time(department.created_at),
@@ -137,7 +141,7 @@ impl Department {
     /// Creates a department. `holder` is the department that already has the name.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the name is taken.
+    /// [`DomainError::Conflict`] if the name is taken.
     pub fn create(
         id: DepartmentId,
         name: String,
@@ -157,7 +161,7 @@ impl Department {
     /// Renames the department. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the department is archived, or the name is taken.
+    /// [`DomainError::Conflict`] if the department is archived, or the name is taken.
     pub fn rename(
         &self,
         name: Option<String>,
@@ -174,7 +178,7 @@ impl Department {
     /// Archives the department. A department with members cannot be archived.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the department is already archived, or `has_members`.
+    /// [`DomainError::Conflict`] if the department is already archived, or `has_members`.
     pub fn archive(&self, has_members: bool, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_active(self.archived_at, "archive")?;
         if has_members {
@@ -188,7 +192,7 @@ impl Department {
     /// Restores an archived department.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the department is not archived.
+    /// [`DomainError::Conflict`] if the department is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
@@ -219,7 +223,8 @@ mod tests {
     #[test]
     fn department_with_a_taken_name_is_refused() {
         let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
-        let refused = Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
+        let refused =
+            Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
         assert_eq!(refused, DomainError::already_taken("name", "care", one));
     }
 }

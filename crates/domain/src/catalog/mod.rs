@@ -13,12 +13,20 @@ use crate::time::Timestamp;
 
 /// Requires an entry in use: an archived entry cannot be changed.
 fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), DomainError> {
-    if archived_at.is_none() { Ok(()) } else { Err(DomainError::transition("archived_at", archived_at, attempted)) }
+    if archived_at.is_none() {
+        Ok(())
+    } else {
+        Err(DomainError::transition("archived_at", archived_at, attempted))
+    }
 }
 
 /// Requires an archived entry: only such an entry can be restored.
 fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
-    if archived_at.is_some() { Ok(()) } else { Err(DomainError::transition("archived_at", archived_at, "restore")) }
+    if archived_at.is_some() {
+        Ok(())
+    } else {
+        Err(DomainError::transition("archived_at", archived_at, "restore"))
+    }
 }
 
 /// Requires a free name: names are unique without case, archived entries included. `holder` has the name now,

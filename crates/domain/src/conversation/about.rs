@@ -141,7 +141,8 @@ impl Serialize for About {
 }
 
 const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
-const ID: Field<Text> = Field::with_about("id", rule::text(1..=40), "422 if the organization has no such resource.");
+const ID: Field<Text> =
+    Field::with_about("id", rule::text(1..=40), "422 if the organization has no such resource.");
 
 /// The `about` object of a body. A later step checks that the resource exists (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -75,7 +75,7 @@ impl Draft {
     /// Requires that the person of a bound key, also an org admin, is a participant (decision B5).
     ///
     /// # Errors
-    /// [`Denied::NotAmongParticipants`].
+    /// [`PermissionDenied::NotAmongParticipants`].
     pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let takes_part = |own: EmployeeId| self.participants.iter().any(|participant| participant.id == Some(own));
         if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(PermissionDenied::NotAmongParticipants) }
@@ -105,7 +105,7 @@ impl Conversation {
     /// Creates a conversation.
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for participants or a subject that do not exist.
+    /// [`DomainError::Unprocessable`] for participants or a subject that do not exist.
     pub fn create(
         id: ConversationId,
         draft: Draft,
@@ -135,7 +135,7 @@ impl Conversation {
     /// Changes title and participants. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for an archived conversation, [`Refusal::Unprocessable`] for people who do not exist.
+    /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do not exist.
     pub fn update(
         &self,
         patch: &Patch,

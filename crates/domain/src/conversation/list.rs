@@ -26,10 +26,12 @@ impl About {
     pub const NOTHING: Self = Self::Employee(EmployeeId::from_bytes([0; 16]));
 }
 
-const ABOUT: Param<About> =
-    params::param("filter[about_id]", "Only conversations about the resource with this id.", ValueForm::Text, |text| {
-        Ok(About::parse(text).unwrap_or(About::NOTHING))
-    });
+const ABOUT: Param<About> = params::param(
+    "filter[about_id]",
+    "Only conversations about the resource with this id.",
+    ValueForm::Text,
+    |text| Ok(About::parse(text).unwrap_or(About::NOTHING)),
+);
 
 impl Filter {
     /// Reads the parameters of `GET /conversations` into a filter. Problems are recorded in `params`.

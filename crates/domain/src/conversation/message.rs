@@ -85,7 +85,7 @@ impl Draft {
     /// Requires that the caller may write this message (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`].
+    /// [`PermissionDenied::OtherPerson`].
     pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         caller.may_write_as(&self.author)
     }
@@ -95,7 +95,7 @@ impl Conversation {
     /// Adds a message with a notice to each other participant.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the conversation is archived, [`Refusal::Unprocessable`] for an author who is not
+    /// [`DomainError::Conflict`] if the conversation is archived, [`DomainError::Unprocessable`] for an author who is not
     /// a participant.
     pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, DomainError> {
         self.must_be_in_use("add_message")?;
@@ -105,7 +105,8 @@ impl Conversation {
             return Err(DomainError::unprocessable("author_id", flaw));
         };
         let state = Message { id, conversation_id: self.id, author_id, body: draft.body, created_at: at };
-        let notices = self.participant_ids.iter().filter(|id| **id != author_id).map(|id| self.notice(*id, &state));
+        let notices =
+            self.participant_ids.iter().filter(|id| **id != author_id).map(|id| self.notice(*id, &state));
         let notices = notices.collect();
         let fires = vec![EventType::ConversationMessageCreated];
         Ok(Decision { notices, ..Decision::created(state, "message.create", fires) })
@@ -147,7 +148,10 @@ impl Filter {
     ///
     /// # Errors
     /// One problem for each wrong parameter.
-    pub fn parse(conversation: ConversationId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
+    pub fn parse(
+        conversation: ConversationId,
+        mut params: Params,
+    ) -> Result<ListRequest<Self, ()>, ValidationErrors> {
         let request = Self::read(conversation, &mut params);
         params.finish(request)
     }

@@ -83,7 +83,7 @@ impl Conversation {
     /// Archives the conversation, which then takes no messages and no changes.
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the conversation is already archived.
+    /// [`DomainError::Conflict`] if the conversation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_in_use("archive")?;
         let at = at.strictly_after(self.updated_at);

@@ -57,8 +57,9 @@ fn body(members: &[(&str, String)]) -> Object {
 
 #[test]
 fn new_conversation_with_bad_fields_names_each_of_them() {
-    let people =
-        |count: usize| format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","));
+    let people = |count: usize| {
+        format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","))
+    };
     let text = |chars: usize| format!("\"{}\"", "é".repeat(chars));
     let table: &[Case<'_>] = &[
         ("title", text(200), None),
@@ -108,7 +109,10 @@ fn participants_and_subject_must_exist() {
     let one = References { people: [person(2)].into(), about: None };
     let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
     assert_eq!(create(about("nonsense"), &one).unwrap_err(), [missing("about.id"), missing("participant_ids")]);
-    assert_eq!(create(("about", "null".to_owned()), &References { about: None, ..all }).unwrap().state.about, None);
+    assert_eq!(
+        create(("about", "null".to_owned()), &References { about: None, ..all }).unwrap().state.about,
+        None
+    );
 }
 
 #[test]
@@ -126,7 +130,8 @@ fn bound_key_begins_conversations_of_its_person_only() {
 #[test]
 fn message_of_a_bound_key_has_its_person_as_author() {
     let (own, other) = (bound(person(2), true), unbound(AccessLevel::Standard));
-    let parse = |author: &str, caller| message::Draft::parse(object(&format!(r#"{{"body":"x"{author}}}"#)), caller);
+    let parse =
+        |author: &str, caller| message::Draft::parse(object(&format!(r#"{{"body":"x"{author}}}"#)), caller);
     let author = |number| format!(r#","author_id":"{}""#, person(number));
     assert_eq!(parse("", &own).unwrap().may_be_written_by(&own), Ok(()));
     assert_eq!(parse(&author(2), &own).unwrap().may_be_written_by(&own), Ok(()));

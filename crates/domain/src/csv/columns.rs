@@ -81,7 +81,9 @@ impl Column {
         }
         // `CUSTOM` is ASCII, so its length in bytes does not depend on case.
         match name.get(..CUSTOM.len()) {
-            Some(prefix) if prefix.eq_ignore_ascii_case(CUSTOM) => Self::Custom(name[CUSTOM.len()..].trim().to_owned()),
+            Some(prefix) if prefix.eq_ignore_ascii_case(CUSTOM) => {
+                Self::Custom(name[CUSTOM.len()..].trim().to_owned())
+            }
             _ => Self::Unknown,
         }
     }
@@ -154,7 +156,9 @@ fn truncate(name: &str) -> String {
 fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
     let is_missing = |name: &&str| !columns.iter().any(|column| column.name() == Some(*name));
     let named = names.iter().zip(columns).filter(|(name, column)| **column == Column::Unknown && !name.is_empty());
-    named.map(|(name, _)| UnknownColumn { name: truncate(name), probably: guess(name).filter(is_missing) }).collect()
+    named
+        .map(|(name, _)| UnknownColumn { name: truncate(name), probably: guess(name).filter(is_missing) })
+        .collect()
 }
 
 /// Describes a file without a column of addresses: another separator, or headers with other names.
@@ -176,7 +180,8 @@ fn missing_email(names: &[&str], columns: &[Column]) -> ValueError {
     if given.len() > SHOWN_NAMES {
         message.push_str(&format!(" and {} more", given.len() - SHOWN_NAMES));
     }
-    let guesses = list_unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));
+    let guesses =
+        list_unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));
     let guesses: Vec<_> =
         guesses.take(SHOWN_NAMES).map(|(name, probably)| format!("`{name}` is probably `{probably}`")).collect();
     if guesses.is_empty() {

@@ -53,7 +53,8 @@ const MOST_EDITS: usize = 2;
 /// Returns the name of the column that a header probably means, if one is likely.
 pub(super) fn guess(header: &str) -> Option<&'static str> {
     // Real headers have decorations: `Email Address [Required]`, `Manager's email`, `Employee #`.
-    let bare: String = header.replace("[Required]", "").chars().filter(|letter| !"'’#*".contains(*letter)).collect();
+    let bare: String =
+        header.replace("[Required]", "").chars().filter(|letter| !"'’#*".contains(*letter)).collect();
     let bare = normalized(&bare);
     if let Some((name, _)) = SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())) {
         return Some(name);

@@ -150,7 +150,9 @@ fn reject_taken_addresses(
     let row_of: HashMap<usize, usize> = targets
         .iter()
         .enumerate()
-        .filter_map(|(at, target)| if let Some(Target::Stored(person)) = target { Some((*person, at)) } else { None })
+        .filter_map(
+            |(at, target)| if let Some(Target::Stored(person)) = target { Some((*person, at)) } else { None },
+        )
         .collect();
     for (at, row) in file.rows.iter().enumerate() {
         let (Some(Target::Stored(person)), true) = (targets[at], outcomes[at].is_none()) else { continue };

@@ -272,7 +272,8 @@ impl Planner<'_> {
         }
         while !changed.is_empty() {
             let cycles = graph::find_cycles(&lines, changed.drain(..));
-            let mut on_cycle: Vec<usize> = cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
+            let mut on_cycle: Vec<usize> =
+                cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
             on_cycle.sort_unstable();
             for gone in self.reject(on_cycle.into_iter().map(|at| (at, reporting_cycle())).collect()) {
                 let Some(person) = self.person(gone) else { continue };
@@ -300,10 +301,14 @@ impl Planner<'_> {
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         for at in open {
             let Some(RowSummary { outcome, department, .. }) = self.decided[at].take() else { continue };
-            if let (true, Some(id), Some(wanted)) = (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
+            if let (true, Some(id), Some(wanted)) =
+                (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
             {
                 let before = if let Some(Target::Stored(at)) = self.targets[at] { Some(at) } else { None };
-                steps.push((depths.get(&id).copied().unwrap_or_default(), PlannedStep { row: at, before, id, wanted }));
+                steps.push((
+                    depths.get(&id).copied().unwrap_or_default(),
+                    PlannedStep { row: at, before, id, wanted },
+                ));
                 joined.extend(department);
             }
             self.outcomes[at] = Some(outcome);
@@ -318,7 +323,10 @@ impl Planner<'_> {
 
 fn reporting_cycle() -> RowRejection {
     let message = "would make the person their own manager, directly or through others";
-    RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::new(Code::ReportingCycle, message)))
+    RowRejection::from_problems(&ValidationErrors::one(
+        "manager_email",
+        ValueError::new(Code::ReportingCycle, message),
+    ))
 }
 
 fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {

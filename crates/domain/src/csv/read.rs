@@ -23,7 +23,8 @@ impl UnreadableFile {
     pub fn sync(&self, at: Timestamp) -> Sync {
         let message = match self {
             Self::Invalid(problems) => {
-                let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
+                let each =
+                    problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
                 each.collect::<Vec<_>>().join("; ")
             }
             Self::Malformed(message) => message.clone(),
@@ -95,7 +96,8 @@ impl File {
             }
             record.check_width()?;
             if rows.len() == MAX_ROWS {
-                let flaw = ValueError::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
+                let flaw =
+                    ValueError::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
                 return Err(UnreadableFile::Invalid(ValidationErrors::one("body", flaw)));
             }
             rows.push(CsvRow::from_record(&columns, &record));
@@ -132,7 +134,9 @@ impl File {
     #[must_use]
     pub fn departments(&self) -> Vec<String> {
         unique(
-            self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(|name| folded(name.trim()))),
+            self.rows
+                .iter()
+                .filter_map(|row| self.cell(row, &Column::DepartmentName).map(|name| folded(name.trim()))),
         )
     }
 }

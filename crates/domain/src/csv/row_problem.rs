@@ -50,7 +50,9 @@ pub struct RowProblem {
 impl RowProblem {
     fn from_cell(problem: &FieldError) -> Self {
         let message = match &problem.value {
-            Some(value) => format!("{:?} {}", value.chars().take(VALUE_CHARS).collect::<String>(), problem.message),
+            Some(value) => {
+                format!("{:?} {}", value.chars().take(VALUE_CHARS).collect::<String>(), problem.message)
+            }
             None => problem.message.clone(),
         };
         Self { field: column(&problem.field), code: RowCode::Field(problem.code), message }
@@ -159,7 +161,9 @@ impl From<PermissionDenied> for RowRejection {
 impl From<DomainError> for RowRejection {
     fn from(refusal: DomainError) -> Self {
         match refusal {
-            DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => Self::from_problems(&problems),
+            DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
+                Self::from_problems(&problems)
+            }
             DomainError::Denied(denied) => denied.into(),
             DomainError::Conflict(conflict) => {
                 let message = format!("{} {} conflicts with this row", conflict.field, conflict.current);

@@ -124,7 +124,8 @@ impl<'a> Scanner<'a> {
         if rest.first() == Some(&b'"') {
             return self.skip_quoted();
         }
-        let length = rest.iter().position(|byte| matches!(byte, b',' | b'\n' | b'\r' | b'"')).unwrap_or(rest.len());
+        let length =
+            rest.iter().position(|byte| matches!(byte, b',' | b'\n' | b'\r' | b'"')).unwrap_or(rest.len());
         self.at += length;
         if rest.get(length) == Some(&b'"') {
             return Err(self.error_at(self.at, "a quote in a cell that does not begin with one"));

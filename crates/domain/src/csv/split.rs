@@ -93,8 +93,10 @@ fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 
 /// Sorts managers before their reports. People on a cycle come last.
 fn sort_managers_first(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let place: HashMap<&str, usize> = pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();
-    let above: Vec<Option<usize>> = pieces.iter().map(|piece| place.get(piece.manager.as_str()).copied()).collect();
+    let place: HashMap<&str, usize> =
+        pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();
+    let above: Vec<Option<usize>> =
+        pieces.iter().map(|piece| place.get(piece.manager.as_str()).copied()).collect();
     let mut depths: Vec<Option<usize>> = vec![None; pieces.len()];
     for start in 0..pieces.len() {
         let (mut path, mut at) = (Vec::new(), start);

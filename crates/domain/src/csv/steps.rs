@@ -17,7 +17,7 @@ use crate::text::folded;
 pub struct PlannedStep {
     /// Index of the row in the file.
     pub row: usize,
-    /// Index of the person in [`Known::people`], or `None` for a new person.
+    /// Index of the person in `Known::people`, or `None` for a new person.
     pub before: Option<usize>,
     pub(super) id: EmployeeId,
     pub(super) wanted: ResolvedReferences,
@@ -63,7 +63,9 @@ impl Plan {
         let given = self.steps.iter().filter_map(|step| Some((step, &file.rows.get(step.row)?.email)));
         let given = given.filter(|(step, email)| is_other(step, email));
         names.people.extend(given.map(|(step, email)| (step.id, email.clone())));
-        names.departments.extend(known.departments.iter().map(|department| (department.id, department.name.clone())));
+        names
+            .departments
+            .extend(known.departments.iter().map(|department| (department.id, department.name.clone())));
         names.departments.extend(self.departments.iter().map(|(id, decision)| (*id, decision.state.name.clone())));
         let steps: HashMap<usize, &PlannedStep> = self.steps.iter().map(|step| (step.row, step)).collect();
         let changes = |step: &&PlannedStep| {

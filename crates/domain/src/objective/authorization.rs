@@ -23,7 +23,7 @@ impl Objective {
     /// Requires that a caller who sees this objective may change it.
     ///
     /// # Errors
-    /// [`Denied::AdminRequired`] for an org objective.
+    /// [`PermissionDenied::AdminRequired`] for an org objective.
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         require_org_writer(self.scope, caller)
     }
@@ -32,7 +32,7 @@ impl Objective {
     /// decides nothing about their own objective, org admins included (decision B5).
     ///
     /// # Errors
-    /// [`Denied::AdminRequired`] for an org objective; [`Denied::OwnReview`].
+    /// [`PermissionDenied::AdminRequired`] for an org objective; [`PermissionDenied::OwnReview`].
     pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), PermissionDenied> {
         self.may_be_changed_by(caller)?;
         let is_own = caller.bound_to() == Some(self.owner_id);
@@ -48,7 +48,7 @@ impl Draft {
     /// Requires that the caller may create this objective, before its owner is looked up (decisions B5, C6, C10).
     ///
     /// # Errors
-    /// [`Denied::AdminRequired`]; [`Denied::OwnReview`] for an objective of the caller's own that skips a required
+    /// [`PermissionDenied::AdminRequired`]; [`PermissionDenied::OwnReview`] for an objective of the caller's own that skips a required
     /// review.
     pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), PermissionDenied> {
         require_org_writer(self.scope, caller)?;
@@ -111,7 +111,11 @@ mod tests {
         for (caller, may) in table {
             let denied = (!may).then_some(PermissionDenied::AdminRequired);
             assert_eq!(org.may_be_changed_by(&caller).err(), denied, "{caller:?}");
-            assert_eq!(org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(), denied, "{caller:?}");
+            assert_eq!(
+                org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(),
+                denied,
+                "{caller:?}"
+            );
         }
     }
 

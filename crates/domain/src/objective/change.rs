@@ -152,8 +152,8 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`Denied::OwnerNotAdmin`] for an org objective whose owner is not an org admin. [`Denied::NotBelow`] if the
-    /// caller may not set objectives for the owner. [`Refusal::Unprocessable`] for an owner who does not exist.
+    /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin. [`PermissionDenied::NotBelow`] if the
+    /// caller may not set objectives for the owner. [`DomainError::Unprocessable`] for an owner who does not exist.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
@@ -193,7 +193,7 @@ impl Objective {
     /// Updates the objective. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for a finished objective, even if nothing would change, and for a status that PATCH
+    /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, and for a status that PATCH
     /// cannot reach.
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
@@ -248,7 +248,8 @@ mod tests {
             for to in all {
                 let stored = objective(from, false);
                 let patch = Patch { status: Some(to), ..Patch::default() };
-                let result = stored.update(&patch, NOON).map(|decision| decision.map(|decision| decision.state.status));
+                let result =
+                    stored.update(&patch, NOON).map(|decision| decision.map(|decision| decision.state.status));
                 let finished = matches!(from, Completed | Missed | Archived);
                 match (from, to) {
                     (Approved, InProgress) | (InProgress, Approved) => assert_eq!(result, Ok(Some(to))),
@@ -314,8 +315,9 @@ mod tests {
         };
         for status in ["approved", "in_progress"] {
             let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
-            let created =
-                Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON).unwrap().state;
+            let created = Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON)
+                .unwrap()
+                .state;
             assert_eq!(created.approved_at, Some(NOON));
         }
         for status in ["completed", "missed", "archived", "begun"] {

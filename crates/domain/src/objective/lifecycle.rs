@@ -23,7 +23,8 @@ const REJECTED: Field<Text> =
     Field::with_about("reason", rule::text(1..=REMARK_CHARS), "Reason, shown in the history and to the owner.");
 const OUTCOME: Field<Text> =
     Field::with_about("outcome", rule::text(0..=REMARK_CHARS), "Outcome, shown in the history.");
-const MISSED: Field<Text> = Field::with_about("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
+const MISSED: Field<Text> =
+    Field::with_about("reason", rule::text(0..=REMARK_CHARS), "Reason, shown in the history.");
 
 /// An action of a client on an objective.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +147,9 @@ impl Action {
 
     fn remark(self) -> Option<String> {
         match self {
-            Self::Approve { comment: text } | Self::Complete { outcome: text } | Self::Miss { reason: text } => text,
+            Self::Approve { comment: text } | Self::Complete { outcome: text } | Self::Miss { reason: text } => {
+                text
+            }
             Self::Reject { reason } => Some(reason),
             Self::Submit | Self::Archive => None,
         }
@@ -179,7 +182,7 @@ impl Objective {
     /// Applies one action of the lifecycle (§3.1).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] naming the current status and the attempted action.
+    /// [`DomainError::Conflict`] naming the current status and the attempted action.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         let mut state = self.apply_verb(action.what(), review, at)?;
         let mut events = vec![EventType::ObjectiveStatusChanged];
@@ -290,8 +293,10 @@ mod tests {
         for (from, in_review, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
                 let stored = objective(from, in_review);
-                let reached =
-                    stored.apply(action.clone(), Review::Optional, NOON).ok().map(|decision| decision.state.status);
+                let reached = stored
+                    .apply(action.clone(), Review::Optional, NOON)
+                    .ok()
+                    .map(|decision| decision.state.status);
                 assert_eq!(reached, to, "{from:?} (in review: {in_review}) × {action:?}");
             }
         }
@@ -313,8 +318,10 @@ mod tests {
     #[test]
     fn approved_at_is_set_once() {
         let later = NOON.plus_seconds(60);
-        let approved =
-            objective(Proposed, false).apply(Action::Approve { comment: None }, Review::Optional, later).unwrap().state;
+        let approved = objective(Proposed, false)
+            .apply(Action::Approve { comment: None }, Review::Optional, later)
+            .unwrap()
+            .state;
         assert_eq!(approved.approved_at, Some(later));
         let started = approved.apply_move(StatusChange::Start, later.plus_seconds(60)).unwrap();
         let back = started.apply_move(StatusChange::HoldBack, later.plus_seconds(90)).unwrap();

@@ -120,8 +120,10 @@ impl Filter {
                 "filter[period_start]",
                 "Only objectives whose period starts within the bounds.",
             )),
-            period_end: params
-                .bounds(&params::date("filter[period_end]", "Only objectives whose period ends within the bounds.")),
+            period_end: params.bounds(&params::date(
+                "filter[period_end]",
+                "Only objectives whose period ends within the bounds.",
+            )),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         let expand = params.expand();

@@ -26,8 +26,11 @@ const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
 const OBSERVATION: Field<Text> = Field::new("observation", rule::text(1..=TEXT_CHARS));
 const IMPACT: Field<Text> = Field::new("impact", rule::text(0..=NOTE_CHARS));
 const RECOMMENDED_ACTION: Field<Text> = Field::new("recommended_action", rule::text(0..=NOTE_CHARS));
-const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> =
-    Field::with_about("attribute_ids", rule::list(MAX_ATTRIBUTES, rule::reference()), "422 if one does not exist.");
+const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::with_about(
+    "attribute_ids",
+    rule::list(MAX_ATTRIBUTES, rule::reference()),
+    "422 if one does not exist.",
+);
 const OBSERVATION_DATE: Field<Checked<Date>> =
     Field::with_about("observation_date", rule::date(), "Default: today in UTC.");
 const VISIBILITY: Field<OneOf<Visibility>> = Field::new("visibility", rule::word());
@@ -109,7 +112,7 @@ impl Draft {
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`Denied::OtherPerson`] if a bound key names another author, or none.
+    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or none.
     pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
@@ -161,7 +164,7 @@ impl Observation {
     /// Creates an observation (§4.1).
     ///
     /// # Errors
-    /// [`Refusal::Unprocessable`] for people and attributes that cannot be referred to.
+    /// [`DomainError::Unprocessable`] for people and attributes that cannot be referred to.
     pub fn create(
         id: ObservationId,
         draft: Draft,
@@ -170,7 +173,8 @@ impl Observation {
     ) -> Result<Decision<Self>, DomainError> {
         let mut problems = ValidationErrors::none();
         let employee_id = problems.take("employee_id", resolve_subject(&draft.employee, found));
-        let author_id = draft.author.flatten().map(|author| problems.take("author_id", resolve_person(&author, found)));
+        let author_id =
+            draft.author.flatten().map(|author| problems.take("author_id", resolve_person(&author, found)));
         let attribute_ids = resolve_attributes(&draft.attributes, &[], found, &mut problems);
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(DomainError::Unprocessable(problems));
@@ -197,7 +201,7 @@ impl Observation {
     /// Updates an active observation. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] for an archived observation (decision D9), [`Refusal::Unprocessable`] for attributes
+    /// [`DomainError::Conflict`] for an archived observation (decision D9), [`DomainError::Unprocessable`] for attributes
     /// that cannot be referred to.
     pub fn update(
         &self,

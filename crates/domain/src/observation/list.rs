@@ -57,9 +57,12 @@ impl Filter {
             )),
             kind: params.one(&params::word("filter[type]", "Only observations of this type.")),
             archived: params.one(&params::ARCHIVED).unwrap_or_default(),
-            attribute_ids: params.many(&params::id("filter[attribute_id]", "Only observations with this attribute.")),
-            observation_date: params
-                .bounds(&params::date("filter[observation_date]", "Only observations whose day is within the bounds.")),
+            attribute_ids: params
+                .many(&params::id("filter[attribute_id]", "Only observations with this attribute.")),
+            observation_date: params.bounds(&params::date(
+                "filter[observation_date]",
+                "Only observations whose day is within the bounds.",
+            )),
             created_at: params.bounds(&params::datetime(
                 "filter[created_at]",
                 "Only entries whose creation time is within the bounds.",
@@ -165,7 +168,11 @@ mod tests {
     fn malformed_id_in_a_filter_matches_nothing() {
         let nobody = EmployeeId::from_bytes([0; 16]);
         for text in ["", "obs_00000000000000000000000001", "emp_1", "'; --"] {
-            assert_eq!(parse(&[("filter[employee_id]", text)]).unwrap().filter.employee_id, Some(nobody), "{text}");
+            assert_eq!(
+                parse(&[("filter[employee_id]", text)]).unwrap().filter.employee_id,
+                Some(nobody),
+                "{text}"
+            );
         }
     }
 

@@ -111,7 +111,7 @@ impl Observation {
     /// Requires that the caller, who sees the observation, may change, archive and restore it (decision B5).
     ///
     /// # Errors
-    /// [`Denied::AuthorOnly`] for a person who is neither the author nor an org admin.
+    /// [`PermissionDenied::AuthorOnly`] for a person who is neither the author nor an org admin.
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let is_allowed = caller.viewer().person().is_none_or(|person| self.author_id == Some(person));
         if is_allowed { Ok(()) } else { Err(PermissionDenied::AuthorOnly) }
@@ -120,7 +120,7 @@ impl Observation {
     /// Archives an active observation (§3.2).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the observation is already archived.
+    /// [`DomainError::Conflict`] if the observation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_active("archive")?;
         let at = at.strictly_after(self.updated_at);
@@ -131,7 +131,7 @@ impl Observation {
     /// Restores an archived observation (§3.2).
     ///
     /// # Errors
-    /// [`Refusal::Conflict`] if the observation is not archived.
+    /// [`DomainError::Conflict`] if the observation is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.archived_at.is_none() {
             return Err(DomainError::transition("archived_at", self.archived_at, "restore"));
@@ -179,7 +179,10 @@ pub(crate) mod tests {
         let at = Timestamp::from_millis(2_000);
         let active = observation();
         let archived = active.archive(at).unwrap();
-        assert_eq!((archived.state.archived_at, archived.events), (Some(at), vec![EventType::ObservationArchived]));
+        assert_eq!(
+            (archived.state.archived_at, archived.events),
+            (Some(at), vec![EventType::ObservationArchived])
+        );
         assert!(matches!(archived.state.archive(at), Err(DomainError::Conflict(_))));
         assert!(matches!(active.restore(at), Err(DomainError::Conflict(_))));
         let restored = archived.state.restore(at).unwrap();

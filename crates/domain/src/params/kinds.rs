@@ -210,11 +210,15 @@ pub const fn plain(name: &'static str, about: &'static str) -> Param<String> {
 }
 
 /// The parameter that selects entries in use, archived ones, or both.
-pub const ARCHIVED: Param<Archived> =
-    word("filter[archived]", "`false` lists entries in use, `true` archived entries, `all` both. Default: `false`.");
+pub const ARCHIVED: Param<Archived> = word(
+    "filter[archived]",
+    "`false` lists entries in use, `true` archived entries, `all` both. Default: `false`.",
+);
 /// The parameter for bounds of the last change (decision D10).
 pub const UPDATED_AT: Param<Timestamp> =
     datetime("filter[updated_at]", "Only entries whose last change is within the bounds.");
 /// The parameter that asks for the effects of a write without carrying it out (decision A18).
-pub const DRY_RUN: Param<bool> =
-    flag("dry_run", "`true` returns the effects of the request without any change: see `DryRun`. Default: `false`.");
+pub const DRY_RUN: Param<bool> = flag(
+    "dry_run",
+    "`true` returns the effects of the request without any change: see `DryRun`. Default: `false`.",
+);

@@ -88,8 +88,9 @@ fn expand_unites_repeated_and_comma_separated_words() {
 fn cursor_is_bound_to_its_sort_and_filter() {
     let position = Position { key: Key::Time(Timestamp::from_millis(1)), id: [7; 16] };
     let text = cursor(list(&[]).unwrap().digest, &position);
-    let with =
-        |more: &[(&str, &str)]| list(&[&[("cursor", text.as_str())], more].concat()).map(|request| request.page.after);
+    let with = |more: &[(&str, &str)]| {
+        list(&[&[("cursor", text.as_str())], more].concat()).map(|request| request.page.after)
+    };
     assert_eq!(with(&[]), Ok(Some(position.clone())));
     assert_eq!(with(&[("limit", "7"), ("expand", "true")]), Ok(Some(position)));
     assert!(with(&[("sort", "-created_at")]).is_err());

@@ -226,7 +226,7 @@ impl Employee {
     /// Creates a person: pending if they are invited, otherwise active (§3.3, §4.3).
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] for invalid references, [`Refusal::Conflict`] for an e-mail address or
+    /// Returns [`DomainError::Unprocessable`] for invalid references, [`DomainError::Conflict`] for an e-mail address or
     /// external id that another person has.
     pub fn create(
         id: EmployeeId,
@@ -267,8 +267,8 @@ impl Employee {
     /// Updates a person, or returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
-    /// manages. Returns [`Refusal::Conflict`] for an e-mail address or external id that another person has.
+    /// Returns [`DomainError::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
+    /// manages. Returns [`DomainError::Conflict`] for an e-mail address or external id that another person has.
     pub fn update(
         &self,
         patch: &Patch,
@@ -302,8 +302,9 @@ impl Employee {
             state.manager_id = if keep { self.manager_id } else { checked };
         }
         if let Some(wanted) = &patch.department {
-            let keep =
-                wanted.as_ref().is_some_and(|reference| reference.id.is_some() && reference.id == self.department_id);
+            let keep = wanted
+                .as_ref()
+                .is_some_and(|reference| reference.id.is_some() && reference.id == self.department_id);
             let checked = wanted
                 .as_ref()
                 .filter(|_| !keep)
@@ -322,7 +323,11 @@ impl Employee {
     }
 }
 
-fn manager(wanted: &Reference<EmployeeKind>, found: &References, allowed: &[Status]) -> Result<EmployeeId, ValueError> {
+fn manager(
+    wanted: &Reference<EmployeeKind>,
+    found: &References,
+    allowed: &[Status],
+) -> Result<EmployeeId, ValueError> {
     let (Some(id), Some(line)) = (wanted.id, found.manager) else { return Err(wanted.not_found()) };
     if line.is_below {
         return Err(ValueError::new(

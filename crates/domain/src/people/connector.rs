@@ -170,7 +170,8 @@ fn slug(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=SOURCE_CHARS)?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
-    let edged = edges.iter().all(|edge| edge.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    let edged =
+        edges.iter().all(|edge| edge.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
     if edged && text.bytes().all(inner) && text != MANUAL {
         return Ok(());
     }
@@ -213,8 +214,15 @@ impl Connector {
     /// Creates a connector without a sync.
     pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
         let Draft { kind, hris_source, mapped_custom_field_keys } = draft;
-        let state =
-            Self { id, kind, hris_source, mapped_custom_field_keys, created_at: at, updated_at: at, last_sync: None };
+        let state = Self {
+            id,
+            kind,
+            hris_source,
+            mapped_custom_field_keys,
+            created_at: at,
+            updated_at: at,
+            last_sync: None,
+        };
         Decision::created(state, "connector.create", vec![])
     }
 
@@ -265,7 +273,8 @@ mod tests {
     #[test]
     fn released_record_keeps_its_values() {
         let at = Timestamp::from_millis(9_000);
-        let draft = Draft { kind: Type::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let draft =
+            Draft { kind: Type::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         let before = employee(1);
         let managed = connector.manage(&before, at).unwrap().state;

@@ -157,7 +157,8 @@ pub(super) fn digest(key: &str, value: &str) -> [u8; 16] {
 /// # Errors
 /// Returns `too_short`, `too_long`, or `invalid_format` for a control character.
 pub(crate) fn is_key(key: &str) -> Result<(), ValueError> {
-    bounded(key, 1..=MAX_KEY_CHARS).map_err(|flaw| ValueError { message: format!("the key {}", flaw.message), ..flaw })
+    bounded(key, 1..=MAX_KEY_CHARS)
+        .map_err(|flaw| ValueError { message: format!("the key {}", flaw.message), ..flaw })
 }
 
 /// The rule for the member `custom_fields` of a body. Problems name the key.
@@ -194,8 +195,11 @@ pub(super) fn parse(value: &Value) -> Result<CustomPatch, ValidationErrors> {
         } else if patch.contains_key(key) {
             problems.add(field, ValueError::format("given only once"));
         } else {
-            let value =
-                if *value == Value::Null { Some(None) } else { problems.take(&field, Custom::parse(value)).map(Some) };
+            let value = if *value == Value::Null {
+                Some(None)
+            } else {
+                problems.take(&field, Custom::parse(value)).map(Some)
+            };
             patch.insert(key.clone(), value.flatten());
         }
     }
@@ -242,15 +246,17 @@ mod tests {
 
     #[test]
     fn patch_is_merged_per_key_and_null_removes_a_key() {
-        let before =
-            CustomFields([("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into());
+        let before = CustomFields(
+            [("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into(),
+        );
         let after = before.merged(&parse_text(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
         assert_eq!(serde_json::to_string(&after).unwrap(), r#"{"b":1,"c":"x"}"#);
     }
 
     #[test]
     fn more_than_32_custom_fields_are_refused() {
-        let fields = |n: usize| CustomFields((0..n).map(|number| (number.to_string(), Custom::Flag(true))).collect());
+        let fields =
+            |n: usize| CustomFields((0..n).map(|number| (number.to_string(), Custom::Flag(true))).collect());
         assert_eq!(fields(32).bounded(), Ok(()));
         assert_eq!(fields(33).bounded().unwrap_err().code, Code::TooLong);
     }
@@ -258,6 +264,9 @@ mod tests {
     #[test]
     fn digest_depends_on_the_border_of_key_and_value() {
         assert_ne!(digest("ab", "c"), digest("a", "bc"));
-        assert_eq!(digest("a", "42"), CustomFields([("a".to_owned(), Custom::Number(42.into()))].into()).digests()[0]);
+        assert_eq!(
+            digest("a", "42"),
+            CustomFields([("a".to_owned(), Custom::Number(42.into()))].into()).digests()[0]
+        );
     }
 }

@@ -34,7 +34,11 @@ const TOKEN_CHARS: usize = 200;
 
 /// Declares and reads the token of an acceptance.
 pub fn read_acceptance(fields: &mut Fields) -> Option<String> {
-    fields.required(&Field::with_about("token", rule::text(1..=TOKEN_CHARS), "Token of the invitation, from its link."))
+    fields.required(&Field::with_about(
+        "token",
+        rule::text(1..=TOKEN_CHARS),
+        "Token of the invitation, from its link.",
+    ))
 }
 
 /// Reads the token from the body of an acceptance.
@@ -143,7 +147,7 @@ impl Invitation {
     /// Creates an invitation for a pending person.
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] for a person with another status.
+    /// Returns [`DomainError::Conflict`] for a person with another status.
     pub fn new(id: InvitationId, employee: &Employee, token: &Secret, at: Timestamp) -> Result<Self, DomainError> {
         if employee.status != Status::PendingInvite {
             return Err(DomainError::transition("status", employee.status.word(), "invite"));
@@ -201,7 +205,7 @@ impl Invitation {
     /// Accepts the invitation.
     ///
     /// # Errors
-    /// Returns [`Refusal::NotFound`] unless the invitation is pending, so that clients cannot tell used, expired
+    /// Returns [`DomainError::NotFound`] unless the invitation is pending, so that clients cannot tell used, expired
     /// and unknown tokens apart.
     pub fn accept(&self, at: Timestamp) -> Result<Self, DomainError> {
         if self.state(at) != State::Pending {
@@ -278,7 +282,10 @@ mod tests {
         assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
         assert_eq!(invitation.accept(last).unwrap().accept(last), Err(DomainError::NotFound));
         assert_eq!(invitation.revoke(at).accept(last), Err(DomainError::NotFound));
-        assert!(Invitation::new(invitation.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
+        assert!(
+            Invitation::new(invitation.id, &employee(1), &token, at).is_err(),
+            "only who is pending is invited"
+        );
     }
 
     #[test]

@@ -25,7 +25,8 @@ impl Rehire {
     /// Returns every invalid field.
     pub fn parse(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
         let known = ["manager_id", "department_id", "custom_fields"];
-        let (known, others): (Object, Object) = body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
+        let (known, others): (Object, Object) =
+            body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
         let unknown = Fields::new(others).finish(Some(())).err().unwrap_or_default();
         match Patch::parse_rehire(known, stored) {
             Ok(patch) => unknown.or(Self(patch)),
@@ -47,7 +48,7 @@ impl Employee {
     /// Deactivates a person who leaves (§3.3).
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] if the person is deactivated already.
+    /// Returns [`DomainError::Conflict`] if the person is deactivated already.
     pub fn deactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.status == Status::Deactivated {
             return Err(self.refuse("deactivate"));
@@ -60,7 +61,7 @@ impl Employee {
     /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3).
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] if the person is not deactivated.
+    /// Returns [`DomainError::Conflict`] if the person is not deactivated.
     pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("reactivate")?;
         let state = self.clone().activated(at);
@@ -70,7 +71,7 @@ impl Employee {
     /// Rehires a person, possibly with another manager or department (§3.3).
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
+    /// Returns [`DomainError::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
     pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("rehire")?;
         let state = self.merged(&body.0, found)?.activated(at);
@@ -80,7 +81,7 @@ impl Employee {
     /// Activates an invited person who accepts (§3.3, decision D6).
     ///
     /// # Errors
-    /// Returns [`Refusal::NotFound`] unless the person is pending, so that clients cannot tell used from unknown
+    /// Returns [`DomainError::NotFound`] unless the person is pending, so that clients cannot tell used from unknown
     /// tokens.
     pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.status != Status::PendingInvite {

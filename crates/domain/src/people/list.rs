@@ -125,8 +125,10 @@ impl Filter {
                 "filter[external_id]",
                 "Only the person with this id in another system. The whole id is compared.",
             )),
-            job_title: params
-                .one(&params::any("filter[job_title]", "Only people with this job title. The whole text is compared.")),
+            job_title: params.one(&params::any(
+                "filter[job_title]",
+                "Only people with this job title. The whole text is compared.",
+            )),
             custom: params
                 .keyed("custom_fields", CUSTOM_FIELDS, custom::is_key)
                 .iter()
@@ -151,8 +153,16 @@ impl Filter {
 impl Sortable for Employee {
     const ORDERS_NAME: &'static str = "EmployeeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey { by: SortBy::LastName, key: |person| Key::Text(folded(&person.last_name)), words: &["last_name"] },
-        SortKey { by: SortBy::FirstName, key: |person| Key::Text(folded(&person.first_name)), words: &["first_name"] },
+        SortKey {
+            by: SortBy::LastName,
+            key: |person| Key::Text(folded(&person.last_name)),
+            words: &["last_name"],
+        },
+        SortKey {
+            by: SortBy::FirstName,
+            key: |person| Key::Text(folded(&person.first_name)),
+            words: &["first_name"],
+        },
         SortKey {
             by: SortBy::CreatedAt,
             key: |person| Key::Time(person.created_at),

@@ -355,7 +355,8 @@ mod tests {
 
     #[test]
     fn whole_number_outside_its_bounds_is_refused() {
-        let parse = |text: &str| whole(1..=100).parse(&serde_json::from_str(text).unwrap()).map_err(|flaw| flaw.code);
+        let parse =
+            |text: &str| whole(1..=100).parse(&serde_json::from_str(text).unwrap()).map_err(|flaw| flaw.code);
         assert_eq!(parse("1"), Ok(1));
         assert_eq!(parse("100"), Ok(100));
         assert_eq!(parse("1e2"), Ok(100));

@@ -147,9 +147,12 @@ impl SearchQuery {
         let last = self.last.clone();
         match score {
             Score::Whole => Some(WordLookup { all: with(last.map(QueryWord::Whole)), without: None }),
-            Score::Begun => last
-                .filter(|word| !self.words.contains(&QueryWord::Whole(word.clone())))
-                .map(|word| WordLookup { all: with(Some(QueryWord::Beginning(word.clone()))), without: Some(word) }),
+            Score::Begun => {
+                last.filter(|word| !self.words.contains(&QueryWord::Whole(word.clone()))).map(|word| WordLookup {
+                    all: with(Some(QueryWord::Beginning(word.clone()))),
+                    without: Some(word),
+                })
+            }
         }
     }
 

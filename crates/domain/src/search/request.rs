@@ -151,7 +151,8 @@ mod tests {
         let first = parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength")]).unwrap();
         let position = Position { key: Key::Scored(Score::Begun, Timestamp::from_millis(7)), id: [3; 16] };
         let text = cursor(first.list.digest, &position);
-        let next = parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength"), ("cursor", &text)]);
+        let next =
+            parse(&[("q", "calm"), ("types", "summaries"), ("filter[type]", "strength"), ("cursor", &text)]);
         assert_eq!(next.unwrap().list.page.after, Some(position));
         for other in [
             [("q", "calmer"), ("types", "summaries"), ("filter[type]", "strength"), ("cursor", &*text)],

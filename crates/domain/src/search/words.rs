@@ -285,7 +285,12 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
         let Some(first) = self.groups.pop_front() else { return };
         let bytes = first.bytes + self.groups.front().map_or(0, |second| second.bytes);
         let folded = shortened(&self.buffer[..bytes]);
-        (self.each)(BorrowedWord { folded, place: first.start..end, run: self.run, is_unspaced: self.is_unspaced });
+        (self.each)(BorrowedWord {
+            folded,
+            place: first.start..end,
+            run: self.run,
+            is_unspaced: self.is_unspaced,
+        });
         self.buffer.drain(..first.bytes);
     }
 

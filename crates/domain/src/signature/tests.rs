@@ -37,7 +37,11 @@ fn published_vectors_are_reproduced() {
     let both = [secret(OLD), secret(NEW)];
     let body = BODY.as_bytes();
     assert_eq!(sign(&both[..1], at(SECONDS), body), format!("t={SECONDS},v1={OLD_HEX}"));
-    assert_eq!(sign(&both, at(SECONDS), body), format!("t={SECONDS},v1={OLD_HEX},v1={NEW_HEX}"), "oldest secret first");
+    assert_eq!(
+        sign(&both, at(SECONDS), body),
+        format!("t={SECONDS},v1={OLD_HEX},v1={NEW_HEX}"),
+        "oldest secret first"
+    );
     assert_eq!(sign(&both[..1], at(SECONDS), b""), format!("t={SECONDS},v1={EMPTY_BODY_HEX}"));
     assert_eq!(sign_standard(&both[..1], EVENT, at(SECONDS), body), format!("v1,{OLD_STANDARD}"));
     assert_eq!(sign_standard(&both, EVENT, at(SECONDS), body), format!("v1,{OLD_STANDARD} v1,{NEW_STANDARD}"));
@@ -63,7 +67,11 @@ fn delivery_signed_by_two_secrets_verifies_with_either() {
 fn empty_secret_is_rejected_despite_a_matching_signature() {
     for empty in ["", PREFIX] {
         let header = sign(&[secret(empty)], at(SECONDS), BODY.as_bytes());
-        assert_eq!(verify(empty, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::NoSecret), "{empty:?}");
+        assert_eq!(
+            verify(empty, &header, BODY.as_bytes(), at(SECONDS)),
+            Err(SignatureError::NoSecret),
+            "{empty:?}"
+        );
         assert_eq!(verify(empty, "", b"", at(SECONDS)), Err(SignatureError::NoSecret), "{empty:?}");
     }
 }
@@ -100,7 +108,11 @@ fn one_changed_bit_makes_the_signature_invalid() {
         let mut hex = OLD_HEX.as_bytes().to_vec();
         hex[place] = if hex[place] == b'0' { b'1' } else { b'0' };
         let header = format!("t={SECONDS},v1={}", String::from_utf8(hex).unwrap());
-        assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Forged), "place {place}");
+        assert_eq!(
+            verify(OLD, &header, BODY.as_bytes(), at(SECONDS)),
+            Err(SignatureError::Forged),
+            "place {place}"
+        );
     }
     let header = format!("t={},v1={OLD_HEX}", SECONDS + 1);
     assert_eq!(verify(OLD, &header, BODY.as_bytes(), at(SECONDS)), Err(SignatureError::Forged));

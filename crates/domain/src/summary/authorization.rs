@@ -8,7 +8,7 @@ impl Draft {
     /// Resolves the author. A bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// Returns [`Denied::OtherPerson`] for another author than the person of a bound key.
+    /// Returns [`PermissionDenied::OtherPerson`] for another author than the person of a bound key.
     pub fn written_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
         self.author = Some(caller.speaker(self.author.take())?);
         Ok(self)
@@ -20,10 +20,11 @@ impl Summary {
     /// admins may; the person that it was shared with may not.
     ///
     /// # Errors
-    /// Returns [`Denied::OnlyShared`] for the person of a shared summary.
+    /// Returns [`PermissionDenied::OnlyShared`] for the person of a shared summary.
     pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let Some(person) = caller.person else { return Ok(()) };
-        let is_only_shared = person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
+        let is_only_shared =
+            person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
         if is_only_shared { Err(PermissionDenied::OnlyShared) } else { Ok(()) }
     }
 
@@ -32,8 +33,8 @@ impl Summary {
     /// Both rules bind org admins too (decision B5).
     ///
     /// # Errors
-    /// Returns [`Denied::NotTheSubject`], [`Denied::AboutOneself`], [`Denied::OwnReview`] or
-    /// [`Denied::OnlyShared`].
+    /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`], [`PermissionDenied::OwnReview`] or
+    /// [`PermissionDenied::OnlyShared`].
     pub fn may_be_acted_on_by(
         &self,
         caller: &Caller,
@@ -105,8 +106,18 @@ mod tests {
                 [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
                 Some(AboutOneself),
             ),
-            (&shared, bound(author, false), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
-            (&shared, bound(author, true), [None, None, None, None, Some(NotTheSubject), None, None], Some(OwnReview)),
+            (
+                &shared,
+                bound(author, false),
+                [None, None, None, None, Some(NotTheSubject), None, None],
+                Some(OwnReview),
+            ),
+            (
+                &shared,
+                bound(author, true),
+                [None, None, None, None, Some(NotTheSubject), None, None],
+                Some(OwnReview),
+            ),
             (&shared, bound(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
             (&shared, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
         ];

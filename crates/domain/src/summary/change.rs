@@ -198,7 +198,7 @@ impl Summary {
     /// Creates a summary with the status `draft`.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] for people, objectives and observations that do not exist or cannot be
+    /// Returns [`DomainError::Unprocessable`] for people, objectives and observations that do not exist or cannot be
     /// included.
     pub fn create(
         id: SummaryId,
@@ -244,7 +244,7 @@ impl Summary {
     /// keeps them.
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] for a fixed summary, even without a change, and [`Refusal::Unprocessable`]
+    /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and [`DomainError::Unprocessable`]
     /// for objectives and observations that cannot be added.
     pub fn update(
         &self,

@@ -17,7 +17,8 @@ use crate::time::Timestamp;
 
 const REASON: Field<Text> =
     Field::with_about("reason", rule::text(1..=REMARK_CHARS), "Reason, shown to the author and in the audit log.");
-const COMMENT: Field<Text> = Field::with_about("comment", rule::text(0..=REMARK_CHARS), "Comment of the employee.");
+const COMMENT: Field<Text> =
+    Field::with_about("comment", rule::text(0..=REMARK_CHARS), "Comment of the employee.");
 const ACKNOWLEDGED: Field<Flag> =
     Field::with_about("acknowledged", rule::flag(), "`true` if the employee has acknowledged the summary.");
 
@@ -135,9 +136,12 @@ impl Action {
 fn notice(action: &Action, state: &Summary) -> Option<Notice> {
     let author = state.author_id.map(Recipients::Person);
     let (kind, to, title, body) = match action {
-        Action::Submit => {
-            (Type::SummaryPendingReview, Recipients::ManagerOf(state.employee_id), "Summary to review", String::new())
-        }
+        Action::Submit => (
+            Type::SummaryPendingReview,
+            Recipients::ManagerOf(state.employee_id),
+            "Summary to review",
+            String::new(),
+        ),
         Action::Return { reason } => (Type::SummaryReturned, author?, "Summary sent back", reason.clone()),
         Action::Share => {
             (Type::SummaryShared, Recipients::Person(state.employee_id), "Summary shared with you", String::new())
@@ -156,8 +160,8 @@ impl Summary {
     /// Applies an action of the lifecycle.
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] with the attempted action and the current status, or the time of earlier
-    /// feedback, and [`Refusal::Unprocessable`] for the submission of a blank summary.
+    /// Returns [`DomainError::Conflict`] with the attempted action and the current status, or the time of earlier
+    /// feedback, and [`DomainError::Unprocessable`] for the submission of a blank summary.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         let what = action.what();
         let refused = || DomainError::transition("status", self.status.word(), what.word());
@@ -237,7 +241,11 @@ mod tests {
         for (from, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
                 let reached = summary(from).apply(action.clone(), Review::Optional, NOON);
-                assert_eq!(reached.as_ref().ok().map(|decision| decision.state.status), to, "{from:?} × {action:?}");
+                assert_eq!(
+                    reached.as_ref().ok().map(|decision| decision.state.status),
+                    to,
+                    "{from:?} × {action:?}"
+                );
                 if let Err(refused) = reached {
                     assert_eq!(refused, DomainError::transition("status", from.word(), action.what().word()));
                 }
@@ -275,8 +283,9 @@ mod tests {
             assert_eq!(after.events, [event]);
             assert_eq!(after.notices.first().map(|sent| (sent.kind, sent.to)), notice, "{action:?}");
             let at = Some(after.state.updated_at);
-            let times =
-                |summary: &Summary| [summary.submitted_at, summary.approved_at, summary.shared_at, summary.archived_at];
+            let times = |summary: &Summary| {
+                [summary.submitted_at, summary.approved_at, summary.shared_at, summary.archived_at]
+            };
             let set = times(&after.state).iter().filter(|time| **time == at).count();
             let sets_one = !matches!(action, Action::Return { .. } | Action::Feedback { .. });
             assert_eq!(set, usize::from(sets_one), "{action:?}");
@@ -305,11 +314,16 @@ mod tests {
     #[test]
     fn approval_keeps_shown_observations_and_return_hides_archived() {
         let [shown, hidden] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
-        let draft = Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
+        let draft =
+            Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
         let approved = draft.apply(Action::Approve, Review::Optional, NOON).unwrap().state;
         assert_eq!((approved.given_observation_ids(), approved.is_open()), (vec![shown], false));
         let read_again = approved.showing(vec![shown]);
-        assert_eq!(read_again.included_observation_ids, [shown], "an approved summary keeps archived observations");
+        assert_eq!(
+            read_again.included_observation_ids,
+            [shown],
+            "an approved summary keeps archived observations"
+        );
         let returned = read_again.apply(actions()[2].clone(), Review::Optional, NOON).unwrap().state;
         assert_eq!((returned.included_observation_ids.len(), returned.given_observation_ids()), (0, vec![shown]));
     }

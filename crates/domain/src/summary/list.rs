@@ -62,8 +62,10 @@ impl Filter {
             statuses: vec![],
             included_objective_id: params
                 .one(&params::id("filter[included_objective_id]", "Only summaries that include this objective.")),
-            included_observation_id: params
-                .one(&params::id("filter[included_observation_id]", "Only summaries that include this observation.")),
+            included_observation_id: params.one(&params::id(
+                "filter[included_observation_id]",
+                "Only summaries that include this observation.",
+            )),
             updated_at: Bounds::default(),
         };
         filter.statuses =
@@ -154,7 +156,11 @@ mod tests {
     fn invalid_parameter_of_a_list_is_reported() {
         let table: &[(Query<'_>, &str, Code)] = &[
             (&[("filter[status]", "proposed")], "filter[status]", Code::InvalidEnum),
-            (&[("filter[employee_id]", "a"), ("filter[employee_id]", "a")], "filter[employee_id]", Code::InvalidFormat),
+            (
+                &[("filter[employee_id]", "a"), ("filter[employee_id]", "a")],
+                "filter[employee_id]",
+                Code::InvalidFormat,
+            ),
             (&[("filter[archived]", "all")], "filter[archived]", Code::UnknownField),
             (&[("filter[updated_at][gte]", "2026-01-01")], "filter[updated_at][gte]", Code::InvalidFormat),
             (&[("sort", "title")], "sort", Code::InvalidEnum),

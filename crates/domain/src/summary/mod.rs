@@ -204,8 +204,11 @@ pub(crate) mod tests {
         for status in Status::ALL.iter().copied() {
             let stored = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
             let shown_summary = stored.showing(vec![gone]);
-            let shown =
-                if matches!(status, Status::Draft | Status::PendingReview) { vec![kept] } else { vec![gone, kept] };
+            let shown = if matches!(status, Status::Draft | Status::PendingReview) {
+                vec![kept]
+            } else {
+                vec![gone, kept]
+            };
             assert_eq!(shown_summary.included_observation_ids, shown, "{status:?}");
             let mut given = shown_summary.given_observation_ids();
             given.sort();

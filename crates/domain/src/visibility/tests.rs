@@ -134,7 +134,11 @@ fn bound_key_speaks_for_its_person_only() {
         assert_eq!(bound.speaker(None), own);
         assert_eq!(bound.speaker(named(AUTHOR)), own);
         assert_eq!(bound.speaker(named(SUBJECT)), Err(PermissionDenied::OtherPerson));
-        assert_eq!(bound.speaker(Some(None)), Err(PermissionDenied::OtherPerson), "null is not the person of the key");
+        assert_eq!(
+            bound.speaker(Some(None)),
+            Err(PermissionDenied::OtherPerson),
+            "null is not the person of the key"
+        );
     }
     let organization = caller(None);
     assert_eq!(organization.speaker(None), Ok(None));

@@ -24,7 +24,8 @@ pub const MAX_TOPICS: usize = 100;
 /// headers.
 const MAX_SECRETS: usize = 32;
 
-const READ_ONLY: &[&str] = &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
+const READ_ONLY: &[&str] =
+    &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
 
 const URL: Field<rule::Url<ReceiverUrl>> = Field::with_about(
     "url",
@@ -84,7 +85,9 @@ pub(super) const TOPICS: Checked<Topics> = rule::rule(topics, || Shape::List {
 });
 
 fn topics(value: &Value) -> Result<Topics, ValueError> {
-    let Value::List(items) = value else { return Err(ValueError::format(format!("an array, not {}", value.kind()))) };
+    let Value::List(items) = value else {
+        return Err(ValueError::format(format!("an array, not {}", value.kind())));
+    };
     if items.is_empty() {
         return Err(ValueError::new(Code::TooShort, "must have at least one event type"));
     }
@@ -164,7 +167,7 @@ impl Subscription {
     /// form.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] for a URL that must not be called (decision F1).
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1).
     pub fn create(
         id: WebhookId,
         draft: Draft,
@@ -195,7 +198,7 @@ impl Subscription {
     /// stored form, if the patch asks for one.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] for a URL that must not be called.
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called.
     pub fn update(
         &self,
         patch: Patch,

@@ -308,12 +308,17 @@ mod tests {
             DeliveryFilter::parse(WebhookId::from_ulid(Ulid(2)), Params::new(pairs))
                 .map(|request| request.filter)
                 .map_err(|problems| {
-                    problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
+                    problems
+                        .as_slice()
+                        .iter()
+                        .map(|problem| (problem.field.clone(), problem.code))
+                        .collect::<Vec<_>>()
                 })
         };
         let event = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         let event_id = format!("evt_{event}").parse().ok();
-        let wanted = DeliveryFilter { status: Some(Status::Dropped), event_type: Some(EventType::TestPing), event_id };
+        let wanted =
+            DeliveryFilter { status: Some(Status::Dropped), event_type: Some(EventType::TestPing), event_id };
         for text in [format!("evt_{event}"), format!("evt_test_{event}")] {
             let found = parse(&[
                 ("filter[status]", "dropped"),

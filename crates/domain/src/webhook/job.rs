@@ -120,7 +120,8 @@ impl Job {
                     duration_ms: 0,
                     outcome: AttemptOutcome::Failed(super::FailureReason::TooLate),
                 };
-                let entry = self.entry(id, request_url.to_owned(), nothing, now).with_result(NextStep::Dropped, now);
+                let entry =
+                    self.entry(id, request_url.to_owned(), nothing, now).with_result(NextStep::Dropped, now);
                 Some(AttemptEffect { entry, retry_at: None })
             }
         }
@@ -163,8 +164,11 @@ mod tests {
     use ulid::Ulid;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
-    const LATE: AttemptResponse =
-        AttemptResponse { status: 0, duration_ms: 15_000, outcome: AttemptOutcome::Failed(FailureReason::Timeout) };
+    const LATE: AttemptResponse = AttemptResponse {
+        status: 0,
+        duration_ms: 15_000,
+        outcome: AttemptOutcome::Failed(FailureReason::Timeout),
+    };
     const GOOD: AttemptResponse =
         AttemptResponse { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged };
 
@@ -178,8 +182,13 @@ mod tests {
         job: &Job,
         answered: AttemptResponse,
     ) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
-        let settled =
-            job.settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), (START, START));
+        let settled = job.settle(
+            DeliveryId::from_ulid(Ulid(9)),
+            String::new(),
+            answered,
+            &Schedule::default(),
+            (START, START),
+        );
         (settled.entry.status, settled.entry.next_attempt_at, settled.entry.delivered_at, settled.retry_at)
     }
 
@@ -200,8 +209,13 @@ mod tests {
         let (begun, ended) = (START, START.plus_seconds(15));
         for (answered, failure) in [(LATE, Some(FailureReason::Timeout)), (GOOD, None)] {
             let id = DeliveryId::from_ulid(Ulid(9));
-            let settled =
-                job(DeliveryOrigin::Event).settle(id, String::new(), answered, &Schedule::default(), (begun, ended));
+            let settled = job(DeliveryOrigin::Event).settle(
+                id,
+                String::new(),
+                answered,
+                &Schedule::default(),
+                (begun, ended),
+            );
             assert_eq!((settled.entry.attempted_at, settled.entry.failure), (begun, failure));
             assert_eq!(settled.entry.delivered_at, failure.is_none().then_some(ended));
         }
@@ -216,7 +230,8 @@ mod tests {
     #[test]
     fn job_resumed_after_its_window_is_dropped_and_logged() {
         let id = DeliveryId::from_ulid(Ulid(9));
-        let resume = |after| job(DeliveryOrigin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
+        let resume =
+            |after| job(DeliveryOrigin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
         assert_eq!(resume(START.plus_seconds(112_350)), None);
         let dropped = resume(START.plus_seconds(112_351)).unwrap();
         assert_eq!((dropped.entry.status, dropped.entry.response_status), (Status::Dropped, 0));

@@ -29,7 +29,9 @@ use crate::secret::Secret;
 use crate::signature::PREFIX;
 use crate::time::Timestamp;
 
-pub use change::{DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS};
+pub use change::{
+    DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS,
+};
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};

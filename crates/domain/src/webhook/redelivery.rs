@@ -123,7 +123,7 @@ impl Subscription {
     /// Checks that the subscription is active, because an inactive one gets no redeliveries.
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] for an inactive subscription.
+    /// Returns [`DomainError::Conflict`] for an inactive subscription.
     pub fn sends(&self, attempted: &str) -> Result<(), DomainError> {
         if self.active { Ok(()) } else { Err(DomainError::transition("active", false, attempted)) }
     }
@@ -134,7 +134,7 @@ impl Delivery {
     /// the event must be queued again.
     ///
     /// # Errors
-    /// Returns [`Refusal::Conflict`] for a test, which has no stored event, and for an event that was removed.
+    /// Returns [`DomainError::Conflict`] for a test, which has no stored event, and for an event that was removed.
     pub fn redeliver(&self, event: AttemptState) -> Result<Option<Job>, DomainError> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {
@@ -176,7 +176,10 @@ mod tests {
         assert_eq!(parse(nulls), Ok(wanted));
         let all = parse(r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T11:00:00Z","event_types":["employee.created","employee.created"],"only":"all"}"#).unwrap();
         let topics = Topics::from_words(["employee.created"]).unwrap();
-        assert_eq!(all, ReplayOrder { since, until: since, event_types: Some(topics), only: ReplaySelection::All });
+        assert_eq!(
+            all,
+            ReplayOrder { since, until: since, event_types: Some(topics), only: ReplaySelection::All }
+        );
     }
 
     #[test]
@@ -188,7 +191,10 @@ mod tests {
             (r#"{"since":"2026-03-01"}"#, &[("since", Code::InvalidFormat)]),
             (r#"{"since":"2026-01-30T11:59:59.999Z"}"#, &[("since", Code::OutOfRange)]),
             (r#"{"since":"2026-03-01T12:00:00.001Z"}"#, &[("since", Code::OutOfRange)]),
-            (r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T10:59:59.999Z"}"#, &[("until", Code::OutOfRange)]),
+            (
+                r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T10:59:59.999Z"}"#,
+                &[("until", Code::OutOfRange)],
+            ),
             (r#"{"since":"2026-03-01T11:00:00Z","until":"soon"}"#, &[("until", Code::InvalidFormat)]),
             (r#"{"since":"2026-03-01T11:00:00Z","event_types":[]}"#, &[("event_types", Code::TooShort)]),
             (r#"{"since":"2026-03-01T11:00:00Z","event_types":["x"]}"#, &[("event_types", Code::InvalidEnum)]),
@@ -211,8 +217,12 @@ mod tests {
         let words = |subscription: &[&str], order: Option<&[&str]>| {
             let topics = |words: &[&str]| Topics::from_words(words.iter().copied()).unwrap();
             let wants = Subscription { event_types: topics(subscription), ..super::super::tests::subscription() };
-            let order =
-                ReplayOrder { since: NOON, until: NOON, event_types: order.map(topics), only: ReplaySelection::All };
+            let order = ReplayOrder {
+                since: NOON,
+                until: NOON,
+                event_types: order.map(topics),
+                only: ReplaySelection::All,
+            };
             order.types(&wants).into_iter().map(StringEnum::word).collect::<Vec<_>>()
         };
         assert_eq!(words(&["employee.created"], None), ["employee.created"]);
@@ -232,7 +242,9 @@ mod tests {
         let attempt = |kind| {
             let answered = AttemptResponse { status: 204, duration_ms: 1, outcome: AttemptOutcome::Acknowledged };
             let at = (NOON, NOON);
-            job(kind).settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at).entry
+            job(kind)
+                .settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at)
+                .entry
         };
         let refused = |kind, event| match attempt(kind).redeliver(event) {
             Ok(_) => None,

@@ -167,7 +167,8 @@ mod tests {
         ];
         for (attempt, since, delay) in table {
             let now = START.plus_seconds(since);
-            let wanted = delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
+            let wanted =
+                delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
             assert_eq!(schedule.after(attempt, FAILED, now), wanted, "attempt {attempt}");
             assert_eq!(
                 schedule.after(attempt, AttemptOutcome::Acknowledged, now),

@@ -150,8 +150,9 @@ mod tests {
                 let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
                 let one_by_one = attempts.iter().fold(before, |streak, (outcome, at)| streak.after(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
-                    let health =
-                        part.iter().map(|(outcome, at)| HealthDelta::from_attempt(*outcome, Status::Failed, true, *at));
+                    let health = part
+                        .iter()
+                        .map(|(outcome, at)| HealthDelta::from_attempt(*outcome, Status::Failed, true, *at));
                     health.reduce(HealthDelta::and)
                 };
                 let (first, second) = attempts.split_at(cut);
@@ -167,7 +168,10 @@ mod tests {
     fn test_delivery_does_not_change_the_streak() {
         let before = Streak { failures: 3, since: Some(START) };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
-            assert_eq!(HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(before), before);
+            assert_eq!(
+                HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(before),
+                before
+            );
         }
     }
 

@@ -43,10 +43,11 @@ impl Subscribers {
     /// Checks that one more subscription is allowed when there may be `most`. Existing ones above the limit stay.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unprocessable`] at the limit (decision F10).
+    /// Returns [`DomainError::Unprocessable`] at the limit (decision F10).
     pub fn admit(&self, most: u32) -> Result<(), DomainError> {
         if usize::try_from(most).is_ok_and(|most| self.count() >= most) {
-            let message = format!("must be at most {most} in a data set, inactive ones included; delete one first");
+            let message =
+                format!("must be at most {most} in a data set, inactive ones included; delete one first");
             return Err(DomainError::unprocessable("webhooks", ValueError::new(Code::LimitReached, message)));
         }
         Ok(())

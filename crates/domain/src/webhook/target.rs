@@ -39,7 +39,8 @@ impl ReceiverUrl {
             return Err(ValueError::format("a URL without spaces, backslashes and control characters"));
         }
         let url = Url::parse(text).map_err(|_| ValueError::format("an absolute URL"))?;
-        let (scheme, rest) = text.split_once("://").ok_or_else(|| ValueError::format("an absolute URL with a host"))?;
+        let (scheme, rest) =
+            text.split_once("://").ok_or_else(|| ValueError::format("an absolute URL with a host"))?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let has_host = url.host().is_some_and(|host| !matches!(host, Host::Domain("")));
         if authority.is_empty() || !has_host || !scheme.eq_ignore_ascii_case(url.scheme()) {

@@ -50,7 +50,10 @@ fn invalid_field_of_a_creation_is_reported() {
     let many = format!(r#"{{"url":"https://example.com/","event_types":[{}"*"]}}"#, r#""*","#.repeat(MAX_TOPICS));
     let table = [
         (r#"{}"#.to_owned(), vec![("url", Code::Required), ("event_types", Code::Required)]),
-        (r#"{"url":null,"event_types":null}"#.into(), vec![("url", Code::Required), ("event_types", Code::Required)]),
+        (
+            r#"{"url":null,"event_types":null}"#.into(),
+            vec![("url", Code::Required), ("event_types", Code::Required)],
+        ),
         (r#"{"url":1,"event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
         (r#"{"url":"","event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
         (r#"{"url":"example.com","event_types":["*"]}"#.into(), vec![("url", Code::InvalidFormat)]),
@@ -136,8 +139,7 @@ fn invalid_field_of_an_update_is_reported() {
 
 #[test]
 fn update_changes_only_the_given_fields() {
-    let body =
-        r#"{"url":"https://other.example/","event_types":["test.ping","test.ping"],"active":false,"description":"x"}"#;
+    let body = r#"{"url":"https://other.example/","event_types":["test.ping","test.ping"],"active":false,"description":"x"}"#;
     let changed = patched(&subscription(), body, NOON).unwrap();
     let wanted = Subscription {
         url: "https://other.example/".to_owned(),
@@ -157,7 +159,8 @@ fn rotated_secrets_sign_until_their_ends_oldest_first() {
     let hour = |number: i64| NOON.plus_seconds(number * 3_600);
     let first = patched(&subscription(), rotate, hour(0)).unwrap();
     let second = patched(&first, rotate, hour(10)).unwrap();
-    let signing = |stored: &Subscription, at| stored.signing(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
+    let signing =
+        |stored: &Subscription, at| stored.signing(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
     let before = |time: Timestamp| Timestamp::from_millis(time.millis() - 1);
     let table = [
         (hour(10), vec![1, 2, 3]),
@@ -231,7 +234,10 @@ fn older_attempt_does_not_replace_a_newer_one() {
 fn subscriptions_are_listed_newest_first_by_default() {
     let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|request| request.sort);
     assert_eq!(parse(vec![]), Ok(crate::page::Sort::down(SortBy::CreatedAt)));
-    assert_eq!(parse(vec![("sort".to_owned(), "updated_at".to_owned())]), Ok(crate::page::Sort::up(SortBy::UpdatedAt)));
+    assert_eq!(
+        parse(vec![("sort".to_owned(), "updated_at".to_owned())]),
+        Ok(crate::page::Sort::up(SortBy::UpdatedAt))
+    );
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
     let changed = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
     let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| changed.key(by));
@@ -260,7 +266,12 @@ fn audit_log_shows_only_the_host_of_a_url() {
             "http://xn--bcher-kva.example/…",
         ),
         // Shows that the part after the host has changed, without either value.
-        ("https://example.com/secret", "https://example.com/other", "https://example.com/…", "https://example.com/…"),
+        (
+            "https://example.com/secret",
+            "https://example.com/other",
+            "https://example.com/…",
+            "https://example.com/…",
+        ),
     ];
     for (from, to, shown_from, shown_to) in table {
         let stored = Subscription { url: from.to_owned(), ..subscription() };

@@ -36,7 +36,8 @@ pub(crate) fn check_planning(bytes: &[u8]) {
         Ulid(number)
     };
     for clear_empty in [false, true] {
-        let options = PlanOptions { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
+        let options =
+            PlanOptions { clear_empty, is_admin: true, connector: None, at: Timestamp::from_millis(1_000) };
         let plan = csv::plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut ids);
         let Counts { created, updated, deactivated, skipped, errors } =
             Report::from_outcomes(&file, plan.outcomes.iter()).data;

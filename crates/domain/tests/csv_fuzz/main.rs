@@ -77,7 +77,8 @@ impl Random {
                 }
                 4 => {
                     // Inserts whole rows, so that people occur twice and in another order.
-                    let mut rows: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+                    let mut rows: Vec<_> =
+                        bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
                     let row = rows.get(self.below(rows.len())).cloned().unwrap_or_default();
                     rows.insert(self.below(rows.len() + 1), row);
                     bytes = rows.concat();

@@ -28,7 +28,10 @@ pub(super) fn schemas() -> Vec<Member> {
         field("changes", changes, about_changes),
         field("notifications", count(0), "Number of notifications that people would get."),
     ];
-    vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have, found without any change."))]
+    vec![(
+        EFFECTS,
+        described(answer(members, vec![]), "Effects that a request would have, found without any change."),
+    )]
 }
 
 /// Adds the response to a dry run to those of a route. A status that both share has either body.

@@ -153,7 +153,9 @@ pub(super) fn headers() -> Vec<Member> {
         ("Location", described(text(), "URL of the new resource.")),
         (
             "Replayed",
-            optional("`true` if this is the stored response to an earlier request with the same `Idempotency-Key`."),
+            optional(
+                "`true` if this is the stored response to an earlier request with the same `Idempotency-Key`.",
+            ),
         ),
     ]
 }

@@ -42,8 +42,9 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             vec![parameter]
         }
         Parameter::Bounds { name, about, takes } => {
-            let bound =
-                |end: &str, what: &str| query(&format!("{name}[{end}]"), schema(takes), &format!("{about} {what}"));
+            let bound = |end: &str, what: &str| {
+                query(&format!("{name}[{end}]"), schema(takes), &format!("{about} {what}"))
+            };
             vec![
                 bound("gte", "Inclusive lower bound. Must not be later than the upper bound."),
                 bound("lte", "Inclusive upper bound."),

@@ -89,12 +89,17 @@ fn demands(route: &Route) -> String {
     let mut text = match (access.required_scope(), access.admin_context()) {
         (Some(scope), None) => format!("Needs the scope `{}`.", scope.word()),
         (Some(scope), Some(AdminContext::Data)) => {
-            format!("Needs the scope `{}` and an admin-level key, or one that acts for an org admin.", scope.word())
+            format!(
+                "Needs the scope `{}` and an admin-level key, or one that acts for an org admin.",
+                scope.word()
+            )
         }
         (Some(scope), Some(AdminContext::Settings)) => {
             format!("Needs the scope `{}` and an admin-level key.", scope.word())
         }
-        (Some(scope), Some(AdminContext::People)) => format!("Needs the scope `{}`. {NO_BOUND_KEYS}", scope.word()),
+        (Some(scope), Some(AdminContext::People)) => {
+            format!("Needs the scope `{}`. {NO_BOUND_KEYS}", scope.word())
+        }
         (None, _) if access.is_public() => "Needs no API key.".to_owned(),
         (None, _) if access.reads_types() => "Needs the read scope of each type that is searched.".to_owned(),
         (None, _) => "Needs any valid API key.".to_owned(),

@@ -34,7 +34,11 @@ fn shapes() -> [Member; 7] {
     ];
     let attempted = vec![
         field("attempted_transition", plain(), "Attempted transition. Present if the state does not allow it."),
-        field("conflicting_id", plain(), "Resource that already has the value. Present if a unique value is taken."),
+        field(
+            "conflicting_id",
+            plain(),
+            "Resource that already has the value. Present if a unique value is taken.",
+        ),
     ];
     let quota = vec![
         field("quota", open(QuotaClass::NAME), "Quota class of the request."),

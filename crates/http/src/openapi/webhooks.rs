@@ -17,7 +17,8 @@ fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
 /// Returns the headers of a delivery, with examples for the mandatory ones.
 fn headers() -> Vec<Value> {
     let always = |name: &str, schema: Value, what: &str| header(name, &schema, what, true);
-    let (whole, unix) = (json!({"type": "string", "pattern": "^[0-9]+$"}), "Unix time of the signature in seconds.");
+    let (whole, unix) =
+        (json!({"type": "string", "pattern": "^[0-9]+$"}), "Unix time of the signature in seconds.");
     let signature = json!({"type": "string", "pattern": "^t=[0-9]+(,v1=[0-9a-f]{64})+$"});
     let standard = json!({"type": "string", "pattern": "^v1,[^ ]+( v1,[^ ]+)*$"});
     vec![
@@ -41,7 +42,11 @@ fn headers() -> Vec<Value> {
         ),
         always("webhook-id", event_id(), "As defined by Standard Webhooks."),
         always("webhook-timestamp", whole, unix),
-        always("webhook-signature", standard, "As defined by Standard Webhooks. The key is the base64-decoded secret."),
+        always(
+            "webhook-signature",
+            standard,
+            "As defined by Standard Webhooks. The key is the base64-decoded secret.",
+        ),
     ]
 }
 

@@ -17,7 +17,8 @@ const ANCHOR: &str = "#description/";
 pub(super) fn add(document: &mut Value) {
     let first = document["info"]["description"].as_str().unwrap_or_default().to_owned();
     let chapters = PAGES.iter().map(|(_, text)| chapter(text));
-    document["info"]["description"] = std::iter::once(first).chain(chapters).collect::<Vec<_>>().join("\n\n").into();
+    document["info"]["description"] =
+        std::iter::once(first).chain(chapters).collect::<Vec<_>>().join("\n\n").into();
 }
 
 /// Converts a page to a chapter: removes marks for the repository's own checks and rewrites links.

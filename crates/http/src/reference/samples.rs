@@ -1,5 +1,5 @@
-//! Samples of every operation: curl and the client libraries. `cargo xtask clients` makes them from the OpenAPI document,
-//! and the tests of the libraries compile them.
+//! Samples of every operation: curl and the client libraries. `cargo xtask clients` makes them from the OpenAPI
+//! document, and the tests of the libraries compile them.
 
 use serde_json::Value;
 
@@ -42,7 +42,10 @@ mod tests {
             assert_eq!(labels, LABELS, "{}", operation["operationId"]);
             let curl = samples[0]["source"].as_str().unwrap();
             assert_eq!(curl.contains("Bearer"), operation["security"] != json!([]), "{curl}");
-            assert!(samples.iter().all(|sample| !sample["source"].as_str().unwrap().contains("{id}")), "{samples:?}");
+            assert!(
+                samples.iter().all(|sample| !sample["source"].as_str().unwrap().contains("{id}")),
+                "{samples:?}"
+            );
             seen += 1;
         }
         assert_eq!(seen, crate::routes::ROUTES.len());

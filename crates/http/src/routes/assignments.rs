@@ -49,16 +49,17 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of assignments.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Assignments", "Requests for feedback about a person.", ROUTES)
-    .id(AssignmentKind::PREFIX)
-    .words(words)
-    .events(EventFamily {
-        prefix: "assignment.",
-        name: "AssignmentEvent",
-        types: "AssignmentEventType",
-        data: &ASSIGNMENT,
-        about: "An assignment was created or completed.",
-    });
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Assignments", "Requests for feedback about a person.", ROUTES)
+        .id(AssignmentKind::PREFIX)
+        .words(words)
+        .events(EventFamily {
+            prefix: "assignment.",
+            name: "AssignmentEvent",
+            types: "AssignmentEventType",
+            data: &ASSIGNMENT,
+            about: "An assignment was created or completed.",
+        });
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { assignments::list(services, &it.context, it.params).await })
@@ -82,8 +83,8 @@ fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> 
 
 const ASSIGNMENT: Schema =
     Schema::resource("Assignment", || resource::<Assignment, _>(assignment::Draft::read, vec![])).example(example);
-const ASSIGNMENT_CREATE: Schema = Schema::new("AssignmentCreate", || body_of::<Assignment, _>(assignment::Draft::read))
-    .example(|| {
+const ASSIGNMENT_CREATE: Schema =
+    Schema::new("AssignmentCreate", || body_of::<Assignment, _>(assignment::Draft::read)).example(|| {
         json!({
             "employee_id": EMPLOYEE_ID, "requester_id": MANAGER_ID, "title": "Before the review",
             "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": [REVIEWER_ID],

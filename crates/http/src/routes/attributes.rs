@@ -72,10 +72,12 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
 
 const ATTRIBUTE: Schema =
     Schema::resource("Attribute", || resource::<Attribute, _>(attribute::Draft::read, vec![])).example(example);
-const ATTRIBUTE_CREATE: Schema = Schema::new("AttributeCreate", || body_of::<Attribute, _>(attribute::Draft::read))
-    .example(|| json!({"name": "Calm", "category": "Communication", "tone": "positive"}));
-const ATTRIBUTE_UPDATE: Schema = Schema::new("AttributeUpdate", || body_of::<Attribute, _>(attribute::Patch::read))
-    .example(|| json!({"category": "Character"}));
+const ATTRIBUTE_CREATE: Schema =
+    Schema::new("AttributeCreate", || body_of::<Attribute, _>(attribute::Draft::read))
+        .example(|| json!({"name": "Calm", "category": "Communication", "tone": "positive"}));
+const ATTRIBUTE_UPDATE: Schema =
+    Schema::new("AttributeUpdate", || body_of::<Attribute, _>(attribute::Patch::read))
+        .example(|| json!({"category": "Character"}));
 
 /// Example id of an attribute.
 pub(crate) const ATTRIBUTE_ID: &str = "attr_01KJPWD6M09XGSNZ6M9MACZ2ZY";

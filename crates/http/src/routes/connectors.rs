@@ -28,15 +28,20 @@ const ROUTES: &[Route] = &[
         .named("getConnector", "Get a connector")
         .description("Returns one connector.")
         .answers(&CONNECTOR),
-    Route::post("/connectors/{id}/release", Access::settings_admin(Permission::SettingsWrite).live_only(), release)
-        .named("releaseEmployees", "Release some or all managed employees")
-        .description("Ends the management of people by the HR system. Their values stay as they are.")
-        .may_take(&CONNECTOR_RELEASE)
-        .answers(&CONNECTOR_RELEASED),
+    Route::post(
+        "/connectors/{id}/release",
+        Access::settings_admin(Permission::SettingsWrite).live_only(),
+        release,
+    )
+    .named("releaseEmployees", "Release some or all managed employees")
+    .description("Ends the management of people by the HR system. Their values stay as they are.")
+    .may_take(&CONNECTOR_RELEASE)
+    .answers(&CONNECTOR_RELEASED),
 ];
 
 /// The routes of connectors.
-pub(crate) const GROUP: RouteGroup = RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words);
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { hr::list(services, &it.context, it.params).await })
@@ -59,8 +64,9 @@ const CONNECTOR: Schema =
 const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", answer_of::<Released>)
     .example(|| json!({"released": 12}))
     .outcome("Number of released people.");
-const CONNECTOR_CREATE: Schema = Schema::new("ConnectorCreate", || body_of::<Connector, _>(connector::Draft::read))
-    .example(|| json!({"type": "csv_feed", "hris_source": "acme-hr", "mapped_custom_field_keys": ["grade"]}));
+const CONNECTOR_CREATE: Schema =
+    Schema::new("ConnectorCreate", || body_of::<Connector, _>(connector::Draft::read))
+        .example(|| json!({"type": "csv_feed", "hris_source": "acme-hr", "mapped_custom_field_keys": ["grade"]}));
 const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connector::read_release))
     .example(|| json!({"employee_ids": [EMPLOYEE_ID]}));
 

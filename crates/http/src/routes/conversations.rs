@@ -59,10 +59,14 @@ const ROUTES: &[Route] = &[
         )
         .takes(&MESSAGE_CREATE)
         .creates(&MESSAGE),
-    Route::get("/conversations/{id}/messages/{message_id}", Access::scope(Permission::ConversationsRead), get_message)
-        .named("getMessage", "Get one message of a conversation")
-        .description("Returns one message of the conversation.")
-        .answers(&MESSAGE),
+    Route::get(
+        "/conversations/{id}/messages/{message_id}",
+        Access::scope(Permission::ConversationsRead),
+        get_message,
+    )
+    .named("getMessage", "Get one message of a conversation")
+    .description("Returns one message of the conversation.")
+    .answers(&MESSAGE),
 ];
 
 /// The routes of conversations.

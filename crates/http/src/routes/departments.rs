@@ -72,10 +72,12 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
 
 const DEPARTMENT: Schema =
     Schema::resource("Department", || resource::<Department, _>(department::read_new, vec![])).example(example);
-const DEPARTMENT_CREATE: Schema = Schema::new("DepartmentCreate", || body_of::<Department, _>(department::read_new))
-    .example(|| json!({"name": "Care"}));
-const DEPARTMENT_UPDATE: Schema = Schema::new("DepartmentUpdate", || body_of::<Department, _>(department::read_patch))
-    .example(|| json!({"name": "Care"}));
+const DEPARTMENT_CREATE: Schema =
+    Schema::new("DepartmentCreate", || body_of::<Department, _>(department::read_new))
+        .example(|| json!({"name": "Care"}));
+const DEPARTMENT_UPDATE: Schema =
+    Schema::new("DepartmentUpdate", || body_of::<Department, _>(department::read_patch))
+        .example(|| json!({"name": "Care"}));
 
 fn example() -> Value {
     json!({"id": "dep_01KJPWD6M24DF9HWRAYHFSFV52", "name": "Care", "created_at": AT, "updated_at": AT,

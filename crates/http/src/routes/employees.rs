@@ -114,8 +114,8 @@ fn rehire<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> 
 
 const EMPLOYEE: Schema =
     Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expanded())).example(example);
-const EMPLOYEE_CREATE: Schema =
-    Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read)).example(|| {
+const EMPLOYEE_CREATE: Schema = Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read))
+    .example(|| {
         json!({
             "email": "ada@example.com", "first_name": "Ada", "last_name": "Example",
             "custom_fields": {"location": "Izmir", "grade": 7},
@@ -147,7 +147,11 @@ fn expanded() -> Vec<Member> {
     reports["maxItems"] = json!(MAX_DIRECT_REPORTS);
     vec![
         field("manager", nullable(reference_to("Employee")), "The manager. Present with `expand=manager`."),
-        field("department", nullable(reference_to("Department")), "The department. Present with `expand=department`."),
+        field(
+            "department",
+            nullable(reference_to("Department")),
+            "The department. Present with `expand=department`.",
+        ),
         field("direct_reports", reports, &about),
     ]
 }

@@ -38,7 +38,9 @@ const ROUTES: &[Route] = &[
         .answers(&API_KEY),
     Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
         .named("updateApiKey", "Change the name, scopes or expiry of an API key")
-        .description("Changes the name, the scopes or the expiry time. All instances apply the change within a second.")
+        .description(
+            "Changes the name, the scopes or the expiry time. All instances apply the change within a second.",
+        )
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY),
     Route::post("/api-keys/{id}/rotate", Access::settings_admin(Permission::SettingsWrite).live_only(), rotate)

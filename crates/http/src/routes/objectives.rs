@@ -52,9 +52,17 @@ impl Resource for OfEmployees {
             "listEmployeeObjectiveHistory",
             "List the history of an employee's objective, newest first",
         ),
-        ("/employee-objectives/{id}/submit", "submitEmployeeObjective", "Submit an employee's objective for review"),
+        (
+            "/employee-objectives/{id}/submit",
+            "submitEmployeeObjective",
+            "Submit an employee's objective for review",
+        ),
         ("/employee-objectives/{id}/approve", "approveEmployeeObjective", "Approve an employee's objective"),
-        ("/employee-objectives/{id}/reject", "rejectEmployeeObjective", "Reject an employee's objective with a reason"),
+        (
+            "/employee-objectives/{id}/reject",
+            "rejectEmployeeObjective",
+            "Reject an employee's objective with a reason",
+        ),
         ("/employee-objectives/{id}/complete", "completeEmployeeObjective", "Complete an employee's objective"),
         ("/employee-objectives/{id}/miss", "missEmployeeObjective", "Mark an employee's objective as missed"),
         ("/employee-objectives/{id}/archive", "archiveEmployeeObjective", "Archive an employee's objective"),
@@ -78,7 +86,11 @@ impl Resource for OfManagers {
             "listManagerObjectiveHistory",
             "List the history of a manager's or org objective, newest first",
         ),
-        ("/manager-objectives/{id}/submit", "submitManagerObjective", "Submit a manager's or org objective for review"),
+        (
+            "/manager-objectives/{id}/submit",
+            "submitManagerObjective",
+            "Submit a manager's or org objective for review",
+        ),
         ("/manager-objectives/{id}/approve", "approveManagerObjective", "Approve a manager's or org objective"),
         (
             "/manager-objectives/{id}/reject",
@@ -267,12 +279,15 @@ const MANAGER_OBJECTIVE_CREATE: Schema = Schema::new("ManagerObjectiveCreate", |
     body_of::<Objective, _>(|input| objective::Draft::read(input, Family::Managers))
 })
 .example(example_of_create);
-const OBJECTIVE_UPDATE: Schema = Schema::new("ObjectiveUpdate", || body_of::<Objective, _>(objective::Patch::read))
-    .example(|| json!({"description": "Weekends excepted."}));
-const OBJECTIVE_APPROVE: Schema = Schema::new("ObjectiveApprove", || body(|input| Action::read(input, Verb::Approve)))
-    .example(|| json!({"comment": "Good."}));
-const OBJECTIVE_REJECT: Schema = Schema::new("ObjectiveReject", || body(|input| Action::read(input, Verb::Reject)))
-    .example(|| json!({"reason": "Which tickets?"}));
+const OBJECTIVE_UPDATE: Schema =
+    Schema::new("ObjectiveUpdate", || body_of::<Objective, _>(objective::Patch::read))
+        .example(|| json!({"description": "Weekends excepted."}));
+const OBJECTIVE_APPROVE: Schema =
+    Schema::new("ObjectiveApprove", || body(|input| Action::read(input, Verb::Approve)))
+        .example(|| json!({"comment": "Good."}));
+const OBJECTIVE_REJECT: Schema =
+    Schema::new("ObjectiveReject", || body(|input| Action::read(input, Verb::Reject)))
+        .example(|| json!({"reason": "Which tickets?"}));
 const OBJECTIVE_COMPLETE: Schema =
     Schema::new("ObjectiveComplete", || body(|input| Action::read(input, Verb::Complete)))
         .example(|| json!({"outcome": "All but three."}));

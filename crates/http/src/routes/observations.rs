@@ -46,7 +46,9 @@ const ROUTES: &[Route] = &[
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
-        .description("Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.")
+        .description(
+            "Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.",
+        )
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)
         .named("restoreObservation", "Restore an archived observation")
@@ -55,16 +57,17 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of observations.
-pub(crate) const GROUP: RouteGroup = RouteGroup::new("Observations", "Strengths and opportunities of people.", ROUTES)
-    .id(ObservationKind::PREFIX)
-    .words(words)
-    .events(EventFamily {
-        prefix: "observation.",
-        name: "ObservationEvent",
-        types: "ObservationEventType",
-        data: &OBSERVATION,
-        about: "An observation was created or changed.",
-    });
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Observations", "Strengths and opportunities of people.", ROUTES)
+        .id(ObservationKind::PREFIX)
+        .words(words)
+        .events(EventFamily {
+            prefix: "observation.",
+            name: "ObservationEvent",
+            types: "ObservationEventType",
+            data: &OBSERVATION,
+            about: "An observation was created or changed.",
+        });
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { observations::list(services, &it.context, it.params).await })
@@ -94,19 +97,24 @@ fn restore<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a>
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
     let expanded = vec![
         field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
-        field("attributes", array(&reference_to("Attribute")), "The attributes. Present with `expand=attributes`."),
+        field(
+            "attributes",
+            array(&reference_to("Attribute")),
+            "The attributes. Present with `expand=attributes`.",
+        ),
     ];
     resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW.date()), expanded)
 })
 .example(example);
-const OBSERVATION_CREATE: Schema =
-    Schema::new("ObservationCreate", || body_of::<Observation, _>(|input| observation::Draft::read(input, NOW.date())))
-        .example(|| {
-            json!({
-                "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
-                "observation": "Explained the outage to the customer calmly and completely.",
-            })
-        });
+const OBSERVATION_CREATE: Schema = Schema::new("ObservationCreate", || {
+    body_of::<Observation, _>(|input| observation::Draft::read(input, NOW.date()))
+})
+.example(|| {
+    json!({
+        "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
+        "observation": "Explained the outage to the customer calmly and completely.",
+    })
+});
 const OBSERVATION_UPDATE: Schema =
     Schema::new("ObservationUpdate", || body_of::<Observation, _>(observation::Patch::read))
         .example(|| json!({"impact": "The customer stayed."}));

@@ -23,20 +23,25 @@ const ROUTES: &[Route] = &[
         .description("Changes the name and the review settings.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
-    Route::post("/test-data/reset", Access::settings_admin(Permission::SettingsWrite).test_only(), reset_test_data)
-        .named("resetTestData", "Delete all test data")
-        .description(
-            "Deletes all test data except the settings of the organization, its keys and the audit log. \
+    Route::post(
+        "/test-data/reset",
+        Access::settings_admin(Permission::SettingsWrite).test_only(),
+        reset_test_data,
+    )
+    .named("resetTestData", "Delete all test data")
+    .description(
+        "Deletes all test data except the settings of the organization, its keys and the audit log. \
              Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \
              `complete: false`; the next request continues.",
-        )
-        .has_no_dry_run()
-        .answers(&TEST_DATA_RESET),
+    )
+    .has_no_dry_run()
+    .answers(&TEST_DATA_RESET),
 ];
 
 /// The routes of the organization.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES).words(words);
+    RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES)
+        .words(words);
 
 fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { org::get(services, &it.context).await })

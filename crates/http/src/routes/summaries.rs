@@ -143,8 +143,8 @@ fn act<'a>(services: &'a Services, it: AuthenticatedRequest<'a>, what: ActionKin
 
 const SUMMARY: Schema =
     Schema::resource("Summary", || resource::<Summary, _>(summary::Draft::read, expanded())).example(example);
-const SUMMARY_CREATE: Schema =
-    Schema::new("SummaryCreate", || body_of::<Summary, _>(summary::Draft::read)).example(|| {
+const SUMMARY_CREATE: Schema = Schema::new("SummaryCreate", || body_of::<Summary, _>(summary::Draft::read))
+    .example(|| {
         json!({
             "employee_id": EMPLOYEE_ID, "title": "The first half of the year", "period_start": "2026-01-01",
             "period_end": "2026-06-30", "included_objective_ids": [OBJECTIVE_ID],
@@ -152,8 +152,9 @@ const SUMMARY_CREATE: Schema =
     });
 const SUMMARY_UPDATE: Schema = Schema::new("SummaryUpdate", || body_of::<Summary, _>(summary::Patch::read))
     .example(|| json!({"body": "Calm with customers, and ever faster."}));
-const SUMMARY_RETURN: Schema = Schema::new("SummaryReturn", || body(|input| Action::read(input, ActionKind::Return)))
-    .example(|| json!({"reason": "Say what became of the objective."}));
+const SUMMARY_RETURN: Schema =
+    Schema::new("SummaryReturn", || body(|input| Action::read(input, ActionKind::Return)))
+        .example(|| json!({"reason": "Say what became of the objective."}));
 const SUMMARY_FEEDBACK: Schema =
     Schema::new("SummaryFeedback", || body(|input| Action::read(input, ActionKind::Feedback)))
         .example(|| json!({"comment": "Thank you.", "acknowledged": true}));
@@ -170,7 +171,11 @@ fn words() -> Vec<Member> {
 fn expanded() -> Vec<Member> {
     vec![
         field("employee", reference_to("Employee"), "The person. Present with `expand=employee`."),
-        field("author", nullable(reference_to("Employee")), "Author of the summary. Present with `expand=author`."),
+        field(
+            "author",
+            nullable(reference_to("Employee")),
+            "Author of the summary. Present with `expand=author`.",
+        ),
         field(
             "included_objectives",
             array(&reference_to("Objective")),

@@ -147,8 +147,9 @@ const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_s
     .outcome("The subscription, with its secret as `secret`.");
 const WEBHOOK_UPDATED: Schema =
     Schema::resource("WebhookUpdated", || with_optional(with_secret(), "secret")).example(example_with_secret);
-const DELIVERY: Schema =
-    Schema::resource("Delivery", answer_of::<Delivery>).example(example_of_delivery).outcome("The delivery attempt.");
+const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
+    .example(example_of_delivery)
+    .outcome("The delivery attempt.");
 const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<RedeliveryAnswer>)
     .example(|| json!({"delivery_id": DELIVERY_ID, "event_id": EVENT_ID}))
     .outcome("Id of the coming attempt in the log.");

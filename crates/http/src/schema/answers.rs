@@ -26,8 +26,9 @@ pub(crate) fn answer_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Returns the schema of a resource of this type. `read` reads the fields with which requests create or update it: their
-/// bounds are also those of the members. `expanded` are members that are present if the request asks for them.
+/// Returns the schema of a resource of this type. `read` reads the fields with which requests create or update it:
+/// their bounds are also those of the members. `expanded` are members that are present if the request asks for
+/// them.
 pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, expanded: Vec<Member>) -> Value {
     let mut schema = answer_of::<T>();
     if let Some(members) = schema["properties"].as_object_mut() {
@@ -59,8 +60,8 @@ pub(crate) fn take_components(schema: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// Adapts a derived schema to the document: a description is the first paragraph of the docs, a nullable choice is one
-/// choice of three, and integers have no format of Rust, whose upper bound would become part of the API.
+/// Adapts a derived schema to the document: a description is the first paragraph of the docs, a nullable choice is
+/// one choice of three, and integers have no format of Rust, whose upper bound would become part of the API.
 fn normalize(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(normalize),
@@ -70,7 +71,8 @@ fn normalize(schema: &mut Value) {
                 *description = paragraph.replace('\n', " ");
             }
             let format = members.get("format").and_then(Value::as_str).unwrap_or_default();
-            let (is_integer, is_small) = (format.contains("int"), format.ends_with("t8") || format.ends_with("t16"));
+            let (is_integer, is_small) =
+                (format.contains("int"), format.ends_with("t8") || format.ends_with("t16"));
             if is_integer {
                 members.remove("format");
             }
@@ -139,7 +141,10 @@ mod tests {
         assert_eq!(schema["required"], json!(["title", "count", "at", "part"]));
         assert_eq!(schema["description"], "A thing.");
         let members = &schema["properties"];
-        assert_eq!(members["title"], json!({"type": "string", "description": "Title of the thing, in plain text."}));
+        assert_eq!(
+            members["title"],
+            json!({"type": "string", "description": "Title of the thing, in plain text."})
+        );
         assert_eq!(members["count"], json!({"type": "integer", "minimum": 0}), "no bound of Rust");
         assert_eq!(members["at"]["type"], json!(["string", "null"]));
         assert_eq!(members["part"], json!({"anyOf": [{"$ref": "#/components/schemas/Part"}, {"type": "null"}]}));

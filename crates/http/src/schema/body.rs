@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::answers::answer_of;
-use super::shapes::{Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text};
+use super::shapes::{
+    Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text,
+};
 
 /// Returns the schema of the values that a rule accepts. They set values with the schema `stored`.
 fn schema(shape: &Shape, stored: &Value) -> Value {
@@ -48,14 +50,17 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
 /// Returns the sentence about the bounds of a shape, if it has bounds to state.
 pub(super) fn bounds(shape: &Shape) -> Option<String> {
     match shape {
-        Shape::Text { min: 0, max } | Shape::Email(max) | Shape::Url(max) => Some(format!("At most {max} characters.")),
+        Shape::Text { min: 0, max } | Shape::Email(max) | Shape::Url(max) => {
+            Some(format!("At most {max} characters."))
+        }
         Shape::Text { min, max } => Some(format!("{min} to {max} characters.")),
         Shape::Line { min, max } => Some(format!("{min} to {max} characters in one line.")),
         Shape::Slug { max, except } => {
             Some(format!("At most {max} lower-case letters, digits, `-` and `_`, but not `{except}`."))
         }
         Shape::List { min, max, is_set, .. } => {
-            let entries = if *min == 0 { format!("At most {max} entries") } else { format!("{min} to {max} entries") };
+            let entries =
+                if *min == 0 { format!("At most {max} entries") } else { format!("{min} to {max} entries") };
             Some(if *is_set { format!("{entries}, without duplicates.") } else { format!("{entries}.") })
         }
         Shape::Map { max, key_chars, value_chars } => Some(format!(
@@ -84,9 +89,12 @@ fn greatest(shape: &Shape) -> Option<String> {
         | Shape::List { max, .. }
         | Shape::Map { max, .. } => Some(max.to_string()),
         Shape::Whole { max, .. } | Shape::Recent(max) => Some(max.to_string()),
-        Shape::Word(_) | Shape::Flag | Shape::Date | Shape::Datetime | Shape::Reference { .. } | Shape::Object(_) => {
-            None
-        }
+        Shape::Word(_)
+        | Shape::Flag
+        | Shape::Date
+        | Shape::Datetime
+        | Shape::Reference { .. }
+        | Shape::Object(_) => None,
     }
 }
 
@@ -95,8 +103,8 @@ fn reference(prefix: &str) -> String {
     format!("The id starts with `{prefix}_`. 422 if the organization has no such resource.")
 }
 
-/// Returns the description of a field: that of the member which it sets, its bounds, and its own remarks. These are the
-/// whole description where it sets no member.
+/// Returns the description of a field: that of the member which it sets, its bounds, and its own remarks. These
+/// are the whole description where it sets no member.
 fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
     let reference = if let Shape::Reference { prefix } = field.shape { Some(reference(prefix)) } else { None };
     let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));
@@ -109,8 +117,8 @@ fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a member of a body that sets a value with the schema `stored`. Defaults are described in prose: with the
-/// keyword `default`, generated clients assume that the member is always present.
+/// Returns a member of a body that sets a value with the schema `stored`. Defaults are described in prose: with
+/// the keyword `default`, generated clients assume that the member is always present.
 fn member(field: &FieldDescription, stored: &Value) -> Member {
     let schema = schema(&field.shape, stored);
     let schema = if field.is_nullable { nullable(schema) } else { schema };
@@ -123,14 +131,14 @@ pub(crate) fn body<D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
     object(&Fields::described(read), &Value::Null)
 }
 
-/// Generates the schema of the body that `read` parses and that sets members of a `T`. The fields have the descriptions
-/// of these members.
+/// Generates the schema of the body that `read` parses and that sets members of a `T`. The fields have the
+/// descriptions of these members.
 pub(crate) fn body_of<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
     object(&Fields::described(read), &answer_of::<T>())
 }
 
-/// Generates the schema of the body that `read` parses. Its member of this name is a list of bodies that set members of
-/// a `T`.
+/// Generates the schema of the body that `read` parses. Its member of this name is a list of bodies that set
+/// members of a `T`.
 pub(crate) fn body_with<T: JsonSchema, D>(list: &str, read: impl FnOnce(&mut Fields) -> D) -> Value {
     object(&Fields::described(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))
 }

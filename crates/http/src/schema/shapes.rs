@@ -18,8 +18,11 @@ const LINE_ENDS: &str = r"\n\r\u0085\u2028\u2029";
 /// Returns the schema of a text with length bounds. If `min` is positive, the text must have a non-blank
 /// character.
 pub(crate) fn text(min: usize, max: usize) -> Value {
-    let pattern =
-        if min == 0 { format!("^[^{CONTROLS}]*$") } else { format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$") };
+    let pattern = if min == 0 {
+        format!("^[^{CONTROLS}]*$")
+    } else {
+        format!(r"^[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$")
+    };
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 

@@ -79,7 +79,10 @@ async fn assignment_lifecycle_matches_snapshots() {
     });
     insta::assert_snapshot!("submission", shown(&submit(&world, &path, &body).await));
     insta::assert_snapshot!("submission_twice", shown(&submit(&world, &path, &body).await));
-    insta::assert_snapshot!("submission_of_a_stranger", shown(&submit(&world, &path, &submission("emp_1", 1)).await));
+    insta::assert_snapshot!(
+        "submission_of_a_stranger",
+        shown(&submit(&world, &path, &submission("emp_1", 1)).await)
+    );
     let bad = json!({"reviewer_id": cast.reviewers[0], "observations": [{"type": "praise", "author_id": "x"}]});
     insta::assert_snapshot!("submission_invalid", shown(&submit(&world, &path, &bad).await));
     world.clock.advance_seconds(1);
@@ -87,7 +90,10 @@ async fn assignment_lifecycle_matches_snapshots() {
         "assignment_completed",
         shown(&submit(&world, &path, &submission(&cast.reviewers[0], 1)).await)
     );
-    insta::assert_snapshot!("assignment_canceled_late", shown(&world.post(&format!("{path}/cancel"), json!({})).await));
+    insta::assert_snapshot!(
+        "assignment_canceled_late",
+        shown(&world.post(&format!("{path}/cancel"), json!({})).await)
+    );
     insta::assert_snapshot!("assignment_told", shown(&world.get("/v1/notifications").await));
     insta::assert_snapshot!("assignment_audited", shown(&world.get("/v1/audit-log?limit=5").await));
     let events = world.get("/v1/events?limit=100").await.json();
@@ -96,7 +102,8 @@ async fn assignment_lifecycle_matches_snapshots() {
     let observed = "observation.created";
     assert_eq!(events[4..], ["assignment.created", observed, observed, observed, "assignment.completed"]);
     let observations = walk(&world, &world.admin, "/v1/observations?limit=9&sort=created_at").await;
-    let authors: Vec<_> = observations.iter().map(|observation| observation["author_id"].as_str().unwrap()).collect();
+    let authors: Vec<_> =
+        observations.iter().map(|observation| observation["author_id"].as_str().unwrap()).collect();
     assert_eq!(authors, [&cast.reviewers[1], &cast.reviewers[1], &cast.reviewers[0]]);
     assert!(observations.iter().all(|observation| observation["employee_id"] == json!(cast.employee)));
     let location = created.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
@@ -167,10 +174,18 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
         assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", it.name);
         let done = events.iter().find(|event| event["event"] == "assignment.completed").unwrap();
         assert_eq!(done["data"], now, "{}", it.name);
-        let told =
-            walk(world, &world.admin, &format!("/v1/notifications?limit=9&filter[recipient_id]={}", cast.requester))
-                .await;
-        assert_eq!(told.iter().map(|item| &item["type"]).collect::<Vec<_>>(), ["assignment.completed"], "{}", it.name);
+        let told = walk(
+            world,
+            &world.admin,
+            &format!("/v1/notifications?limit=9&filter[recipient_id]={}", cast.requester),
+        )
+        .await;
+        assert_eq!(
+            told.iter().map(|item| &item["type"]).collect::<Vec<_>>(),
+            ["assignment.completed"],
+            "{}",
+            it.name
+        );
     }
 }
 
@@ -185,7 +200,8 @@ async fn submissions_beyond_required_count_are_refused() {
         let with = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
         assert_eq!((with(200), with(409)), (2, 28), "{}", it.name);
         let made =
-            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
+            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
+                .await;
         assert_eq!(made.len(), 2, "{}: those who come too late leave no observation", it.name);
     }
 }
@@ -201,7 +217,8 @@ async fn concurrent_submissions_of_one_reviewer_count_once() {
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
         assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", it.name);
         let made =
-            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee)).await;
+            walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
+                .await;
         assert_eq!(made.len(), 1, "{}", it.name);
     }
 }

@@ -149,7 +149,9 @@ async fn only_a_well_formed_header_with_a_valid_key_authenticates() {
     let world = TestApi::new().await;
     let key = world.admin.clone();
     let with = |line: String| world.bare("GET", "/v1/me").header("authorization", &line).send();
-    for good in [format!("Bearer {key}"), format!("bearer {key}"), format!("BEARER {key}"), format!("Bearer  {key}")] {
+    for good in
+        [format!("Bearer {key}"), format!("bearer {key}"), format!("BEARER {key}"), format!("Bearer  {key}")]
+    {
         assert_eq!(with(good.clone()).await.status, 200, "{good}");
     }
     let (mut last, mut first) = (key.clone(), key.clone());
@@ -175,7 +177,10 @@ async fn only_a_well_formed_header_with_a_valid_key_authenticates() {
 async fn revoked_key_is_401_at_once_and_expired_key_at_its_time() {
     let world = TestApi::new().await;
     let made = world
-        .post("/v1/api-keys", json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}))
+        .post(
+            "/v1/api-keys",
+            json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}),
+        )
         .await
         .json();
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());

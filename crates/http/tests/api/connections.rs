@@ -91,9 +91,11 @@ async fn unread_small_answers_disconnect_the_client() {
     silent.readable().await.unwrap();
     // The limit is one connection, so a new one is accepted only after the first has ended.
     let again = async {
-        while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
-        {
-        }
+        while !it
+            .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+            .await
+            .starts_with("HTTP/1.1 200")
+        {}
     };
     tokio::time::timeout(DEADLINE, again).await.expect("the connection stays open");
     it.handle.stop(false).await;
@@ -236,9 +238,11 @@ async fn client_over_its_connection_limit_gets_an_error() {
     assert_eq!(body["error"]["code"], "unavailable");
     drop(open);
     let again = async {
-        while !it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.starts_with("HTTP/1.1 200")
-        {
-        }
+        while !it
+            .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+            .await
+            .starts_with("HTTP/1.1 200")
+        {}
     };
     tokio::time::timeout(DEADLINE, again).await.expect("closed connections make room");
     it.handle.stop(false).await;

@@ -32,7 +32,8 @@ fn message(author: &str) -> Value {
 #[tokio::test]
 async fn conversation_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
-    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let (ada, bob) =
+        (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
     let body = json!({
         "title": "The second quarter", "participant_ids": [ada, bob], "about": {"type": "objective", "id": goal},
@@ -51,7 +52,10 @@ async fn conversation_lifecycle_matches_snapshots() {
     world.clock.advance_seconds(1);
     insta::assert_snapshot!("message_of_a_stranger", shown(&world.post(&messages, message("emp_1")).await));
     insta::assert_snapshot!("conversation_renamed", shown(&world.patch(&path, json!({"title": "Third"})).await));
-    insta::assert_snapshot!("conversation_archived", shown(&world.post(&format!("{path}/archive"), json!({})).await));
+    insta::assert_snapshot!(
+        "conversation_archived",
+        shown(&world.post(&format!("{path}/archive"), json!({})).await)
+    );
     insta::assert_snapshot!("message_to_an_archived_one", shown(&world.post(&messages, message(&bob)).await));
     insta::assert_snapshot!("messages", shown(&world.get(&messages).await));
     insta::assert_snapshot!("conversations", shown(&world.get("/v1/conversations?filter[archived]=all").await));
@@ -127,20 +131,28 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
                 assert_eq!(answered.status, status(good), "{case}: {method} {path}: {}", answered.text());
                 assert!(sees || answered.without_request_id() == nothing, "{case}: as if it were absent");
             }
-            for filter in ["", "&sort=created_at", &format!("&filter[participant_id]={ada}"), "&filter[archived]=all"] {
+            for filter in
+                ["", "&sort=created_at", &format!("&filter[participant_id]={ada}"), "&filter[archived]=all"]
+            {
                 let listed = walk(world, &key, &format!("/v1/conversations?limit=7{filter}")).await;
                 assert_eq!(listed.len(), usize::from(sees), "{case}: {filter}");
             }
         }
         let outside = key(&boss).await;
-        assert_eq!(send(world, &outside, "POST", &format!("{path}/archive"), None).await.status, 404, "{}", it.name);
+        assert_eq!(
+            send(world, &outside, "POST", &format!("{path}/archive"), None).await.status,
+            404,
+            "{}",
+            it.name
+        );
     }
 }
 
 #[tokio::test]
 async fn bound_key_takes_part_as_its_person_only() {
     let world = TestApi::new().await;
-    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let (ada, bob) =
+        (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let stranger = person(&world, "stranger", "employee", None).await;
     let key = key_for(&world, &ada, AccessLevel::Standard).await;
     let path = begun(&world, &[&ada, &bob]).await;
@@ -165,12 +177,12 @@ async fn bound_key_takes_part_as_its_person_only() {
 #[tokio::test]
 async fn conversation_subject_must_exist_and_is_filterable() {
     let world = TestApi::new().await;
-    let (ada, bob) = (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
+    let (ada, bob) =
+        (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
     let seen = json!({"employee_id": ada, "type": "strength", "observation": "Listens."});
     let seen = world.made("/v1/observations", seen).await;
-    let about =
-        |kind: &str, id: &str| json!({"title": "x", "participant_ids": [ada, bob], "about": {"type": kind, "id": id}});
+    let about = |kind: &str, id: &str| json!({"title": "x", "participant_ids": [ada, bob], "about": {"type": kind, "id": id}});
     let summed = world.made("/v1/summaries", json!({"employee_id": ada, "title": "The year"})).await;
     let asked = json!({"employee_id": ada, "title": "Before the review", "reviewer_ids": [bob]});
     let asked = world.made("/v1/assignments", asked).await;
@@ -184,8 +196,13 @@ async fn conversation_subject_must_exist_and_is_filterable() {
     for (kind, id) in all {
         let made = world.made("/v1/conversations", about(kind, id)).await;
         for sort in ["", "&sort=created_at", "&sort=-updated_at"] {
-            let found = walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
-            assert_eq!(found.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(), [&made], "{kind}");
+            let found =
+                walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
+            assert_eq!(
+                found.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(),
+                [&made],
+                "{kind}"
+            );
         }
         for other in all.map(|(kind, _)| kind).into_iter().filter(|candidate| *candidate != kind) {
             let answered = world.post("/v1/conversations", about(other, id)).await;
@@ -194,7 +211,9 @@ async fn conversation_subject_must_exist_and_is_filterable() {
         }
     }
     for nothing in ["nonsense", "emp_00000000000000000000000001", "whk_00000000000000000000000001"] {
-        assert!(walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={nothing}")).await.is_empty());
+        assert!(
+            walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={nothing}")).await.is_empty()
+        );
     }
 }
 
@@ -208,16 +227,19 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
         let tag = world.get(&path).await.header("etag").unwrap().to_owned();
         let to = &messages;
         let written = join_all((0..30).map(|number| {
-            let body = json!({"author_id": if number % 2 == 0 { &ada } else { &bob }, "body": format!("No. {number}")});
+            let body =
+                json!({"author_id": if number % 2 == 0 { &ada } else { &bob }, "body": format!("No. {number}")});
             async move { world.post(to, body).await }
         }));
-        let renamed = join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
+        let renamed =
+            join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
         let (written, renamed) = join(written, renamed).await;
         for answered in written.iter().chain(&renamed) {
             assert!(matches!(answered.status, 200 | 201), "{}: {}", it.name, answered.text());
         }
         assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", it.name);
-        let told = walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
+        let told =
+            walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
         assert_eq!(told.len(), 15, "{}: of those of the other", it.name);
         let now = world.get(&path).await;
         assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", it.name);
@@ -234,7 +256,8 @@ async fn message_changes_the_etag_without_blocking_other_updates() {
     world.made(&format!("{path}/messages"), message(&ada)).await;
     let fresh = world.ask("GET", &path).header("if-none-match", &before).send().await;
     assert_eq!(fresh.status, 200, "it shows when the newest message was written");
-    let renamed = world.ask("PATCH", &path).header("if-match", &before).json(&json!({"title": "Third"})).send().await;
+    let renamed =
+        world.ask("PATCH", &path).header("if-match", &before).json(&json!({"title": "Third"})).send().await;
     assert_eq!(renamed.status, 200, "{}", renamed.text());
 }
 

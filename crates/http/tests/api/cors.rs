@@ -27,10 +27,17 @@ async fn cors_allowed_origin_can_call_and_read_answers() {
     assert_eq!(named.header("vary"), Some("Origin"));
     for other in ["https://app.example.evil.example", "http://app.example", "null"] {
         let answered = send(other).await;
-        assert_eq!((answered.header("access-control-allow-origin"), answered.header("vary")), (None, Some("Origin")));
+        assert_eq!(
+            (answered.header("access-control-allow-origin"), answered.header("vary")),
+            (None, Some("Origin"))
+        );
     }
     let refused = world.bare("GET", "/v1/me").header("origin", "https://app.example").send().await;
-    assert_eq!(refused.header("access-control-allow-origin"), Some("https://app.example"), "refusals are readable too");
+    assert_eq!(
+        refused.header("access-control-allow-origin"),
+        Some("https://app.example"),
+        "refusals are readable too"
+    );
 }
 
 #[tokio::test]

@@ -26,7 +26,8 @@ async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
         let first = upload(&world, "", file).await;
         assert_eq!((first.status, &first.json()["data"]), (200, &counted(3, 0)), "{program}");
         assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], counted(0, 3), "{program}");
-        let found = world.get("/v1/employees?filter[email]=ines@example.com&expand=manager,department").await.json();
+        let found =
+            world.get("/v1/employees?filter[email]=ines@example.com&expand=manager,department").await.json();
         let it = &found["data"][0];
         let read = [&it["first_name"], &it["last_name"], &it["custom_fields"]["city"], &it["manager"]["email"]];
         assert_eq!(read, ["Inês", "O\"Neil", "Two\nlines", "jonas@example.com"], "{program}");
@@ -135,14 +136,16 @@ async fn csv_upload_requires_the_csv_media_type() {
 #[tokio::test]
 async fn job_title_is_stored_filtered_imported_and_cleared() {
     let world = TestApi::new().await;
-    let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
+    let ada =
+        json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
     let ada = format!("/v1/employees/{}", world.made("/v1/employees", ada).await);
     let found = async |title: &str| {
         let page = world.get(&format!("/v1/employees?filter[job_title]={title}")).await.json();
         let people = page["data"].as_array().unwrap().iter();
         people.map(|person| person["email"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    let file = b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
+    let file =
+        b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
     let shown = upload(&world, "?dry_run=true", file).await.json();
     let change = &shown["plan"][0]["changes"]["job_title"];
     assert_eq!(*change, json!({"from": "Engineer", "to": "Nurse"}), "{shown}");

@@ -16,7 +16,9 @@ fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
                 visit(member, &format!("{at}/{}", name.replace('/', "~1")), look);
             }
         }),
-        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), look)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| visit(item, &format!("{at}/{n}"), look))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -58,7 +60,8 @@ fn members_and_parameters_are_described_in_sentences() {
 fn operation_and_answer_descriptions_add_to_the_summary() {
     let document = document();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        for (method, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
+        for (method, operation) in
+            operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
         {
             let at = format!("{method} {path}");
             assert!(is_described(operation), "{at}");
@@ -114,7 +117,8 @@ fn answer_enumerations_are_open_except_event_tags() {
     let document = document();
     let mut contents = vec![&document["webhooks"]["event"]["post"]["requestBody"]];
     for operations in document["paths"].as_object().unwrap().values() {
-        for (_, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters") {
+        for (_, operation) in operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
+        {
             let responses = operation["responses"].as_object().unwrap().values();
             contents.extend(responses.map(|response| target(&document, response).unwrap_or(response)));
         }

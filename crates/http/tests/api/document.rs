@@ -27,7 +27,8 @@ fn document_has_exactly_the_operations_of_the_route_table() {
             described.insert((method.to_uppercase(), path.clone()));
         }
     }
-    let table: BTreeSet<_> = ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
+    let table: BTreeSet<_> =
+        ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
     assert_eq!(described, table);
     assert_eq!(table.len(), ROUTES.len(), "no row twice");
     let tags: BTreeSet<_> =
@@ -81,7 +82,10 @@ fn references_resolve_and_every_component_is_used() {
     }
     for kind in ["schemas", "parameters", "headers", "responses"] {
         for name in names(&document["components"][kind]) {
-            assert!(found.contains(format!("#/components/{kind}/{name}").as_str()), "{kind}/{name} is used nowhere");
+            assert!(
+                found.contains(format!("#/components/{kind}/{name}").as_str()),
+                "{kind}/{name} is used nowhere"
+            );
         }
     }
 }

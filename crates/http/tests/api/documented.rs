@@ -35,7 +35,8 @@ pub(crate) fn route(method: &Method, path: &str) -> Option<&'static Route> {
 }
 
 fn matches(pattern: &str, path: &str) -> bool {
-    let is_match = |(wanted, given): (&str, &str)| wanted == given || (wanted.starts_with('{') && !given.is_empty());
+    let is_match =
+        |(wanted, given): (&str, &str)| wanted == given || (wanted.starts_with('{') && !given.is_empty());
     pattern.split('/').count() == path.split('/').count() && pattern.split('/').zip(path.split('/')).all(is_match)
 }
 

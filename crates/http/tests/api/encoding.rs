@@ -42,7 +42,10 @@ async fn page_of_several_pieces_is_compressed_as_a_whole() {
         assert!(plain.body.len() > 6 * 65_536);
         assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("Accept-Encoding")));
         let packed = world.ask("GET", "/v1/employees").header("accept-encoding", "zstd").send().await;
-        assert_eq!((packed.header("content-encoding"), packed.header("vary")), (Some("zstd"), Some("Accept-Encoding")));
+        assert_eq!(
+            (packed.header("content-encoding"), packed.header("vary")),
+            (Some("zstd"), Some("Accept-Encoding"))
+        );
         assert_eq!(zstd::decode_all(&packed.body[..]).unwrap(), plain.body);
     }
 }
@@ -82,7 +85,11 @@ async fn document_and_reference_answer_304_to_a_current_etag() {
             assert_eq!(first.header("vary"), Some("Accept-Encoding"), "{path}");
             assert_eq!(first.header("cache-control"), Some("public, max-age=3600, must-revalidate"), "{path}");
             let again = ask().header("if-none-match", &tag).send().await;
-            assert_eq!((again.status, again.body.len(), again.header("etag")), (304, 0, Some(tag.as_str())), "{path}");
+            assert_eq!(
+                (again.status, again.body.len(), again.header("etag")),
+                (304, 0, Some(tag.as_str())),
+                "{path}"
+            );
             assert_eq!(again.header("content-encoding"), None, "{path}");
             let other = ask().header("if-none-match", "\"other\"").send().await;
             assert_eq!((other.status, &other.body), (200, &first.body), "{path}");

@@ -7,7 +7,13 @@ use serde_json::{Value, json};
 use crate::resources::{self, Resources, absent, method};
 use crate::support::{TestApi, TestResponse};
 
-async fn raw(world: &TestApi, route_method: &str, path: &str, content_type: Option<&str>, body: &[u8]) -> TestResponse {
+async fn raw(
+    world: &TestApi,
+    route_method: &str,
+    path: &str,
+    content_type: Option<&str>,
+    body: &[u8],
+) -> TestResponse {
     let request = world.ask(route_method, path);
     let request = match content_type {
         Some(it) => request.header("content-type", it),
@@ -90,7 +96,9 @@ async fn bodyless_action_accepts_empty_object_and_refuses_members() {
 #[tokio::test]
 async fn unexpected_members_are_checked_after_key_and_before_state() {
     for route in ROUTES.iter().filter(|route| {
-        route.method != Method::Get && route.body == Body::None && route.access.environment() != Some(Environment::Test)
+        route.method != Method::Get
+            && route.body == Body::None
+            && route.access.environment() != Some(Environment::Test)
     }) {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
@@ -173,7 +181,8 @@ async fn request_checks_run_in_contract_order() {
     assert_eq!(ask("bad", absent, "{").await.status, 401, "the key before the scope");
     assert_eq!(ask(&reader, absent, "{").await.status, 403, "the scope before the framing");
     assert_eq!(ask(&writer, absent, "{").await.status, 400, "the framing before the resource");
-    let patch = |id: &str, body| world.bare("PATCH", &format!("/v1/departments/{id}")).key(&writer).json(&body).send();
+    let patch =
+        |id: &str, body| world.bare("PATCH", &format!("/v1/departments/{id}")).key(&writer).json(&body).send();
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     assert_eq!(
         patch("dep_00000000000000000000000001", json!({"name": 1})).await.status,

@@ -40,8 +40,9 @@ fn judge(answered: &TestResponse, seen: &mut BTreeSet<String>, what: &str) {
 
 #[tokio::test]
 async fn success_carries_request_id_and_quota_headers() {
-    for route in
-        ROUTES.iter().filter(|route| !route.access.is_public() && route.access.environment() != Some(Environment::Test))
+    for route in ROUTES
+        .iter()
+        .filter(|route| !route.access.is_public() && route.access.environment() != Some(Environment::Test))
     {
         let (world, mut seen) = (TestApi::new().await, BTreeSet::new());
         let resources = Resources::make(&world, &world.admin).await;

@@ -110,7 +110,8 @@ async fn hostile_invitation_tokens_never_cause_a_server_error() {
     for chunk in values().chunks(20) {
         let world = TestApi::new().await;
         for value in chunk {
-            let answered = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": value})).send().await;
+            let answered =
+                world.bare("POST", "/v1/invitations/accept").json(&json!({"token": value})).send().await;
             assert!(matches!(answered.status, 400 | 404), "{value}");
             judge(&answered, &value.to_string());
         }
@@ -130,7 +131,11 @@ fn parameters(document: &Value, route: &Route) -> Vec<String> {
 
 fn encoded(text: &str) -> String {
     text.bytes()
-        .map(|text| if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") })
+        .map(
+            |text| {
+                if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") }
+            },
+        )
         .collect()
 }
 
@@ -142,7 +147,8 @@ async fn hostile_query_values_never_cause_a_server_error() {
         for name in parameters(&document, route) {
             for value in values() {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let query = format!("{}={}", encoded(&name), encoded(&text.chars().take(1500).collect::<String>()));
+                let query =
+                    format!("{}={}", encoded(&name), encoded(&text.chars().take(1500).collect::<String>()));
                 for query in [query.clone(), format!("{query}&{query}")] {
                     let answered = world.get(&format!("{}?{query}", resources.path(route))).await;
                     let what = format!("{} {}", route.operation, query.chars().take(200).collect::<String>());

@@ -14,8 +14,9 @@ async fn post(world: &TestApi, path: &str, key: &str, body: &Value) -> TestRespo
 
 #[tokio::test]
 async fn repeated_post_with_key_replays_bytes_and_has_one_effect() {
-    for route in
-        ROUTES.iter().filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
+    for route in ROUTES
+        .iter()
+        .filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
     {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
@@ -74,7 +75,8 @@ async fn idempotency_key_holds_24_hours_and_for_successes_only() {
     assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
     assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not kept");
     let key = { world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await };
-    let other = world.bare("POST", "/v1/departments").key(&key).header("idempotency-key", "k").json(&body).send().await;
+    let other =
+        world.bare("POST", "/v1/departments").key(&key).header("idempotency-key", "k").json(&body).send().await;
     assert_eq!(
         (other.status, other.header("idempotent-replayed")),
         (201, None),

@@ -50,7 +50,11 @@ async fn invitation_link_opens_a_page_with_an_accept_button() {
         "{text}"
     );
     let before = world.get(&format!("/v1/employees/{employee}")).await;
-    assert_eq!((opened.status, &before.json()["status"]), (200, &json!("pending_invite")), "opening accepts nothing");
+    assert_eq!(
+        (opened.status, &before.json()["status"]),
+        (200, &json!("pending_invite")),
+        "opening accepts nothing"
+    );
 
     let accepted = press(&world, &format!("token={token}")).await;
     is_page(&accepted);
@@ -79,7 +83,8 @@ async fn invitation_page_is_equal_for_valid_and_invalid_tokens() {
 #[tokio::test]
 async fn invitation_token_is_escaped_on_the_page() {
     let world = TestApi::new().await;
-    let opened = world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
+    let opened =
+        world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
     is_page(&opened);
     assert!(opened.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
     for link in [PATH.to_owned(), format!("{PATH}?token="), format!("{PATH}?token=%zz")] {

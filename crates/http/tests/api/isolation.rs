@@ -64,9 +64,18 @@ async fn malformed_id_is_404_on_every_route() {
     let resources = Resources::make(&world, &world.admin).await;
     let employee = resources.id("employees");
     for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
-        for id in
-            ["x", "%20", "%ff", "%zz", "emp_", "..", "0", "null", &employee.to_lowercase(), &format!("{employee}x")]
-        {
+        for id in [
+            "x",
+            "%20",
+            "%ff",
+            "%zz",
+            "emp_",
+            "..",
+            "0",
+            "null",
+            &employee.to_lowercase(),
+            &format!("{employee}x"),
+        ] {
             let path = path(route, id, resources.id("deliveries"));
             let answered = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
             assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);
@@ -131,7 +140,13 @@ async fn foreign_reference_in_a_body_is_422() {
             "employee_id",
             employee,
         ),
-        ("POST", "/v1/observations", with(observation.clone(), "author_id", json!(employee)), "author_id", employee),
+        (
+            "POST",
+            "/v1/observations",
+            with(observation.clone(), "author_id", json!(employee)),
+            "author_id",
+            employee,
+        ),
         (
             "POST",
             "/v1/observations",
@@ -175,7 +190,8 @@ async fn must_not_resolve(
     assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
     let details = answered.json()["error"]["details"].clone();
     let message = "does not exist in the organization";
-    let wanted = json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
+    let wanted =
+        json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
     assert_eq!(details, wanted, "{path} {body}");
 }
 
@@ -187,7 +203,8 @@ async fn foreign_reference_in_an_assignment_is_422() {
     let own = Resources::make(&world, &key).await;
     let (mine, theirs) = (own.id("employees"), resources.id("employees"));
     let submissions = format!("/v1/assignments/{}/submissions", own.id("assignments"));
-    let observed = json!([{"type": "strength", "observation": "x", "attribute_ids": [resources.id("attributes")]}]);
+    let observed =
+        json!([{"type": "strength", "observation": "x", "attribute_ids": [resources.id("attributes")]}]);
     let submission = json!({"reviewer_id": mine, "observations": observed});
     for (path, body, field, value) in [
         (

@@ -7,7 +7,11 @@ use crate::support::{START, TestApi, TestResponse};
 /// Returns limit, remaining and reset of an answer, with reset relative to [`START`].
 fn standing(answered: &TestResponse) -> (i64, i64, i64) {
     let number = |name: &str| answered.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap();
-    (number("x-ratelimit-limit"), number("x-ratelimit-remaining"), number("x-ratelimit-reset") - START.millis() / 1000)
+    (
+        number("x-ratelimit-limit"),
+        number("x-ratelimit-remaining"),
+        number("x-ratelimit-reset") - START.millis() / 1000,
+    )
 }
 
 fn refused(answered: &TestResponse, quota: &str, limit: u32, retry_after: &str) {
@@ -70,7 +74,11 @@ async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     }
     for count in 21..=40 {
         let answered = bad("/v1/nothing").await;
-        assert_eq!((answered.status, standing(&answered)), (404, (60, 60 - count, 60)), "unknown routes count too");
+        assert_eq!(
+            (answered.status, standing(&answered)),
+            (404, (60, 60 - count, 60)),
+            "unknown routes count too"
+        );
     }
     for count in 41..=60 {
         let answered = world.bare("DELETE", "/v1/me").send().await;

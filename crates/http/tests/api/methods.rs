@@ -15,7 +15,8 @@ fn methods_of(path: &str) -> Vec<&'static str> {
 fn allowed(path: &str) -> String {
     let taken = methods_of(path);
     let words = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"];
-    let takes = |text: &&str| *text == "OPTIONS" || taken.contains(text) || (*text == "HEAD" && taken.contains(&"GET"));
+    let takes =
+        |text: &&str| *text == "OPTIONS" || taken.contains(text) || (*text == "HEAD" && taken.contains(&"GET"));
     words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")
 }
 
@@ -73,7 +74,8 @@ async fn escaped_unreserved_characters_reach_the_same_route() {
     for path in [format!("/v1/employees/%65mp%5F{tail}"), format!("/v1/%65mployees/emp_{tail}")] {
         assert_eq!(world.get(&path).await.json()["id"], json!(id), "{path}");
     }
-    for path in [format!("/v1/employees%2F{id}"), format!("/v1/employees/{id}%20"), format!("/v1/employees/{id}%")] {
+    for path in [format!("/v1/employees%2F{id}"), format!("/v1/employees/{id}%20"), format!("/v1/employees/{id}%")]
+    {
         assert_eq!(world.get(&path).await.refusal(), (404, "not_found".to_owned()), "{path}");
     }
 }

@@ -9,7 +9,8 @@ use crate::support::{TestApi, TestResponse};
 const DAY: i64 = 86_400;
 
 async fn admin(world: &TestApi) -> String {
-    let person = json!({"email": "admin@example.com", "first_name": "Ada", "last_name": "Moreau", "role": "org_admin"});
+    let person =
+        json!({"email": "admin@example.com", "first_name": "Ada", "last_name": "Moreau", "role": "org_admin"});
     world.made("/v1/employees", person).await
 }
 

@@ -77,7 +77,11 @@ async fn unreachable_store_is_503_with_retry_after() {
     assert_eq!(world.post("/v1/departments", json!({"name": "x"})).await.status, 503);
     world.clock.advance_seconds(5);
     let unknown = world.get("/v1/me").await;
-    assert_eq!(unknown.refusal(), (503, "unavailable".to_owned()), "a key that cannot be looked up is not a bad key");
+    assert_eq!(
+        unknown.refusal(),
+        (503, "unavailable".to_owned()),
+        "a key that cannot be looked up is not a bad key"
+    );
     assert!(unknown.header("x-ratelimit-limit").is_some());
     store.set_down(false);
     assert_eq!(world.get("/v1/me").await.status, 200);

@@ -86,7 +86,8 @@ async fn expansion_shows_the_current_resource() {
     let world = TestApi::new().await;
     let (grace, ada) = (world.observation("grace@example.com").await, world.observation("ada@example.com").await);
     let tag = world.made("/v1/attributes", json!({"name": "Clarity", "category": "x"})).await;
-    let of = world.get(&format!("/v1/observations/{ada}")).await.json()["employee_id"].as_str().unwrap().to_owned();
+    let of =
+        world.get(&format!("/v1/observations/{ada}")).await.json()["employee_id"].as_str().unwrap().to_owned();
     world.patch(&format!("/v1/observations/{ada}"), json!({"attribute_ids": [tag]})).await;
     let inlined = async || {
         let one = world.get(&format!("/v1/observations/{ada}?expand=employee,attributes")).await.json();

@@ -16,14 +16,16 @@ async fn done(world: &TestApi, method: &str, path: &str, body: Value) -> TestRes
 async fn since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) {
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();
-    let events = events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone())).collect();
+    let events =
+        events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone())).collect();
     (events, format!("?cursor={}", page["next_cursor"].as_str().unwrap()))
 }
 
 #[tokio::test]
 async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     let world = TestApi::new().await;
-    let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
+    let person =
+        json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
     let person = format!("/v1/employees/{}", world.made("/v1/employees", person).await);
     let (_, mut place) = since(&world, "").await;
     let link = world.post(&format!("{person}/invite"), json!({})).await.json()["accept_url"].to_string();
@@ -108,8 +110,12 @@ async fn department_is_archived_only_without_active_members() {
     let taken = world.post("/v1/departments", json!({"name": "CARE"})).await;
     assert_eq!(taken.refusal(), (409, "conflict".to_owned()), "its name stays taken");
     let refused = world.patch(&other, json!({"department_id": department})).await;
-    assert_eq!((refused.status, refused.problems()), (422, vec![("department_id".into(), "invalid_state".into())]));
-    let kept = done(&world, "PATCH", &member, json!({"department_id": department, "last_name": "Noir"})).await.json();
+    assert_eq!(
+        (refused.status, refused.problems()),
+        (422, vec![("department_id".into(), "invalid_state".into())])
+    );
+    let kept =
+        done(&world, "PATCH", &member, json!({"department_id": department, "last_name": "Noir"})).await.json();
     assert_eq!(kept["department_id"], json!(department), "who was in it stays in it");
     let listed = async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
     assert_eq!(listed("").await, json!([]));

@@ -59,7 +59,8 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
         let answered = AttemptResponse { status, duration_ms: 7, outcome };
         let id = job.delivery_id.unwrap_or_else(|| services.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let delta = HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
+        let delta =
+            HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
         attempts.push(settled.entry.clone());
         health.push(((job.tenant, job.webhook_id), delta));
         results.push((job, AttemptResult::Settled(Box::new(settled))));

@@ -24,9 +24,11 @@ impl Resources {
         };
         let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample",
                             "send_invite": true});
-        let employee =
-            made("/v1/employees", json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}))
-                .await;
+        let employee = made(
+            "/v1/employees",
+            json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}),
+        )
+        .await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["observation.created"]});
         let webhook = made("/v1/webhooks", body).await;
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
@@ -50,7 +52,8 @@ impl Resources {
         let conversation = made("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
         let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
-        let asked = json!({"employee_id": employee, "title": "Before the review", "reviewer_ids": [employee, invited]});
+        let asked =
+            json!({"employee_id": employee, "title": "Before the review", "reviewer_ids": [employee, invited]});
         let assignment = made("/v1/assignments", asked).await;
         let summary = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = made("/v1/summaries", summary).await;
@@ -92,7 +95,11 @@ impl Resources {
     pub(crate) async fn begin(&self, world: &TestApi, route: &Route) {
         let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
         let done = async |action: &str| {
-            assert_eq!(world.post(&format!("{resource}/{action}"), json!({})).await.status, 200, "{resource}/{action}");
+            assert_eq!(
+                world.post(&format!("{resource}/{action}"), json!({})).await.status,
+                200,
+                "{resource}/{action}"
+            );
         };
         match route.path.rsplit('/').next() {
             Some("return") => done("submit").await,

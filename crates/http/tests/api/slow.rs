@@ -23,12 +23,14 @@ async fn slow_list_over_share_or_deadline_is_503_with_advice() {
     ];
     for (limits, why) in table {
         let world = with(limits).await;
-        let refused = world.get("/v1/observations?sort=created_at&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
+        let refused =
+            world.get("/v1/observations?sort=created_at&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
         assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
         assert_eq!(refused.header("retry-after"), Some("2"));
         let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("filter[updated_at]") && message.contains(why), "{message}");
-        let both = world.get("/v1/employees?filter[role]=manager&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
+        let both =
+            world.get("/v1/employees?filter[role]=manager&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
         let message = both.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("filter[role] and filter[updated_at] together"), "{message}");
         for path in ["observations", "audit-log?filter[action]=x&filter[action]=y", "events", "events?since=now"] {
@@ -46,7 +48,12 @@ async fn feed_starts_now_or_at_a_time_and_returns_a_cursor() {
     world.clock.advance_seconds(600);
     let two = world.employee("two@example.com").await;
     let shown = |page: &serde_json::Value| -> Vec<String> {
-        page["data"].as_array().unwrap().iter().map(|item| item["data"]["id"].as_str().unwrap().to_owned()).collect()
+        page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["data"]["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     let cursor = now["next_cursor"].as_str().unwrap();
     assert_eq!(shown(&world.get(&format!("/v1/events?cursor={cursor}")).await.json()), std::slice::from_ref(&two));

@@ -57,7 +57,10 @@ async fn observation_lifecycle_matches_snapshots() {
     let path = format!("/v1/observations/{}", created.json()["id"].as_str().unwrap());
     world.clock.advance_seconds(1);
     insta::assert_snapshot!("observation_updated", shown(&world.patch(&path, json!({"impact": null})).await));
-    insta::assert_snapshot!("observation_archived", shown(&world.post(&format!("{path}/archive"), json!({})).await));
+    insta::assert_snapshot!(
+        "observation_archived",
+        shown(&world.post(&format!("{path}/archive"), json!({})).await)
+    );
     insta::assert_snapshot!(
         "observation_archived_twice",
         shown(&world.post(&format!("{path}/archive"), json!({})).await)
@@ -73,14 +76,18 @@ async fn observation_lifecycle_matches_snapshots() {
 #[tokio::test]
 async fn mailed_invitation_shows_mail_status_and_no_link() {
     let world = TestApi::mailing().await;
-    let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
+    let body =
+        json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
     let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
     insta::assert_snapshot!("invitation_mailed", shown(&world.get(&format!("{path}/invitation")).await));
     let soon = world.post(&format!("{path}/invite"), json!({})).await;
     assert_eq!(soon.header("retry-after"), Some("60"));
     insta::assert_snapshot!("invitation_mailed_too_soon", shown(&soon));
     world.clock.advance_seconds(60);
-    insta::assert_snapshot!("invitation_mailed_again", shown(&world.post(&format!("{path}/invite"), json!({})).await));
+    insta::assert_snapshot!(
+        "invitation_mailed_again",
+        shown(&world.post(&format!("{path}/invite"), json!({})).await)
+    );
 }
 
 #[tokio::test]
@@ -105,7 +112,10 @@ async fn employee_lifecycle_matches_snapshots() {
     insta::assert_snapshot!("invitation_accepted", shown(&accept().await));
     insta::assert_snapshot!("invitation_accepted_twice", shown(&accept().await));
     world.clock.advance_seconds(1);
-    insta::assert_snapshot!("employee_deactivated", shown(&world.post(&format!("{path}/deactivate"), json!({})).await));
+    insta::assert_snapshot!(
+        "employee_deactivated",
+        shown(&world.post(&format!("{path}/deactivate"), json!({})).await)
+    );
     let body = json!({"department_id": null, "custom_fields": {"grade": null}});
     let rehired = world.post(&format!("{path}/rehire"), body).await;
     insta::assert_snapshot!("employee_rehired", shown(&rehired));
@@ -145,7 +155,8 @@ async fn refusals_match_snapshots() {
     insta::assert_snapshot!("missing_scope", shown(&world.bare("GET", "/v1/events").key(&key).send().await));
     let body = json!({"type": "praise", "observation": "", "attribute_ids": null, "id": "x", "extra": 1});
     insta::assert_snapshot!("invalid_fields", shown(&world.post("/v1/observations", body).await));
-    let body = json!({"employee_id": "emp_1", "type": "strength", "observation": "x", "attribute_ids": ["attr_1"]});
+    let body =
+        json!({"employee_id": "emp_1", "type": "strength", "observation": "x", "attribute_ids": ["attr_1"]});
     insta::assert_snapshot!("unresolved_references", shown(&world.post("/v1/observations", body).await));
     let malformed = world.ask("POST", "/v1/observations").header("content-type", "application/json").body("{");
     insta::assert_snapshot!("malformed_json", shown(&malformed.send().await));

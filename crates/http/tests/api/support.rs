@@ -76,7 +76,8 @@ impl TestApi {
     /// Creates a world that queues invitation mails; no worker sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
-        let settings = ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
+        let settings =
+            ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
         Self { _database: database, ..Self::create(store, HttpSettings::default(), settings).await }
     }
 
@@ -84,7 +85,8 @@ impl TestApi {
         let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());
-        let services = Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
+        let services =
+            Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
         let readiness = Readiness::starting();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&services), settings, readiness.clone()));
@@ -100,7 +102,8 @@ impl TestApi {
         });
         let organization = operator::create_organization(&services, "Example").await.unwrap();
         let admin = String::new();
-        let mut world = Self { clock, services, readiness, receivers, organization, admin, serve, _database: None };
+        let mut world =
+            Self { clock, services, readiness, receivers, organization, admin, serve, _database: None };
         world.admin = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }

@@ -48,7 +48,8 @@ async fn populate(world: &TestApi, key: &str) {
         json!({"employee_id": person, "type": "strength", "observation": "Listens.", "attribute_ids": tags}),
     )
     .await;
-    let goal = json!({"owner_id": boss, "title": "Goal", "period_start": "2026-01-01", "period_end": "2026-12-31"});
+    let goal =
+        json!({"owner_id": boss, "title": "Goal", "period_start": "2026-01-01", "period_end": "2026-12-31"});
     post("employee-objectives", goal).await;
     post("conversations", json!({"title": "One to one", "participant_ids": [boss, person]})).await;
 }
@@ -67,7 +68,8 @@ async fn test_data_reset_empties_test_data_only() {
         }
         counts
     };
-    let reset = world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
+    let reset =
+        world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
     assert_eq!((reset.status, &reset.json()["complete"]), (200, &json!(true)), "{}", reset.text());
     assert!(reset.json()["removed"].as_u64().unwrap() > 20, "{}", reset.text());
     for (list, there) in LISTS.iter().zip(before) {
@@ -76,7 +78,8 @@ async fn test_data_reset_empties_test_data_only() {
     }
     assert!(count(&world, &test, "attributes").await > 10, "the starter set is back");
     assert_eq!(count(&world, &test, "audit-log?filter[action]=test_data.reset").await, 1);
-    let again = world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
+    let again =
+        world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
     assert_eq!(again.json(), reset.json(), "a retry is answered alike");
     populate(&world, &test).await;
     assert_eq!(count(&world, &test, "employees?filter[status]=all").await, 3, "the addresses are free again");

@@ -20,7 +20,8 @@ const MIB: usize = 1024 * 1024;
 /// Creates a world with a page of more than 1 MiB, and a memory limit of two such pages.
 async fn world_with_large_page() -> (TestApi, HttpSettings) {
     let world = TestApi::new().await;
-    let fields: Map<String, Value> = (0..32).map(|number| (format!("k{number}"), json!("x".repeat(1024)))).collect();
+    let fields: Map<String, Value> =
+        (0..32).map(|number| (format!("k{number}"), json!("x".repeat(1024)))).collect();
     for number in 0..PEOPLE {
         let email = format!("person{number}@example.com");
         let body = json!({"email": email, "first_name": "Ada", "last_name": "Moreau", "custom_fields": fields});
@@ -104,7 +105,8 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
 #[tokio::test]
 async fn error_with_many_problems_lists_100_and_counts_the_rest() {
     let world = TestApi::new().await;
-    for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))] {
+    for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))]
+    {
         let body: Map<String, Value> = (0..wrong).map(|number| (format!("x{number}"), json!(1))).collect();
         let answered = world.patch("/v1/organization", Value::Object(body)).await;
         assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));

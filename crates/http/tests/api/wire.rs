@@ -83,7 +83,8 @@ async fn refusal_behind_an_answer_in_one_connection_is_complete() {
 #[tokio::test]
 async fn late_head_is_refused_with_408() {
     let quick = Duration::from_millis(200);
-    let it = listening(HttpSettings::default(), ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
+    let it =
+        listening(HttpSettings::default(), ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
     let answer = talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
     envelope(&answer, 408, "timeout");
     assert!(answer.contains("The request line and the headers did not arrive in time."), "{answer}");
@@ -95,7 +96,8 @@ async fn late_body_is_refused_with_408() {
     let settings = HttpSettings { body_time: Duration::from_millis(200), ..HttpSettings::default() };
     let it = listening(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
-    let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
+    let slow =
+        format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
     let answer = talk(it.address, slow.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"timeout\""), "{answer}");
     assert!(answer.contains("The body did not arrive in time."), "{answer}");
@@ -107,7 +109,8 @@ async fn request_over_its_time_budget_is_504() {
     let settings = HttpSettings { request_budget: Duration::from_millis(200), ..HttpSettings::default() };
     let it = listening(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
-    let slow = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
+    let slow =
+        format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
     let answer = talk(it.address, slow.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("\"timeout\""), "{answer}");
     it.handle.stop(false).await;
@@ -117,11 +120,13 @@ async fn request_over_its_time_budget_is_504() {
 async fn oversized_body_is_413_before_reading() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
-    let announced = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
+    let announced =
+        format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
     let answer = talk(it.address, announced.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"bad_request\""), "{answer}");
     let chunk = format!("{:x}\r\n{}\r\n", 100_000, "a".repeat(100_000));
-    let chunked = format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
+    let chunked =
+        format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
     let answer = talk(it.address, format!("{chunked}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     it.handle.stop(false).await;

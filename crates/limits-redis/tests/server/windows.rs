@@ -121,7 +121,8 @@ async fn change_password(port: u16) {
 
 #[tokio::test]
 async fn server_that_cannot_store_is_reported_as_refusing() {
-    let Some(server) = TestRedis::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]).unwrap() else {
+    let Some(server) = TestRedis::start_with(&["--maxmemory", "1", "--maxmemory-policy", "noeviction"]).unwrap()
+    else {
         return;
     };
     let full = remaining(&store(&server.url()), QuotaClass::Read).await;

@@ -128,7 +128,10 @@ impl Authenticator {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.insert(record.key.id, minute) != Some(minute) {
             let at = Timestamp::from_millis(minute * MINUTE_MILLIS);
-            self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(record.key.id, (record.organization, at));
+            self.used
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(record.key.id, (record.organization, at));
         }
     }
 

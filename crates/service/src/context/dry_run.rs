@@ -32,7 +32,8 @@ struct MemberChange<'a> {
 }
 
 impl Services {
-    /// Checks a plan against the stored rows and describes its effects. Returns `None` if another change came first.
+    /// Checks a plan against the stored rows and describes its effects. Returns `None` if another change came
+    /// first.
     ///
     /// # Errors
     /// Those of the store.
@@ -72,7 +73,8 @@ fn effects(change: Option<&ChangeSet>, reply: &Reply) -> Result<Reply, Error> {
         let to = if made.members.contains(&name.as_str()) { json::Value::Null } else { made.without_ids(to) };
         changes.insert(name.as_str(), MemberChange { from: &member.from, to });
     }
-    let events = change.iter().flat_map(|change| &change.events).map(|event| EventType::word(event.kind)).collect();
+    let events =
+        change.iter().flat_map(|change| &change.events).map(|event| EventType::word(event.kind)).collect();
     let notifications = change.map_or(0, |change| change.notices.len());
     let body = render(&Effects { dry_run: true, status, data, events, changes, notifications })?;
     Ok(Reply::ok(body, None))
@@ -92,7 +94,8 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
     rows.filter(|row| row.seen().is_none()).map(|row| row.id()).collect()
 }
 
-/// Values that a change makes anew each time. A dry run shows null in their place, because the real change makes others.
+/// Values that a change makes anew each time. A dry run shows null in their place, because the real change makes
+/// others.
 struct MadeValues {
     /// Ids of new rows.
     ids: BTreeSet<[u8; 16]>,

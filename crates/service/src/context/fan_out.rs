@@ -13,7 +13,12 @@ pub(crate) const DELIVERIES: usize = 500;
 
 /// Returns the number of events of a type that one commit of the tenant may have: at most `most`, at least one,
 /// fewer if many subscriptions want them.
-pub(crate) async fn events_at_once(services: &Services, tenant: Tenant, kind: EventType, most: usize) -> Read<usize> {
+pub(crate) async fn events_at_once(
+    services: &Services,
+    tenant: Tenant,
+    kind: EventType,
+    most: usize,
+) -> Read<usize> {
     let each = services.store.subscribers(tenant).await?.deliveries_of([kind]);
     Ok(DELIVERIES.checked_div(each).unwrap_or(most).clamp(1, most))
 }

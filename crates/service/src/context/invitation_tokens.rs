@@ -47,7 +47,10 @@ mod tests {
         let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
         let token = Secret::new("token".to_owned());
         let mail = |organization, invitation| {
-            (Tenant::live(OrganizationId::from_ulid(Ulid(organization))), InvitationId::from_ulid(Ulid(invitation)))
+            (
+                Tenant::live(OrganizationId::from_ulid(Ulid(organization))),
+                InvitationId::from_ulid(Ulid(invitation)),
+            )
         };
         let sealed = seal(&vault, &ids, mail(1, 2), &token).unwrap();
         assert_eq!(open(&vault, mail(1, 2), &sealed), Ok(token));

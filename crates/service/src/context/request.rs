@@ -58,7 +58,7 @@ impl RequestContext {
     /// (decision A13).
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`]; [`Refusal::Invalid`] for unexpected fields.
+    /// [`Error::PreconditionFailed`]; [`DomainError::Invalid`] for unexpected fields.
     pub fn check_preconditions(&self, version: Version) -> Result<(), Error> {
         if let Some(Precondition::OneOf(versions)) = &self.precondition
             && !versions.contains(&version)

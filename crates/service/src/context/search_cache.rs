@@ -52,14 +52,23 @@ impl IndexCache {
         (store, tenant): (&dyn Storage, Tenant),
         wanted: &[WantedBlocks],
     ) -> Read<Vec<Arc<[Block]>>> {
-        let key =
-            |wanted_blocks: &WantedBlocks| (tenant, wanted_blocks.segment, Part::Blocks(wanted_blocks.range.clone()));
+        let key = |wanted_blocks: &WantedBlocks| {
+            (tenant, wanted_blocks.segment, Part::Blocks(wanted_blocks.range.clone()))
+        };
         let kept = |candidate| {
-            if let Some(Contents::Blocks(candidate)) = self.0.get(&key(candidate)) { Some(candidate) } else { None }
+            if let Some(Contents::Blocks(candidate)) = self.0.get(&key(candidate)) {
+                Some(candidate)
+            } else {
+                None
+            }
         };
         let mut found: Vec<_> = wanted.iter().map(kept).collect();
-        let missing: Vec<_> =
-            wanted.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(wanted, _)| wanted.clone()).collect();
+        let missing: Vec<_> = wanted
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+            .map(|(wanted, _)| wanted.clone())
+            .collect();
         if !missing.is_empty() {
             let read = store.index_blocks(tenant, &missing).await?;
             let places = found.iter_mut().filter(|contents| contents.is_none());

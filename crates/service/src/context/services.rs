@@ -218,7 +218,9 @@ impl Services {
         match self.commit(context.caller.tenant, *change).await {
             Ok(()) => Ok(Some(reply)),
             Err(CommitError::Replayed) => self.replay_or(context, Err(Error::Contended)).await.map(Some),
-            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
+            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
+                Ok(None)
+            }
             Err(CommitError::Storage(error)) => Err(error.into()),
         }
     }
@@ -312,7 +314,7 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// Unwraps a loaded resource.
 ///
 /// # Errors
-/// [`Refusal::NotFound`] if it is `None`.
+/// [`DomainError::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(DomainError::NotFound))
 }

@@ -40,7 +40,8 @@ impl Services {
     /// may not have (decision A13).
     pub async fn stored_reply(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
-        let Some(kept) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await? else {
+        let Some(kept) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?
+        else {
             return Ok(None);
         };
         let reused = || Error::KeyReused(idempotency.key.clone());
@@ -48,7 +49,11 @@ impl Services {
             return Err(reused());
         }
         let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &kept)?;
-        if context.caller.authority().may_have_the_answer_to(asker.as_ref()) { Ok(Some(reply)) } else { Err(reused()) }
+        if context.caller.authority().may_have_the_answer_to(asker.as_ref()) {
+            Ok(Some(reply))
+        } else {
+            Err(reused())
+        }
     }
 
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.
@@ -115,7 +120,9 @@ impl Services {
         let parts = || {
             let (form, rest) = plain.split_first()?;
             let (asker, rest) = match *form {
-                WITH_ASKER | WITH_MARK => text(rest).and_then(|(mark, rest)| Some((Some(mark.parse().ok()?), rest)))?,
+                WITH_ASKER | WITH_MARK => {
+                    text(rest).and_then(|(mark, rest)| Some((Some(mark.parse().ok()?), rest)))?
+                }
                 _ => (None, plain.as_slice()),
             };
             let (version, rest) = rest.split_first_chunk::<8>()?;

@@ -116,7 +116,8 @@ impl Vault {
         ids.fill(&mut nonce)?;
         let mut sealed = plain.to_vec();
         let nonce_value = Nonce::assume_unique_for_key(nonce);
-        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut sealed).map_err(|_| NoRandomness)?;
+        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut sealed)
+            .map_err(|_| NoRandomness)?;
         let mut out = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + sealed.len());
         out.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
         out.extend(name.id.as_bytes());
@@ -261,9 +262,13 @@ mod tests {
     fn malformed_key_ring_is_refused() {
         let good = STANDARD.encode([1; 32]);
         assert!(Vault::parse(&format!("a:{good},b:{good}")).is_ok());
-        for bad in
-            [String::new(), good.clone(), format!("a:{good},a:{good}"), "a:c2hvcnQ=".to_owned(), format!(":{good}")]
-        {
+        for bad in [
+            String::new(),
+            good.clone(),
+            format!("a:{good},a:{good}"),
+            "a:c2hvcnQ=".to_owned(),
+            format!(":{good}"),
+        ] {
             assert!(Vault::parse(&bad).is_err(), "{bad}");
         }
     }

@@ -89,9 +89,11 @@ async fn seen(
     found.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
     found.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
     let undecided = found.iter().filter(|(_, readers)| !readers.include(viewer, false));
-    let below = reports::among(services, context, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
-    let is_seen =
-        |readers: &Readers| readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)));
+    let below =
+        reports::among(services, context, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
+    let is_seen = |readers: &Readers| {
+        readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)))
+    };
     Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
@@ -143,7 +145,9 @@ pub(crate) async fn narrowed<T: Resource>(
     resource: &T,
     fresh: &[LinkedId],
 ) -> Result<Option<WithVisibleIds<T>>, Error> {
-    let Some(shown) = shown_links(services, context, std::slice::from_ref(resource)).await? else { return Ok(None) };
+    let Some(shown) = shown_links(services, context, std::slice::from_ref(resource)).await? else {
+        return Ok(None);
+    };
     let mut value = resource.clone();
     value.retain_linked(&|id| shown.contains(&id) || fresh.contains(&id));
     let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();

@@ -50,7 +50,12 @@ pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret,
 ///
 /// # Errors
 /// [`Error::Bug`] if no key opens a secret: only an operator can restore the missing key.
-pub(crate) fn check(vault: &Vault, tenant: Tenant, subscription: &Subscription, at: Timestamp) -> Result<(), Error> {
+pub(crate) fn check(
+    vault: &Vault,
+    tenant: Tenant,
+    subscription: &Subscription,
+    at: Timestamp,
+) -> Result<(), Error> {
     let owner = (tenant, subscription.id);
     let opens = subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
     let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret of {}", subscription.id));

@@ -44,7 +44,12 @@ pub async fn due_reminders(services: &Services, goes_on: impl Fn() -> bool) -> R
 
 /// Sends the reminder of one key. Returns `false` if there is none to send or another change was committed
 /// first.
-async fn remind(services: &Services, tenant: Tenant, key: Versioned<ApiKey>, at: Timestamp) -> Result<bool, Error> {
+async fn remind(
+    services: &Services,
+    tenant: Tenant,
+    key: Versioned<ApiKey>,
+    at: Timestamp,
+) -> Result<bool, Error> {
     let Some(decision) = key.value.remind(at) else { return Ok(false) };
     services.commit_of_system(tenant, SWEEP, decision, key.version, at).await
 }

@@ -104,16 +104,22 @@ async fn piece(services: &Services, it: &UnindexedTable) -> Result<u64, Error> {
     };
     let is_last = read.len() < PIECE.into();
     let up_to = read.last().map(|entry| entry.key.id).filter(|_| !is_last);
-    let change = IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::created_at(services.clock.now()) };
+    let change =
+        IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::created_at(services.clock.now()) };
     index(services, it.tenant, kind, read, change).await
 }
 
-async fn rows_of<T: Searchable + Stored>(services: &Services, it: &UnindexedTable) -> Result<Vec<Document>, Error> {
+async fn rows_of<T: Searchable + Stored>(
+    services: &Services,
+    it: &UnindexedTable,
+) -> Result<Vec<Document>, Error> {
     Ok(documents(services.store.entries(it.tenant, it.next::<T>(PIECE)).await?))
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
-    rows.into_iter().map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST)).collect()
+    rows.into_iter()
+        .map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST))
+        .collect()
 }
 
 /// Indexes pending rows of a table; returns their number.

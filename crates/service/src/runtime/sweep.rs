@@ -29,7 +29,8 @@ pub async fn run_once(services: &Services) -> Result<u64, Error> {
         if !judged.is_believed {
             return Ok(removed + prune_log(services).await?);
         }
-        let batch = services.store.sweep(expiry(judged.now, services.settings.notification_retention), BATCH).await?;
+        let batch =
+            services.store.sweep(expiry(judged.now, services.settings.notification_retention), BATCH).await?;
         removed += batch;
         if batch < u64::from(BATCH) {
             return Ok(removed + prune_log(services).await?);

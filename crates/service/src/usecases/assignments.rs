@@ -48,8 +48,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.asked_by(&context.caller)?;
         let people = services.store.rows::<Employee>(context.caller.tenant, &draft.people()).await?;
-        let found =
-            References { people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect() };
+        let found = References {
+            people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
+        };
         Ok(PendingChange::new(Assignment::create(services.id(at), draft, &found, at)?))
     };
     services.create(context, decide).await

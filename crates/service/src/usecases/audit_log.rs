@@ -20,8 +20,15 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     context.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let page = services.store.replica().page(context.caller.tenant, list).await?;
-    list::page_by(services, context, &request, page, |entry| entry.id.to_bytes(), |entry, out| list::write(out, entry))
-        .await
+    list::page_by(
+        services,
+        context,
+        &request,
+        page,
+        |entry| entry.id.to_bytes(),
+        |entry, out| list::write(out, entry),
+    )
+    .await
 }
 
 /// Returns a page of the history of a resource that the caller sees.

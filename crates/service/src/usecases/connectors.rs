@@ -130,7 +130,8 @@ struct Selection<'a> {
     chunk: usize,
 }
 
-/// Returns people to release, ordered by id: all that the request names, or the next ones that the connector manages.
+/// Returns people to release, ordered by id: all that the request names, or the next ones that the connector
+/// manages.
 async fn people(
     services: &Services,
     context: &RequestContext,

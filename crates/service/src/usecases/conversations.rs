@@ -165,7 +165,11 @@ async fn references(
 }
 
 /// Returns the wanted subject of a conversation if it exists and the caller sees it.
-async fn about(services: &Services, context: &RequestContext, wanted: Option<About>) -> Result<Option<About>, Error> {
+async fn about(
+    services: &Services,
+    context: &RequestContext,
+    wanted: Option<About>,
+) -> Result<Option<About>, Error> {
     let (store, tenant) = (&services.store, context.caller.tenant);
     let is_there = match wanted {
         None => false,

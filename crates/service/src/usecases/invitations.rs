@@ -156,14 +156,20 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
 ///
 /// # Errors
 /// Not found, the same error for unknown, used, expired and revoked tokens; invalid fields; see [`Error`].
-pub async fn accept(services: &Services, request: RequestId, origin: Origin, body: Object) -> Result<Reply, Error> {
+pub async fn accept(
+    services: &Services,
+    request: RequestId,
+    origin: Origin,
+    body: Object,
+) -> Result<Reply, Error> {
     let hash = invitation::hash(&invitation::parse_acceptance(body)?);
     for _ in 0..ATTEMPTS {
         let at = services.clock.now();
         let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
         let person = or_not_found(services.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
-        let (change, state) = accepting(services, (request, origin.clone()), accepted, stored.version, &person, at)?;
+        let (change, state) =
+            accepting(services, (request, origin.clone()), accepted, stored.version, &person, at)?;
         match services.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),
             Err(CommitError::Storage(error)) => return Err(error.into()),
@@ -196,7 +202,8 @@ fn accepting(
         request_id: Some(request.to_string()),
         context: origin,
     });
-    let event = |kind| candor_domain::event::Event { id: services.id(at), kind, created_at: at, data: data.clone() };
+    let event =
+        |kind| candor_domain::event::Event { id: services.id(at), kind, created_at: at, data: data.clone() };
     change.events = decision.events.into_iter().map(event).collect();
     change.writes = vec![
         Write::put(&Row::expecting(accepted, seen)),

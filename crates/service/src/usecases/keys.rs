@@ -96,7 +96,12 @@ pub(crate) async fn exists(
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
-pub async fn update(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: KeyId,
+    body: Object,
+) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<ApiKey>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
@@ -112,7 +117,12 @@ pub async fn update(services: &Services, context: &RequestContext, id: KeyId, bo
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
-pub async fn rotate(services: &Services, context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
+pub async fn rotate(
+    services: &Services,
+    context: &RequestContext,
+    id: KeyId,
+    body: Object,
+) -> Result<Reply, Error> {
     let overlap = parse_rotation(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<ApiKey>(context, id).await?;

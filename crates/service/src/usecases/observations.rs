@@ -84,7 +84,8 @@ pub async fn get(
     id: ObservationId,
     params: Params,
 ) -> Result<Reply, Error> {
-    expand::one::<Observation>(services, context, params, visible::require::<Observation>(services, context, id)).await
+    expand::one::<Observation>(services, context, params, visible::require::<Observation>(services, context, id))
+        .await
 }
 
 /// `POST /observations`: creates an observation.
@@ -173,7 +174,8 @@ pub(crate) async fn find_named(
     context: &RequestContext,
     drafts: &[Draft],
 ) -> Result<References, Error> {
-    let people = drafts.iter().flat_map(|draft| std::iter::once(&draft.employee).chain(draft.author.iter().flatten()));
+    let people =
+        drafts.iter().flat_map(|draft| std::iter::once(&draft.employee).chain(draft.author.iter().flatten()));
     let people: Vec<_> = people.filter_map(|person| person.id).collect();
     let attributes: Vec<_> = drafts.iter().flat_map(|draft| draft.attributes.iter().cloned()).collect();
     references(services, context, &people, &attributes).await

@@ -87,8 +87,10 @@ pub async fn create_organization(services: &Services, name: &str) -> Result<Orga
 pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>, Error> {
     let mut organizations: Vec<Organization> = vec![];
     loop {
-        let page =
-            services.store.organizations(organizations.last().map(|organization| organization.id), MAX_LIMIT).await?;
+        let page = services
+            .store
+            .organizations(organizations.last().map(|organization| organization.id), MAX_LIMIT)
+            .await?;
         let is_last = page.len() < usize::from(MAX_LIMIT);
         organizations.extend(page);
         if is_last {
@@ -135,7 +137,11 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         is_end(end, at).map_err(|flaw| DomainError::invalid("expires_at", flaw))?;
     }
     let live = Tenant::live(order.organization);
-    services.store.row::<Organization>(live, live.organization).await?.ok_or(Error::Refused(DomainError::NotFound))?;
+    services
+        .store
+        .row::<Organization>(live, live.organization)
+        .await?
+        .ok_or(Error::Refused(DomainError::NotFound))?;
     let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
     let person_exists = keys::exists(services, tenant, employee.as_ref()).await?;
@@ -179,7 +185,8 @@ pub struct OwnedKey {
 pub async fn list_keys(services: &Services, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
     let organizations = match organization {
         Some(id) => {
-            let stored = services.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
+            let stored =
+                services.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
             vec![stored.ok_or(Error::Refused(DomainError::NotFound))?.value]
         }
         None => list_organizations(services).await?,
@@ -202,8 +209,11 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
             .store
             .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
             .await?;
-        after =
-            page.items.last().map(|item| crate::context::list::place(item, sort, item.id().to_bytes())).transpose()?;
+        after = page
+            .items
+            .last()
+            .map(|item| crate::context::list::place(item, sort, item.id().to_bytes()))
+            .transpose()?;
         keys.extend(page.items);
         if !page.more {
             return Ok(keys);

@@ -52,7 +52,8 @@ impl Expandable for Summary {
     }
 
     fn at_a_time(paths: &[Expand]) -> usize {
-        let is_large = |expand: &Expand| matches!(expand, Expand::IncludedObjectives | Expand::IncludedObservations);
+        let is_large =
+            |expand: &Expand| matches!(expand, Expand::IncludedObjectives | Expand::IncludedObservations);
         if paths.iter().any(is_large) { WITH_INCLUDED_AT_A_TIME } else { usize::MAX }
     }
 
@@ -112,7 +113,12 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: SummaryId, params: Params) -> Result<Reply, Error> {
+pub async fn get(
+    services: &Services,
+    context: &RequestContext,
+    id: SummaryId,
+    params: Params,
+) -> Result<Reply, Error> {
     expand::one(services, context, params, visible::require::<Summary>(services, context, id)).await
 }
 
@@ -125,7 +131,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|person| person.id);
-        let found = references(services, context, people.collect(), &draft.objectives, &draft.observations).await?;
+        let found =
+            references(services, context, people.collect(), &draft.objectives, &draft.observations).await?;
         Ok(PendingChange::new(Summary::create(services.id(at), draft, &found, at)?))
     };
     services.create(context, decide).await
@@ -217,7 +224,10 @@ async fn references(
     let observation = |observation: Observation| {
         (
             observation.id,
-            StoredObservation { employee_id: observation.employee_id, is_archived: observation.archived_at.is_some() },
+            StoredObservation {
+                employee_id: observation.employee_id,
+                is_archived: observation.archived_at.is_some(),
+            },
         )
     };
     Ok(References {

@@ -33,7 +33,10 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
         let organization = make.organization(tenant.organization);
         let own = Tenant::live(tenant.organization);
         store
-            .commit(own, make.change(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(key.clone()))]))
+            .commit(
+                own,
+                make.change(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(key.clone()))]),
+            )
             .await
             .unwrap();
         for count in [2, 1] {
@@ -48,7 +51,11 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
         let known = store.key_by_hash(key.hash).await.unwrap().map(|record| record.key.id);
         assert_eq!(known, Some(key.id), "whose a key is stands in a table of its own");
         happen(&store, &make, tenant, 2).await;
-        assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 2, "what happens now comes behind");
+        assert_eq!(
+            page(&store, tenant, Some(cursor.clone()), 50).await.0.len(),
+            2,
+            "what happens now comes behind"
+        );
         happen(&store, &make, other, 1).await;
     }
     let there = page(&store(&database).await, tenant, None, 50).await;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use candor_port_storage::copy::{CopyProgress, CopyTarget};
 use candor_service::usecases::copy::{Copied, CopyError, CopyWatch, copy};
-use candor_store_postgres::{PostgresCopy, PostgresOptions, PostgresStore, distribute, lay_out_by_tenant, migrate};
+use candor_store_postgres::{
+    PostgresCopy, PostgresOptions, PostgresStore, distribute, lay_out_by_tenant, migrate,
+};
 use candor_store_sqlite::{SqliteCopy, SqliteOptions, SqliteStore};
 use candor_test_postgres::{TestDatabase, is_spread, template};
 use tempfile::TempDir;

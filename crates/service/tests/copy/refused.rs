@@ -88,8 +88,10 @@ async fn copy_names_tables_that_changed_meanwhile() {
     let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {
         panic!("no difference")
     };
-    let found: Vec<_> =
-        found.iter().map(|difference| (difference.table, difference.source.rows, difference.target.rows)).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|difference| (difference.table, difference.source.rows, difference.target.rows))
+        .collect();
     assert_eq!(found, [("notifications", 3, 0)]);
     assert!(target.progress().await.unwrap().is_some());
 }

@@ -139,7 +139,8 @@ impl SearchTest {
     /// Creates an observation in the same millisecond as the previous one.
     pub(crate) async fn written_at_once(&self, about: EmployeeId, text: &str) -> Observation {
         let kind = if self.random.chance(50) { "strength" } else { "opportunity" };
-        let (author, visibility) = (self.random.maybe(50, &self.people), self.random.pick(&["person", "managers"]));
+        let (author, visibility) =
+            (self.random.maybe(50, &self.people), self.random.pick(&["person", "managers"]));
         let body = serde_json::json!({
             "employee_id": about, "type": kind, "observation": text, "author_id": author, "visibility": visibility,
         });
@@ -217,7 +218,8 @@ impl SearchTest {
             ("types".to_owned(), "observations".to_owned()),
             ("limit".to_owned(), limit.to_string()),
         ];
-        let kind = filter.kind.map(|kind| if kind == Type::Strength { "strength" } else { "opportunity" }.to_owned());
+        let kind =
+            filter.kind.map(|kind| if kind == Type::Strength { "strength" } else { "opportunity" }.to_owned());
         let optional = [
             ("filter[employee_id]", filter.about.map(|id| id.to_string())),
             ("filter[manager_id]", filter.below.map(|id| id.to_string())),
@@ -286,7 +288,9 @@ fn instance(store: &Arc<dyn Storage>, clock: &Arc<ManualClock>, seed: u64) -> Ar
 }
 
 fn object(value: &serde_json::Value) -> Object {
-    let Value::Object(members) = serde_json::from_str(&value.to_string()).unwrap() else { panic!("not an object") };
+    let Value::Object(members) = serde_json::from_str(&value.to_string()).unwrap() else {
+        panic!("not an object")
+    };
     members
 }
 

@@ -30,7 +30,8 @@ async fn valid_key_is_cached_between_requests() {
 async fn unknown_key_is_looked_up_once_a_second_until_created() {
     let world = TestServices::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
-    let asked = async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
+    let asked =
+        async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A service with the same seed generates the same secret, so the test can use the key before it exists.
     let twin = TestServices::new().await;
     let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
@@ -115,7 +116,8 @@ async fn key_with_a_past_expiry_is_refused() {
 async fn rotated_secret_stays_valid_for_the_overlap() {
     let world = TestServices::new().await;
     let (id, old) = operator::create_key(&world.services, world.order()).await.unwrap();
-    let reply = keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
+    let reply =
+        keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
     let new = member(&reply, "key");
     for (seconds, old_is_good) in [(0, true), (59, true), (1, false)] {
         world.clock.advance_seconds(seconds);
@@ -137,7 +139,8 @@ async fn key_beyond_the_callers_access_is_denied() {
     let (all, _) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert_eq!(kind(keys::rotate(&world.services, &context, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
-    let standard = candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
+    let standard =
+        candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
     let refused = keys::create(&world.services, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
     assert_eq!(kind(refused), "denied");
 }

@@ -72,7 +72,8 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
         let before = world.store.calls(FaultyCall::Commit);
-        let released = connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
+        let released =
+            connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&released.unwrap())["released"], 35);
         assert_eq!(world.store.calls(FaultyCall::Commit) - before, 8, "five at once");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);

@@ -25,7 +25,9 @@ async fn thirty_concurrent_retries_create_one_observation() {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
             let text = about(person);
-            observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap()
+            observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text))
+                .await
+                .unwrap()
         })
     };
     let mut bodies = vec![];
@@ -45,9 +47,11 @@ async fn different_request_with_the_same_key_is_refused() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
     observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
-    let other = observations::create(&world.services, &world.with_idempotency_key("key", "other"), body(&text)).await;
+    let other =
+        observations::create(&world.services, &world.with_idempotency_key("key", "other"), body(&text)).await;
     assert_eq!(kind(other), "key reused");
-    let invalid = observations::create(&world.services, &world.with_idempotency_key("key", "third"), body("{}")).await;
+    let invalid =
+        observations::create(&world.services, &world.with_idempotency_key("key", "third"), body("{}")).await;
     assert_eq!(kind(invalid), "key reused", "the key is judged before the fields (decision A13)");
 }
 

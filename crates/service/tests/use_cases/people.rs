@@ -190,8 +190,10 @@ async fn connector_release_covers_every_person_once() {
 async fn change_applies_only_to_the_version_read() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let seen =
-        employees::get(&world.services, &world.admin(), person, crate::support::params(&[])).await.unwrap().version;
+    let seen = employees::get(&world.services, &world.admin(), person, crate::support::params(&[]))
+        .await
+        .unwrap()
+        .version;
     let mut context = world.admin();
     context.precondition = Some(Precondition::OneOf(seen.into_iter().collect()));
     let rename = async |name: &str| {

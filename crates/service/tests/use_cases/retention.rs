@@ -105,7 +105,8 @@ async fn notifications_expire_90_days_after_read_or_after_a_year() {
     let person = world.hire("ada", None).await;
     let begin = candor_port_clock::Clock::now(&*world.clock);
     let unread = Notification { created_at: begin, ..make.notification(person) };
-    let read = Notification { created_at: begin, read_at: Some(begin.plus_seconds(DAY)), ..make.notification(person) };
+    let read =
+        Notification { created_at: begin, read_at: Some(begin.plus_seconds(DAY)), ..make.notification(person) };
     let notices = vec![unread.clone(), read.clone()];
     world.store.commit(tenant, ChangeSet { notices, ..make.change(vec![]) }).await.unwrap();
     let table = [(90, true, true), (91, true, false), (364, true, false), (365, false, false)];

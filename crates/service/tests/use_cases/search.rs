@@ -46,8 +46,9 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
 async fn unindexed_rows_are_found_up_to_a_limit() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
-    let search_of =
-        async || search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
+    let search_of = async || {
+        search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
+    };
     // Up to the number of rows that one upload can leave unindexed, and above.
     for waiting in [10_000, 29_998] {
         world.store.set_waiting(waiting);

@@ -63,7 +63,9 @@ impl TestServices {
     }
 
     /// Creates a service whose webhooks go to the given transport.
-    pub(crate) async fn with_receivers(receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>) -> Self {
+    pub(crate) async fn with_receivers(
+        receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>,
+    ) -> Self {
         let clock = Arc::new(ManualClock::starting_at(NOON));
         let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
         let services = process(&clock, &store, receivers(&clock), 7);

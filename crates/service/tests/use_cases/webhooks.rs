@@ -96,7 +96,8 @@ async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
     let alone = with_ring(&world, NEW);
     assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
-    let entries = audit_log::list(&alone, &live, params(&[("filter[action]", "webhook.rekey"), ("limit", "1")])).await;
+    let entries =
+        audit_log::list(&alone, &live, params(&[("filter[action]", "webhook.rekey"), ("limit", "1")])).await;
     let entry = json(&entries.unwrap())["data"][0].clone();
     assert_eq!(entry["actor"], json!({"type": "system", "id": null, "name": "rekey"}));
     assert_eq!(entry["changes"], json!({}));
@@ -154,7 +155,9 @@ async fn rekey_rejects_another_key_with_the_sealing_name() {
     let world = TestServices::new().await;
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
-    assert!(matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id));
+    assert!(
+        matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id)
+    );
 }
 
 #[tokio::test]

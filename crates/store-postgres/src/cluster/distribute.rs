@@ -4,8 +4,8 @@ use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
 use super::SUBSCRIBED;
 use crate::cluster::tables::{
-    CREDENTIAL_TENANTS, FEED_POSITIONS, FIRST_BY_TENANT, LAYOUT, NEXT_POSITION, by_tenant, count_up, on_coordinator,
-    on_every_node, tell_all_wanted,
+    CREDENTIAL_TENANTS, FEED_POSITIONS, FIRST_BY_TENANT, LAYOUT, NEXT_POSITION, by_tenant, count_up,
+    on_coordinator, on_every_node, tell_all_wanted,
 };
 use crate::connection::session::run;
 use crate::failure::{CHECK_PREFIX, Failure};

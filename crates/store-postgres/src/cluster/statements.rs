@@ -29,7 +29,10 @@ pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
             ([], _) => text,
             (checks, false) => format!("WITH {name} AS {form}({text}) SELECT {}", checks.join(", ")),
             (checks, true) => {
-                format!("WITH {name} AS ({text}) {}", select_leased(&checks.join(", "), std::slice::from_ref(&name)))
+                format!(
+                    "WITH {name} AS ({text}) {}",
+                    select_leased(&checks.join(", "), std::slice::from_ref(&name))
+                )
             }
         };
         statements.push((sql.part(&text), answers));

@@ -244,7 +244,10 @@ impl Batcher {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
         let answered = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
         if answered.is_empty() {
-            tracing::debug!(reason = failure.text(), "a transaction of several change sets failed; each goes alone");
+            tracing::debug!(
+                reason = failure.text(),
+                "a transaction of several change sets failed; each goes alone"
+            );
             for pending in group {
                 let this = self.clone();
                 self.runtime.spawn(async move { this.carry_out_alone(pending).await });
@@ -281,8 +284,9 @@ impl Batcher {
 
 impl PendingCommit {
     fn leased_of(&self, all: &[LeasedDelivery]) -> Vec<(WebhookId, EventId)> {
-        let own =
-            |event: EventId| self.change.lease.is_some() && self.change.events.iter().any(|fired| fired.id == event);
+        let own = |event: EventId| {
+            self.change.lease.is_some() && self.change.events.iter().any(|fired| fired.id == event)
+        };
         all.iter().flatten().filter(|(_, event)| own(*event)).copied().collect()
     }
 }

@@ -29,7 +29,8 @@ struct Query {
     places: Vec<String>,
 }
 
-/// Builds the queries that look at all conditions. Each returns the place of the first one that does not hold, or null.
+/// Builds the queries that look at all conditions. Each returns the place of the first one that does not hold, or
+/// null.
 pub(crate) fn queries(tenant: Tenant, conditions: &[CommitCondition]) -> Vec<Sql> {
     let mut by_tenant: BTreeMap<[u8; 16], Query> = BTreeMap::new();
     for (place, condition) in (0..).zip(conditions) {
@@ -124,8 +125,9 @@ impl Query {
             let keys: Vec<_> = entries.iter().map(|(place, id, _)| (*place, *id)).collect();
             let (ids, at) = self.bind_keys(&keys);
             let wanted = self.sql.many(Type::Int, entries.iter().map(|(.., wanted)| SqlValue::Int(*wanted)));
-            let row =
-                format!("SELECT {expression} FROM {table} AS t WHERE t.tenant_id = {tenant} AND t.id = w.id OFFSET 0");
+            let row = format!(
+                "SELECT {expression} FROM {table} AS t WHERE t.tenant_id = {tenant} AND t.id = w.id OFFSET 0"
+            );
             self.places.push(format!(
                 "(SELECT min(w.place) FROM UNNEST({ids}, {at}, {wanted}) AS w (id, place, wanted) \
                  WHERE coalesce(({row}), {MISSING}) <> w.wanted)"
@@ -136,8 +138,9 @@ impl Query {
             let (ids, at) = self.bind_keys(&keys);
             let kind = entries.first().map_or(Type::Text, |(.., value)| value.kind());
             let values = self.sql.many(kind, entries.into_iter().map(|(.., value)| value));
-            let holder =
-                format!("SELECT t.id FROM {table} AS t WHERE t.tenant_id = {tenant} AND t.{column} = w.value OFFSET 0");
+            let holder = format!(
+                "SELECT t.id FROM {table} AS t WHERE t.tenant_id = {tenant} AND t.{column} = w.value OFFSET 0"
+            );
             self.places.push(format!(
                 "(SELECT min(w.place) FROM UNNEST({ids}, {at}, {values}) AS w (id, place, value) \
                  WHERE ({holder}) <> w.id)"

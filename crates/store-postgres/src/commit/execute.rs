@@ -76,9 +76,9 @@ impl Executor {
         &self,
         statements: Vec<(Tenant, Vec<&ChangeSet>)>,
     ) -> TransactionOutcome<LeasedDelivery> {
-        let built = statements
-            .into_iter()
-            .map(|(tenant, changes)| build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes));
+        let built = statements.into_iter().map(|(tenant, changes)| {
+            build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes)
+        });
         match built.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
                 let all = Transaction::from_marked(statements.into_iter().flatten().collect());

@@ -50,6 +50,7 @@ impl Committer {
             return self.batcher.commit(tenant, change).await;
         }
         let executor = self.executor.clone();
-        carried_out(&self.runtime, async move { executor.commit_single(tenant, &change, Instant::now()).await }).await
+        carried_out(&self.runtime, async move { executor.commit_single(tenant, &change, Instant::now()).await })
+            .await
     }
 }

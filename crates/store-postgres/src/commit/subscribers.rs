@@ -28,7 +28,11 @@ impl SubscriberCache {
     /// Assumption of the next change set of a tenant.
     pub(super) fn expected(&self, tenant: Tenant) -> ExpectedSubscribers {
         let is_found = || self.found.contains_key(&tenant);
-        if self.unknown == ExpectedSubscribers::Any || is_found() { ExpectedSubscribers::Any } else { self.unknown }
+        if self.unknown == ExpectedSubscribers::Any || is_found() {
+            ExpectedSubscribers::Any
+        } else {
+            self.unknown
+        }
     }
 
     /// Notes that a tenant has subscriptions.

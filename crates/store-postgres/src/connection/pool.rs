@@ -46,12 +46,14 @@ impl Pool {
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |_| {
             let maker = maker.clone();
-            async move { maker.connect().await.map_err(|error| ConnectionError::BadConnection(error.text())) }.boxed()
+            async move { maker.connect().await.map_err(|error| ConnectionError::BadConnection(error.text())) }
+                .boxed()
         });
         let manager = AsyncDieselConnectionManager::new_with_config("", config);
         let pool = Deadpool::builder(manager).max_size(size.max(1)).build();
         let node = node.map(Arc::from);
-        pool.map(|connections| Self { connections, name, node }).map_err(|error| ConnectError::Pool(error.to_string()))
+        pool.map(|connections| Self { connections, name, node })
+            .map_err(|error| ConnectError::Pool(error.to_string()))
     }
 
     /// Returns a free connection, or fails after [`WAIT`].

@@ -36,7 +36,8 @@ pub(crate) const PLAN_SETTING: (&str, &str) = ("plan_cache_mode", "force_generic
 /// Citus plans with the values, because it routes a statement by the tenant's value. Most statements have no
 /// generic plan there. Where one exists, Citus also makes a plan for the shard, never reuses it and never frees
 /// it. 20,000 lookups on the tenant's own node left a gigabyte in their session.
-const PLAN_OF_A_CLUSTER: &str = "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'force_custom_plan'";
+const PLAN_OF_A_CLUSTER: &str =
+    "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'force_custom_plan'";
 /// Settings of pooled connections. Locks wait as long as a retry may wait for the original request (decision B2).
 /// The other timeouts are far above the need of any statement.
 pub(crate) const SETTINGS: [(&str, &str); 5] = [
@@ -180,7 +181,9 @@ fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
     let before_host = url.rsplit_once('@').map_or("", |(before, _)| before);
     let credentials = before_host.split_once("://").map_or("", |(_, rest)| rest);
     if credentials.contains(['@', '?', '/', '#']) {
-        return ConnectError::Url("in a user or password, write @ as %40, ? as %3F, / as %2F and # as %23".to_owned());
+        return ConnectError::Url(
+            "in a user or password, write @ as %40, ? as %3F, / as %2F and # as %23".to_owned(),
+        );
     }
     ConnectError::Url(with_causes(error))
 }

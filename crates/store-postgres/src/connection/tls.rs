@@ -15,7 +15,9 @@ use std::sync::Arc;
 use percent_encoding::percent_decode_str;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
@@ -117,7 +119,9 @@ impl TlsSettings {
             }
         }
         if roots.is_empty() {
-            return Err(ConnectError::Tls("no certificate authorities found; name a file with sslrootcert".to_owned()));
+            return Err(ConnectError::Tls(
+                "no certificate authorities found; name a file with sslrootcert".to_owned(),
+            ));
         }
         WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
             .build()
@@ -194,7 +198,8 @@ mod tests {
             assert_eq!((wanted.mode, wanted.check), (mode, check), "{url}");
             assert_eq!(rest, "postgres://h/d");
         }
-        let (rest, wanted) = take("postgres:///d?host=%2Frun&sslmode=verify-ca&port=1&sslrootcert=%2Fa%20b").unwrap();
+        let (rest, wanted) =
+            take("postgres:///d?host=%2Frun&sslmode=verify-ca&port=1&sslrootcert=%2Fa%20b").unwrap();
         assert_eq!((rest.as_str(), wanted.root.as_deref()), ("postgres:///d?host=%2Frun&port=1", Some("/a b")));
     }
 

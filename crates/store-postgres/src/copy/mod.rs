@@ -139,7 +139,8 @@ impl PostgresCopy {
     async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connected(&session).await?;
-        let is_so = async |question: &str| client.query_one(question, &[]).await.map(|row| row.get(0)).map_err(failed);
+        let is_so =
+            async |question: &str| client.query_one(question, &[]).await.map(|row| row.get(0)).map_err(failed);
         let layout = layout_of(is_so(LAYOUT).await?);
         let is_cluster = !layout.spans_tenants() && is_so(CAN_DISTRIBUTE).await?;
         Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
@@ -186,7 +187,8 @@ fn failed(error: tokio_postgres::Error) -> StorageError {
 impl CopySource for PostgresCopy {
     async fn count(&self, table: &CopyTable) -> Read<u64> {
         let client = self.client.lock().await;
-        let counted = client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(failed)?;
+        let counted =
+            client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(failed)?;
         Ok(counted.get::<_, i64>(0).unsigned_abs())
     }
 

@@ -15,13 +15,12 @@ use crate::migrations::raise_feed;
 const REFERENCE: &str = "reference ";
 
 const IS_BEGUN: &str = "SELECT to_regclass('copy_progress') IS NOT NULL";
-const BEGIN: &str = "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
+const BEGIN: &str =
+    "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
 /// Makes the progress table known to every node of a cluster, for services that connect to any of them. Statements
 /// on the shards of a table then run one after the other, as changes of foreign keys require.
-const BEGIN_ON_NODES: &str =
-    "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; SELECT citus_add_local_table_to_metadata('copy_progress')";
-const STEP: &str =
-    "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+const BEGIN_ON_NODES: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; SELECT citus_add_local_table_to_metadata('copy_progress')";
+const STEP: &str = "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// Query for the foreign keys of all tables in the schema.
 const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, c.conrelid::regclass::text, pg_get_constraintdef(c.oid) \
@@ -107,7 +106,8 @@ pub(super) async fn feed_end(client: &Client, layout: SharedLayout) -> Read<i64>
 
 /// Returns the last position of the source or of a stored event, whichever is later.
 pub(super) async fn last_position(client: &Client, feed_end: i64) -> Read<i64> {
-    let last: Option<i64> = client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
+    let last: Option<i64> =
+        client.query_one("SELECT max(position) FROM events", &[]).await.map_err(failed)?.get(0);
     Ok(feed_end.max(last.unwrap_or_default()))
 }
 

@@ -63,7 +63,10 @@ const KINDS: &[(ErrorPattern, Kind)] = &[
     (ErrorPattern::Begins("server closed the connection unexpectedly"), Kind::Busy),
     (ErrorPattern::Begins("deadlock detected"), Kind::Collided),
     // Deadlock of a transaction on several nodes.
-    (ErrorPattern::Begins("canceling the transaction since it was involved in a distributed deadlock"), Kind::Collided),
+    (
+        ErrorPattern::Begins("canceling the transaction since it was involved in a distributed deadlock"),
+        Kind::Collided,
+    ),
     (ErrorPattern::Contains("permission denied"), Kind::Forbidden),
     (ErrorPattern::Contains("must be owner"), Kind::Forbidden),
     (ErrorPattern::Contains("operation is not allowed on this node"), Kind::Forbidden),

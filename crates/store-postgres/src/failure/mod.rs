@@ -59,7 +59,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::DatabaseError(kind, info) => Self::from_database(&kind, info.as_ref()),
-            Error::BrokenTransactionManager => Self::Lost("an earlier error left the connection unusable".to_owned()),
+            Error::BrokenTransactionManager => {
+                Self::Lost("an earlier error left the connection unusable".to_owned())
+            }
             Error::InvalidCString(_)
             | Error::NotFound
             | Error::QueryBuilderError(_)
@@ -268,7 +270,10 @@ mod tests {
             ("permission denied for schema public", "forbidden"),
             ("must be owner of table deliveries", "forbidden"),
             ("relation \"deliveries_20260302\" already exists", "redefined"),
-            ("updated partition constraint for default partition \"d\" would be violated by some row", "redefined"),
+            (
+                "updated partition constraint for default partition \"d\" would be violated by some row",
+                "redefined",
+            ),
             ("column \"x\" does not exist", "redefined"),
             ("division by zero", "other"),
         ];
@@ -295,8 +300,10 @@ mod tests {
     #[test]
     fn unique_violation_of_a_cluster_node_is_read_from_its_message() {
         let message = "duplicate key value violates unique constraint \"employees_email_102027\"";
-        let failure =
-            Failure::from_database(&DatabaseErrorKind::UniqueViolation, &FakeServerError { message, details: "Key …" });
+        let failure = Failure::from_database(
+            &DatabaseErrorKind::UniqueViolation,
+            &FakeServerError { message, details: "Key …" },
+        );
         assert!(matches!(failure.into_commit(), CommitError::Taken(Unique::EmployeeEmail)));
     }
 

@@ -56,7 +56,9 @@ pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
 /// Insert of an answer that returns a row if its key was free or has expired.
 pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
     let inserted = insert(sql, tenant, &[replay]);
-    format!("{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint")
+    format!(
+        "{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint"
+    )
 }
 
 /// Insert of an answer that fails with [`REPLAYED`] if its key is neither free nor expired.
@@ -73,7 +75,8 @@ pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]
         let fingerprint = sql.bind(SqlValue::Bytes(replay.fingerprint.to_bytes().to_vec()));
         let status = sql.bind(SqlValue::Int(i64::from(replay.status)));
         let sealed = sql.bind(SqlValue::Bytes(replay.sealed.clone()));
-        let (at, until) = (sql.bind(SqlValue::Time(replay.created_at)), sql.bind(SqlValue::Time(replay.expires_at())));
+        let (at, until) =
+            (sql.bind(SqlValue::Time(replay.created_at)), sql.bind(SqlValue::Time(replay.expires_at())));
         format!("({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})")
     };
     let rows: Vec<_> = replays.iter().map(row).collect();

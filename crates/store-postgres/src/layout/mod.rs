@@ -56,8 +56,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// Returns `true` if one statement may lock and change rows of several tenants.
     fn spans_tenants(&self) -> bool;
 
-    /// Returns `true` if each part of a change set sees the writes of the parts before it, because it is a statement of
-    /// its own.
+    /// Returns `true` if each part of a change set sees the writes of the parts before it, because it is a
+    /// statement of its own.
     fn runs_parts_in_order(&self) -> bool;
 
     /// Returns `true` if the store must analyze tables that have just begun to grow.

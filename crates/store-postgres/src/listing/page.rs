@@ -93,7 +93,8 @@ impl PageSql {
                 runs.push(self.run(part, run));
             }
         }
-        let (runs, limit, tenant, name) = (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
+        let (runs, limit, tenant, name) =
+            (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
         let columns = columns_of(first.table(), "r.", tenant);
         let text = if self.ids_first {
             // Fetched one by one by key: `OFFSET 0` keeps the planner from other joins.
@@ -185,7 +186,9 @@ impl PageSql {
                      WHERE r.id = ANY({ids}) AND {all} OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"
                 )
             }
-            _ => format!("(SELECT r.id, {place} AS place FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})"),
+            _ => format!(
+                "(SELECT r.id, {place} AS place FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})"
+            ),
         }
     }
 
@@ -244,7 +247,9 @@ impl PageSql {
                         column.name
                     )
                 }
-                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => continue,
+                Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => {
+                    continue;
+                }
             });
         }
         if let Some((place, id)) = &self.after {

@@ -26,7 +26,10 @@ impl PostgresStore {
         let tenant = sql.tenant(tenant);
         let named = match condition {
             Condition::Within(_, manager) | Condition::Reach(_, manager) => {
-                format!("reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {}", sql.id(manager.to_bytes()))
+                format!(
+                    "reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {}",
+                    sql.id(manager.to_bytes())
+                )
             }
             Condition::Tagged(members, tags) => {
                 let (name, member, tags) = (members.name, members.member, sql.ids(tags.iter().copied()));

@@ -128,7 +128,12 @@ impl Nodes {
         self.read_near(wanted, sql, rows).await
     }
 
-    async fn read_near(&self, wanted: Option<NodeNumber>, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
+    async fn read_near(
+        &self,
+        wanted: Option<NodeNumber>,
+        sql: &Sql,
+        rows: &mut dyn RowSink,
+    ) -> Result<(), Failure> {
         loop {
             let (place, connections) = self.0.asked(wanted)?;
             match connections.shared.read(sql, rows).await {
@@ -152,7 +157,12 @@ impl Nodes {
         }
     }
 
-    async fn attempt(&self, pool: fn(&Connections) -> &Pool, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
+    async fn attempt(
+        &self,
+        pool: fn(&Connections) -> &Pool,
+        sql: &Sql,
+        rows: &mut dyn RowSink,
+    ) -> Result<(), Failure> {
         let held = PooledConnection::new(self.pooled(pool, sql.owner()).await?);
         let done = run_into(held.get()?, sql, rows).await;
         if !matches!(done, Err(Failure::Lost(_))) {

@@ -56,7 +56,8 @@ impl Transaction {
             let only = statements.remove(0).0;
             return Self::alone(only);
         }
-        let answering = (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
+        let answering =
+            (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
         Self { answering, ..Self::new(statements.into_iter().map(|(statement, _)| statement).collect(), 0) }
     }
 
@@ -174,7 +175,9 @@ pub(crate) enum TransactionOutcome<T> {
 /// The server does not learn of a statement that could not be sent. Such a failure is detected before the last
 /// statement is sent, which is then replaced by a `ROLLBACK`.
 async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> TransactionOutcome<RawRow> {
-    let Some((last, before)) = transaction.statements.split_last() else { return TransactionOutcome::Done(vec![]) };
+    let Some((last, before)) = transaction.statements.split_last() else {
+        return TransactionOutcome::Done(vec![]);
+    };
     let is_unsent = &AtomicBool::new(false);
     let send = |place: usize, sql| {
         let wanted = transaction.answering.contains(&place);

@@ -81,7 +81,8 @@ async fn number(connection: &AsyncPgConnection) -> Result<Option<NodeNumber>, Fa
 /// The reason of one node, if no node answers.
 pub(super) async fn begin(nodes: &Arc<Inner>) -> Result<(), String> {
     let seen = nodes.look_at_all().await;
-    if let Some(reason) = seen.iter().all(Result::is_err).then(|| seen.into_iter().find_map(Result::err)).flatten() {
+    if let Some(reason) = seen.iter().all(Result::is_err).then(|| seen.into_iter().find_map(Result::err)).flatten()
+    {
         return Err(reason);
     }
     tokio::spawn(go_on(Arc::downgrade(nodes)));
@@ -100,7 +101,8 @@ async fn go_on(nodes: Weak<Inner>) {
 
 impl Inner {
     async fn look_at_all(&self) -> Vec<Result<(), String>> {
-        let watched = self.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.watch.as_ref()?)));
+        let watched =
+            self.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.watch.as_ref()?)));
         join_all(watched.map(|(place, watch)| self.look_at(place, watch))).await
     }
 

@@ -33,7 +33,12 @@ pub(super) enum LeaseScope {
 
 /// Builds the statement of a lease. Each row of its result has the queue where the next walk starts, and a leased
 /// delivery if there is one.
-pub(super) fn lease(layout: SharedLayout, (lease, now): (Lease, Timestamp), claim: &Claim, scope: &LeaseScope) -> Sql {
+pub(super) fn lease(
+    layout: SharedLayout,
+    (lease, now): (Lease, Timestamp),
+    claim: &Claim,
+    scope: &LeaseScope,
+) -> Sql {
     let mut sql = Sql::default();
     let (worker, until) = (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)));
     let mut set = format!("worker = {worker}, leased_until = {until}");
@@ -89,7 +94,10 @@ impl Queued {
                 "tenant_id, webhook_id, due_at",
             )
         } else {
-            (format!("tenant_id = {tenant} AND webhook_id = o.webhook_id AND due_at <= {now} AND {free}"), "due_at")
+            (
+                format!("tenant_id = {tenant} AND webhook_id = o.webhook_id AND due_at <= {now} AND {free}"),
+                "due_at",
+            )
         };
         let (condition, order) = ("due_at IS NOT NULL", "tenant_id, webhook_id, due_at");
         Self { condition, order, of_queue, order_in_queue, open: String::new() }

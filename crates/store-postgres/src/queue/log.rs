@@ -54,7 +54,11 @@ pub(super) async fn keep(
     Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
 }
 
-async fn partition((nodes, layout): (&Nodes, SharedLayout), now: Timestamp, before: Timestamp) -> Result<(), Failure> {
+async fn partition(
+    (nodes, layout): (&Nodes, SharedLayout),
+    now: Timestamp,
+    before: Timestamp,
+) -> Result<(), Failure> {
     let found = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
@@ -103,8 +107,9 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
     let held = PooledConnection::new(nodes.connection(None).await?);
     let connection = held.get()?;
-    let run =
-        async |text: &str| SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from);
+    let run = async |text: &str| {
+        SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from)
+    };
     let changed = async {
         run("BEGIN").await?;
         for limit in layout.partition_settings().iter().copied().chain(LIMITS) {
@@ -182,7 +187,8 @@ mod tests {
     fn log_partition_is_recognized_by_its_day() {
         let day: Date = "2026-03-02".parse().unwrap();
         assert_eq!((name(day).as_str(), day_of(&name(day))), ("deliveries_20260302", Some(day)));
-        for other in ["deliveries_default", "deliveries_20260230", "deliveries_202603", "deliveries_2026030a", "events"]
+        for other in
+            ["deliveries_default", "deliveries_20260230", "deliveries_202603", "deliveries_2026030a", "events"]
         {
             assert_eq!(day_of(other), None, "{other}");
         }

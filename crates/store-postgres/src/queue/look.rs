@@ -57,8 +57,13 @@ impl PostgresStore {
                 for (tenant, key) in oldest {
                     found.entry(tenant).or_default().push(key);
                 }
-                let scopes = found.into_iter().map(|(id, keys)| LeaseScope::Deliveries(Tenant::from_bytes(id), keys));
-                return Ok(LeasePlan { leases: scopes.map(|scope| build(&scope)).collect(), next: None, expected });
+                let scopes =
+                    found.into_iter().map(|(id, keys)| LeaseScope::Deliveries(Tenant::from_bytes(id), keys));
+                return Ok(LeasePlan {
+                    leases: scopes.map(|scope| build(&scope)).collect(),
+                    next: None,
+                    expected,
+                });
             }
             Claim::SubscriptionQueues(walk) => (walk, "due_at IS NOT NULL"),
             Claim::Parked(walk) => (walk, "due_at IS NULL"),

@@ -108,7 +108,13 @@ impl PostgresStore {
 
 /// Builds a lease of due mails that no other transaction has locked: of all tenants, or the given ones of one
 /// tenant.
-fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, these: Option<(Tenant, Vec<[u8; 16]>)>) -> Sql {
+fn claim(
+    layout: SharedLayout,
+    lease: Lease,
+    now: Timestamp,
+    most: u16,
+    these: Option<(Tenant, Vec<[u8; 16]>)>,
+) -> Sql {
     let mut sql = Sql::default();
     let (worker, until, now) =
         (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)), sql.bind(SqlValue::Time(now)));
@@ -171,11 +177,13 @@ fn record(
     ];
     let columns: Vec<&Column> = Invitation::TABLE.columns.iter().collect();
     for (at, column) in columns.iter().enumerate() {
-        let cells = changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
+        let cells =
+            changed.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
         arrays.push(sql.many(column.kind, cells));
     }
     let names = columns.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
-    let sets = columns.iter().skip(1).map(|column| format!("{0} = u.{0}", column.name)).collect::<Vec<_>>().join(", ");
+    let sets =
+        columns.iter().skip(1).map(|column| format!("{0} = u.{0}", column.name)).collect::<Vec<_>>().join(", ");
     let free = [
         sql.many(Type::Int, released.iter().map(|(place, ..)| SqlValue::Int(*place))),
         sql.ids(released.iter().map(|(_, tenant, _)| tenant.to_bytes())),

@@ -69,7 +69,8 @@ impl Queue for PostgresStore {
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome> {
         let count = results.len();
-        let tenants = results.iter().map(|(job, _)| job.tenant).chain(health.iter().map(|((tenant, _), _)| *tenant));
+        let tenants =
+            results.iter().map(|(job, _)| job.tenant).chain(health.iter().map(|((tenant, _), _)| *tenant));
         let scopes = self.layout.scopes(tenants.collect::<Vec<_>>());
         let all = Results::new(results, health);
         let mut transactions = vec![];

@@ -47,7 +47,8 @@ pub(super) struct ResultSlice<'r> {
 impl Results {
     /// Sorts the results, and merges the deltas of each subscription.
     pub(super) fn new(mut results: Vec<(Job, AttemptResult)>, health: Vec<(QueueKey, HealthDelta)>) -> Self {
-        results.sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
+        results
+            .sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
         let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
         for (queue, delta) in health {
             let entry = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
@@ -129,7 +130,8 @@ impl<'r> RecordBuilder<'r> {
         let jobs = || slice.results.iter().map(|(job, _)| job);
         let next = || slice.results.iter().map(|(_, result)| next(result));
         let time = |at: Option<Timestamp>| at.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
-        let promised = |job: &Job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |id| SqlValue::Id(id.to_bytes()));
+        let promised =
+            |job: &Job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |id| SqlValue::Id(id.to_bytes()));
         let deliveries = vec![
             ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
             ("webhook_id", sql.ids(jobs().map(|job| job.webhook_id.to_bytes()))),
@@ -148,7 +150,10 @@ impl<'r> RecordBuilder<'r> {
             ("last_at", sql.many(Type::Time, health().map(|delta| SqlValue::Time(delta.last_at)))),
             ("last_status", sql.many(Type::Text, health().map(word))),
             ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
-            ("failures", sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures))))),
+            (
+                "failures",
+                sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures)))),
+            ),
             ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
         ];
         Self { sql, slice, tenant, worker, deliveries, deltas }
@@ -200,9 +205,12 @@ impl<'r> RecordBuilder<'r> {
     fn changes(&self) -> [String; 2] {
         let columns = [&ATTEMPT[..], &["next", "due_at", "delivery_id"]].concat();
         let (gone, kept, is_same, returning) = match &self.tenant {
-            None => {
-                ("mine AS m".to_owned(), "mine AS m".to_owned(), "j.ctid = m.tuple".to_owned(), "RETURNING m.place")
-            }
+            None => (
+                "mine AS m".to_owned(),
+                "mine AS m".to_owned(),
+                "j.ctid = m.tuple".to_owned(),
+                "RETURNING m.place",
+            ),
             Some(tenant) => (
                 unnest(&self.deliveries, "m", &[&ATTEMPT[..], &["next"]].concat()),
                 unnest(&self.deliveries, "m", &columns),
@@ -220,7 +228,9 @@ impl<'r> RecordBuilder<'r> {
         );
         [
             format!("DELETE FROM delivery_jobs AS j USING {gone} WHERE {is_same} AND m.next = {GONE} {returning}"),
-            format!("UPDATE delivery_jobs AS j SET {set} FROM {kept} WHERE {is_same} AND m.next <> {GONE} {returning}"),
+            format!(
+                "UPDATE delivery_jobs AS j SET {set} FROM {kept} WHERE {is_same} AND m.next <> {GONE} {returning}"
+            ),
         ]
     }
 
@@ -231,7 +241,9 @@ impl<'r> RecordBuilder<'r> {
             .zip(&self.slice.results)
             .filter_map(|(place, (job, result))| match result {
                 AttemptResult::Settled(settled) => Some(settled.entry.cells().map(|cells| (place, job, cells))),
-                AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
+                AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => {
+                    None
+                }
             })
             .collect::<Result<_, _>>()?;
         if self.tenant.is_some() && entries.is_empty() {
@@ -254,8 +266,9 @@ impl<'r> RecordBuilder<'r> {
             .iter()
             .enumerate()
             .map(|(at, column)| {
-                let cells =
-                    entries.iter().map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
+                let cells = entries
+                    .iter()
+                    .map(|(.., cells)| cells.get(at).cloned().unwrap_or(SqlValue::Null(column.kind)));
                 sql.many(column.kind, cells)
             })
             .collect();

@@ -154,7 +154,8 @@ fn sql(tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>, most: u3
     };
     let mut is_wanted = vec![];
     if !wanted.filter.kinds.is_empty() {
-        let kinds = sql.many(Type::Text, wanted.filter.kinds.iter().map(|kind| SqlValue::Text(kind.word().to_owned())));
+        let kinds =
+            sql.many(Type::Text, wanted.filter.kinds.iter().map(|kind| SqlValue::Text(kind.word().to_owned())));
         is_wanted.push(format!("type = ANY({kinds})"));
     }
     if let FeedStart::Since(at) = wanted.start {

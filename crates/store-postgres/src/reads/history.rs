@@ -79,7 +79,8 @@ fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at:
 }
 
 fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Failure> {
-    let corrupt = |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
+    let corrupt =
+        |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint).map_err(|_| corrupt("fingerprint", "not 32 bytes"))?;
     let status = u16::try_from(int(row)?).map_err(|_| corrupt("status", "not a status"))?;

@@ -37,7 +37,8 @@ impl People for PostgresStore {
         ));
         let rows = self.apart(&sql.planned_anew(), |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
         let tree = rows.iter().find(|row| row.2 >= 0).map_or(0, |row| row.2);
-        let lines = rows.into_iter().filter(|row| row.2 < 0).map(|row| (Id::from_bytes(row.0), Id::from_bytes(row.1)));
+        let lines =
+            rows.into_iter().filter(|row| row.2 < 0).map(|row| (Id::from_bytes(row.0), Id::from_bytes(row.1)));
         Ok(Ancestors { tree: Version(tree), lines: lines.collect() })
     }
 

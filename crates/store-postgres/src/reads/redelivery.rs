@@ -27,14 +27,20 @@ fn first_id(millis: i64) -> [u8; 16] {
 }
 
 /// Builds the query. Failed deliveries come from an index that has them in the order of their events.
-pub(super) fn sql((tenant, webhook): QueueKey, which: &RedeliveryFilter, after: Option<EventId>, most: u16) -> Sql {
+pub(super) fn sql(
+    (tenant, webhook): QueueKey,
+    which: &RedeliveryFilter,
+    after: Option<EventId>,
+    most: u16,
+) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
     let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
     let above = sql.id(after.map_or(since, |id| since.max(id.to_bytes())));
     let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));
     let (since, until) = (sql.bind(SqlValue::Time(which.since)), sql.bind(SqlValue::Time(which.until)));
-    let types = sql.many(Type::Text, which.types.iter().map(|event_type| SqlValue::Text(event_type.word().to_owned())));
+    let types =
+        sql.many(Type::Text, which.types.iter().map(|event_type| SqlValue::Text(event_type.word().to_owned())));
     let most = sql.bind(SqlValue::Int(i64::from(most)));
     let now = sql.bind(SqlValue::Time(which.now));
     let job = |what: &str| {

@@ -19,7 +19,13 @@ fn is_nowhere(value: &SqlValue) -> bool {
 
 #[async_trait]
 impl Rows for PostgresStore {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
+    async fn any_row(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<AnyStored>> {
         if is_nowhere(&value) {
             return Ok(None);
         }
@@ -77,7 +83,13 @@ impl Rows for PostgresStore {
         self.find(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }
 
-    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
+    async fn any_due(
+        &self,
+        kind: RowKind,
+        by: Column,
+        until: SqlValue,
+        most: u16,
+    ) -> Read<Vec<(Tenant, AnyStored)>> {
         let mut sql = Sql::default();
         let (until, most) = (sql.bind(until), sql.bind(SqlValue::Int(i64::from(most))));
         let (columns, table, by) = (columns(kind.table(), ""), kind.table().name, by.name);

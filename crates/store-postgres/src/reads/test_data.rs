@@ -48,7 +48,10 @@ impl PostgresStore {
         ));
         let (nodes, transaction) = (self.nodes.clone(), Transaction::alone(sql));
         let counted =
-            carried_out(&self.home, async move { send(&nodes, &transaction, int).await.map_err(Failure::into_commit) });
+            carried_out(
+                &self.home,
+                async move { send(&nodes, &transaction, int).await.map_err(Failure::into_commit) },
+            );
         Ok(counted.await?.first().map_or(0, |count| count.unsigned_abs()))
     }
 }

@@ -63,7 +63,9 @@ impl Upkeep for PostgresStore {
         let mut sql = Sql::default();
         let (tenant, after) = (sql.tenant(tenant), sql.id(after));
         // Stored size, so that a long text need not be decompressed.
-        sql.push(&piece_statement(table, &tenant, &after, |column| format!("coalesce(pg_column_size({column}), 0)")));
+        sql.push(&piece_statement(table, &tenant, &after, |column| {
+            format!("coalesce(pg_column_size({column}), 0)")
+        }));
         Ok(self.find(&sql, piece).await?.unwrap_or_default())
     }
 

@@ -31,7 +31,11 @@ impl Webhooks for PostgresStore {
         Ok(Subscribers::new(self.read(&sql, int).await?))
     }
 
-    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+    async fn every_webhook(
+        &self,
+        after: Option<QueueKey>,
+        most: u16,
+    ) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         let mut sql = Sql::default();
         let ids = after.map_or_else(Default::default, |(tenant, webhook)| (tenant.to_bytes(), webhook.to_bytes()));
         let (tenant, webhook, most) = (sql.id(ids.0), sql.id(ids.1), sql.bind(SqlValue::Int(i64::from(most))));
@@ -102,7 +106,9 @@ fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenan
     if let Some(tenant) = scope {
         let (tenant, ids) = (sql.tenant(tenant), sql.ids(wanted.iter().map(|(_, id)| *id)));
         let columns = columns(Event::TABLE, "");
-        sql.push(&format!("SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"));
+        sql.push(&format!(
+            "SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"
+        ));
         return sql;
     }
     let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));

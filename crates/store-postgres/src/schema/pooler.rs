@@ -59,7 +59,8 @@ pub(crate) async fn expect_own_session(
     if marked(&other, MARKED).await? != mark {
         return Ok(());
     }
-    let reason = "a pooler in transaction mode stands in between; this needs a URL that leads to the server itself";
+    let reason =
+        "a pooler in transaction mode stands in between; this needs a URL that leads to the server itself";
     Err(SchemaError::Failed(reason.to_owned()))
 }
 

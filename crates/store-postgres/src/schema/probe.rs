@@ -34,5 +34,7 @@ fn passes(error: &Error) -> bool {
     let causes = std::iter::successors(error.source(), |error| (*error).source());
     let system = causes.filter_map(|error| error.downcast_ref::<io::Error>()).next();
     // TLS reports rejected certificates as invalid data.
-    system.is_some_and(|system| !matches!(system.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied))
+    system.is_some_and(|system| {
+        !matches!(system.kind(), io::ErrorKind::InvalidData | io::ErrorKind::PermissionDenied)
+    })
 }

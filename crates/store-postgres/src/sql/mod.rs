@@ -50,8 +50,10 @@ impl Sql {
         for piece in pieces {
             let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = piece.split_at(digits);
-            let bound =
-                number.parse().ok().and_then(|number: usize| Some((number, self.binds.get(number.checked_sub(1)?)?)));
+            let bound = number
+                .parse()
+                .ok()
+                .and_then(|number: usize| Some((number, self.binds.get(number.checked_sub(1)?)?)));
             let Some((place, bind)) = bound else {
                 part.push(&format!("${piece}"));
                 continue;
@@ -130,7 +132,8 @@ impl Sql {
 
     /// Non-generic body of `many`, so that it is not monomorphized per iterator.
     fn array(&mut self, kind: Type, cells: &mut dyn Iterator<Item = SqlValue>) -> String {
-        let value = |cell| Value(if let SqlValue::Ids(ids) = cell { SqlValue::Text(ids_as_text(&ids)) } else { cell });
+        let value =
+            |cell| Value(if let SqlValue::Ids(ids) = cell { SqlValue::Text(ids_as_text(&ids)) } else { cell });
         self.binds.push(Bind::Many(element(kind), cells.map(value).collect()));
         format!("${}", self.binds.len())
     }

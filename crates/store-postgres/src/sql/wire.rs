@@ -46,7 +46,10 @@ impl<T: Bound> ToSql<T, Pg> for Value {
 }
 
 /// Writes the value of a cell; writes nothing for null.
-pub(crate) fn write(cell: &SqlValue, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) fn write(
+    cell: &SqlValue,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     match cell {
         SqlValue::Null(_) => {}
         SqlValue::Id(it) => out.write_all(it)?,

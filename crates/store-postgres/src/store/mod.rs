@@ -197,7 +197,11 @@ impl PostgresStore {
             return Ok(());
         }
         let _turn = self.turn_at_connection(sql.owner()).await?;
-        self.nodes.read_apart(|node| &node.main, sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
+        self.nodes
+            .read_apart(|node| &node.main, sql, rows)
+            .instrument(sql.span())
+            .await
+            .map_err(Failure::into_storage)
     }
 }
 

@@ -123,7 +123,10 @@ impl Replica {
     fn is_down(&self, reason: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, State::Down { .. }) {
-            tracing::warn!(reason, "the replica cannot be read; what is read there comes from the database itself");
+            tracing::warn!(
+                reason,
+                "the replica cannot be read; what is read there comes from the database itself"
+            );
         }
         *state = State::Down { until: Instant::now() + PAUSE };
         gauge!("candor_store_replica_up").set(0);
@@ -212,7 +215,9 @@ impl PostgresStore {
                     counter!(READS).increment(1);
                     return Some(Ok(()));
                 }
-                Err(ReplicaUnavailable::Failed(Failure::TimedOut(text))) => return Some(Err(Failure::TimedOut(text))),
+                Err(ReplicaUnavailable::Failed(Failure::TimedOut(text))) => {
+                    return Some(Err(Failure::TimedOut(text)));
+                }
                 Err(ReplicaUnavailable::Down(_) | ReplicaUnavailable::Failed(_)) => {}
             }
         }

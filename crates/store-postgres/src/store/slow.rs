@@ -75,7 +75,13 @@ impl PostgresStore {
         Ok(values.into_vec())
     }
 
-    async fn slowly_into(&self, tenant: Tenant, conditions: &[String], sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+    async fn slowly_into(
+        &self,
+        tenant: Tenant,
+        conditions: &[String],
+        sql: &Sql,
+        rows: &mut dyn RowSink,
+    ) -> Read<()> {
         let SlowReadLimits { limits, places } = &self.slow;
         let place = places.take(tenant, conditions).await?;
         let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();

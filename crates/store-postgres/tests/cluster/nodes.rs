@@ -47,7 +47,11 @@ impl ClusterTest {
         // If the suite runs on a cluster, the engine must be available.
         let nodes = is_spread().then(|| Nodes::start_with(settings))?.unwrap().ok()?;
         for node in &nodes.all {
-            support::client(&node.url()).await.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
+            support::client(&node.url())
+                .await
+                .batch_execute(&format!("CREATE DATABASE {DATABASE}"))
+                .await
+                .unwrap();
             support::client(&own(node)).await.batch_execute("CREATE EXTENSION citus").await.unwrap();
         }
         let [coordinator, workers @ ..] = nodes.all.as_slice() else { return None };

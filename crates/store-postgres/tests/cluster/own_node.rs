@@ -76,7 +76,8 @@ async fn queries_go_only_to_the_tenants_node_also_after_a_move() {
     let [tenant, _] = scene.tenants;
     let (shard, host, port) = place(&counters.0[0], tenant).await;
     let to = scene.nodes.all[2].folder().display();
-    let there = format!("SELECT citus_move_shard_placement({shard}, '{host}', {port}, '{to}', 5432, 'block_writes')");
+    let there =
+        format!("SELECT citus_move_shard_placement({shard}, '{host}', {port}, '{to}', 5432, 'block_writes')");
     counters.0[0].batch_execute(&there).await.unwrap();
     announce(&store, &scene.make, tenant).await.unwrap();
     counters.until_alone(&store, &scene, tenant, 2).await;

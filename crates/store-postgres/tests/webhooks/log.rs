@@ -11,11 +11,17 @@ use crate::support;
 const DAY: i64 = 86_400;
 const NOON: Timestamp = Timestamp::from_millis(1_772_452_800_000);
 /// Partitions that exist after upkeep at noon of 2026-03-02.
-const DAYS: [&str; 5] =
-    ["deliveries_20260302", "deliveries_20260303", "deliveries_20260304", "deliveries_20260305", "deliveries_default"];
+const DAYS: [&str; 5] = [
+    "deliveries_20260302",
+    "deliveries_20260303",
+    "deliveries_20260304",
+    "deliveries_20260305",
+    "deliveries_default",
+];
 
 async fn partitions(client: &Client) -> Vec<String> {
-    let names = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'deliveries'::regclass ORDER BY 1";
+    let names =
+        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'deliveries'::regclass ORDER BY 1";
     client.query(names, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
@@ -69,8 +75,11 @@ async fn concurrent_log_maintenance_does_each_step_once() {
     for days in [0, 1, 40] {
         let (now, before) = (NOON.plus_seconds(days * DAY), NOON.plus_seconds((days - 30) * DAY));
         to.attempt(NOON.plus_seconds(-9 * DAY)).await;
-        let kept =
-            tokio::join!(one.keep_log(now, before, 10), two.keep_log(now, before, 10), one.keep_log(now, before, 10));
+        let kept = tokio::join!(
+            one.keep_log(now, before, 10),
+            two.keep_log(now, before, 10),
+            one.keep_log(now, before, 10)
+        );
         assert_eq!(kept.0.unwrap() + kept.1.unwrap() + kept.2.unwrap(), if days == 40 { 3 } else { 0 });
         let names = partitions(&other).await;
         // Upkeep that gave up on a lock is repeated by the next call.

@@ -42,7 +42,8 @@ impl Receiver {
     /// Queues a delivery and leases it to the worker.
     pub(crate) async fn leased(&self) -> Job {
         let (now, event) = (self.make.tick(), self.make.id());
-        let job = Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
+        let job =
+            Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
         let mut change = self.make.change(vec![Write::Enqueue(vec![job])]);
         change.lease = Some(self.lease(now));
         let committed = self.store.commit(self.tenant, change).await.unwrap();

@@ -20,7 +20,8 @@ const COUNT_UP: &str = "INSERT INTO reporting_trees (tenant_id, version, changes
 const COUNT: &str = "INSERT INTO reporting_trees (tenant_id, version, changes) VALUES (?, 0, 1) \
     ON CONFLICT (tenant_id) DO UPDATE SET changes = changes + 1";
 
-const MANAGER: &str = "SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ? AND descendant_id = ? AND depth = 1";
+const MANAGER: &str =
+    "SELECT ancestor_id FROM reporting_lines WHERE tenant_id = ? AND descendant_id = ? AND depth = 1";
 
 const IS_TOP: &str = "SELECT 1 FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ? LIMIT 1";
 
@@ -65,7 +66,11 @@ pub(crate) fn start(
 
 /// Writes the lines of several new people. One statement serves many, because within a savepoint a statement
 /// costs more the more was written before it.
-pub(crate) fn start_all(db: &mut Db, tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) -> Result<(), CommitError> {
+pub(crate) fn start_all(
+    db: &mut Db,
+    tenant: Tenant,
+    people: &[(EmployeeId, EmployeeId)],
+) -> Result<(), CommitError> {
     run(db, Sql::new(COUNT).bind(tenant))?;
     if let [(person, manager)] = people {
         return start(db, tenant, *person, Some(*manager));

@@ -119,8 +119,9 @@ pub(crate) fn is_open(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey)
 fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
     let present: Vec<_> = employees::present().collect();
     let marks = vec!["?"; present.len()].join(", ");
-    let text =
-        format!("SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status IN ({marks}) LIMIT 1");
+    let text = format!(
+        "SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status IN ({marks}) LIMIT 1"
+    );
     let sql = Sql::new(text).bind(tenant).bind(department);
     db.exists(sql.bind_all(present))
 }

@@ -97,6 +97,7 @@ pub(crate) fn checkpoint(db: &mut Db, large: i64, gate: &Gate) -> Result<(), Sto
 
 /// Runs a checkpoint and returns the number of pages in the log.
 fn pages(db: &mut Db, pragma: &'static str) -> Result<i64, StorageError> {
-    let rows = db.rows(Sql::new(pragma), |row| row.int().and_then(|_busy| row.int()).map_err(StorageError::Failed))?;
+    let rows =
+        db.rows(Sql::new(pragma), |row| row.int().and_then(|_busy| row.int()).map_err(StorageError::Failed))?;
     Ok(rows.into_iter().next().flatten().unwrap_or(0))
 }

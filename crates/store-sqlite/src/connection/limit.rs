@@ -72,7 +72,8 @@ mod tests {
     use crate::connection::open::{DatabaseLocation, Source};
     use crate::sql::{Db, Sql};
 
-    const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+    const ENDLESS: &str =
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 
     fn reader() -> Db {
         Source::new(&DatabaseLocation::Memory).unwrap().reader().unwrap()

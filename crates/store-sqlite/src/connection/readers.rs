@@ -28,7 +28,10 @@ struct State {
 
 impl Reads {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(State { waiting: TenantQueue::default(), is_open: true }), changed: Condvar::new() }
+        Self {
+            state: Mutex::new(State { waiting: TenantQueue::default(), is_open: true }),
+            changed: Condvar::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -96,8 +96,14 @@ where
     E: From<StorageError> + Send + 'static,
 {
     let (answer, answered) = oneshot::channel();
-    let task =
-        ClosureTask { work: Some(work), result: None, answer, is_long, since: Instant::now(), span: Span::current() };
+    let task = ClosureTask {
+        work: Some(work),
+        result: None,
+        answer,
+        is_long,
+        since: Instant::now(),
+        span: Span::current(),
+    };
     let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
     queue_length(waiting);
     answered.await.map_err(|_| stopped())?

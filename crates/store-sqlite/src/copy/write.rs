@@ -89,7 +89,8 @@ fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
 }
 
 fn last_position(db: &mut Db) -> Read<DistinctPositions> {
-    let last = db.first(Sql::new("SELECT max(position) FROM events"), |row| row.int().map_err(StorageError::Failed))?;
+    let last =
+        db.first(Sql::new("SELECT max(position) FROM events"), |row| row.int().map_err(StorageError::Failed))?;
     Ok(DistinctPositions::starting_after(last.flatten()))
 }
 

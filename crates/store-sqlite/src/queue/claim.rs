@@ -36,7 +36,12 @@ impl SubscriptionQueues {
 type Found = Result<Job, StorageError>;
 
 /// Selects deliveries by the claim and leases them to a worker.
-pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Result<ClaimedJobs, StorageError> {
+pub(crate) fn claim(
+    db: &mut Db,
+    lease: Lease,
+    now: Timestamp,
+    claim: &Claim,
+) -> Result<ClaimedJobs, StorageError> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),
         Claim::SubscriptionQueues(walk) => along(db, SubscriptionQueues::Due(now), walk)?,
@@ -58,7 +63,8 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) ->
 
 fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageError> {
     let columns = columns(db);
-    let text = format!("SELECT {columns} FROM delivery_jobs WHERE due_at <= ? AND {UNLEASED} ORDER BY due_at LIMIT ?");
+    let text =
+        format!("SELECT {columns} FROM delivery_jobs WHERE due_at <= ? AND {UNLEASED} ORDER BY due_at LIMIT ?");
     db.rows(Sql::new(text).bind(now).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
 }
 
@@ -82,7 +88,11 @@ fn along(
 
 /// Returns the next subscription with queued deliveries: first of the same tenant, then of later tenants. A
 /// row-value comparison would make SQLite scan the rest of the current queue.
-fn next(db: &mut Db, queues: SubscriptionQueues, after: Option<QueueKey>) -> Result<Option<QueueKey>, StorageError> {
+fn next(
+    db: &mut Db,
+    queues: SubscriptionQueues,
+    after: Option<QueueKey>,
+) -> Result<Option<QueueKey>, StorageError> {
     let text = |behind| {
         format!(
             "SELECT tenant_id, webhook_id FROM {} AND {behind} ORDER BY tenant_id, webhook_id LIMIT 1",

@@ -19,7 +19,8 @@ const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wa
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
     origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
-const RESET_STREAK: &str = "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
+const RESET_STREAK: &str =
+    "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 

@@ -70,7 +70,11 @@ pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Res
     Ok(keys)
 }
 
-fn record(db: &mut Db, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Result<Vec<MailKey>, StorageError> {
+fn record(
+    db: &mut Db,
+    worker: WorkerId,
+    results: Vec<(MailKey, MailResult)>,
+) -> Result<Vec<MailKey>, StorageError> {
     let mut lost = vec![];
     for (key, result) in results {
         if !hold(db, worker, key, result)? {
@@ -112,8 +116,9 @@ fn count(db: &mut Db, recipient: Recipient, day: Date, most: u32) -> Result<bool
 }
 
 fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
-    let text =
-        format!("SELECT (SELECT count(*) FROM (SELECT 1 FROM {DUE} LIMIT ?2)), (SELECT min(mail_due_at) FROM {DUE})");
+    let text = format!(
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM {DUE} LIMIT ?2)), (SELECT min(mail_due_at) FROM {DUE})"
+    );
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
     db.first(Sql::new(text).bind(now).bind(most), |row| super::queue_state(row, Invitation::TABLE.name))
         .map(Option::unwrap_or_default)

@@ -79,7 +79,11 @@ impl Queue for SqliteStore {
 }
 
 /// Returns the queued delivery of an event.
-pub(crate) fn queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Result<Option<Job>, StorageError> {
+pub(crate) fn queued(
+    db: &mut Db,
+    (tenant, webhook): QueueKey,
+    event: EventId,
+) -> Result<Option<Job>, StorageError> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
     let job = |row: &mut dyn CellReader| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);

@@ -79,7 +79,12 @@ fn update<const N: usize>(
 }
 
 fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError> {
-    fenced(db, worker, job, Sql::new(format!("DELETE FROM delivery_jobs WHERE {KEY} AND worker = ? AND attempt = ?")))
+    fenced(
+        db,
+        worker,
+        job,
+        Sql::new(format!("DELETE FROM delivery_jobs WHERE {KEY} AND worker = ? AND attempt = ?")),
+    )
 }
 
 fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
@@ -110,6 +115,7 @@ fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<
 fn streak(row: &mut dyn CellReader) -> Result<Streak, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "webhooks", column, reason };
     let failures = row.int().map_err(corrupt("failures"))?.unwrap_or_default();
-    let failures = u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;
+    let failures =
+        u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;
     Ok(Streak { failures, since: row.time().map_err(corrupt("failing_since"))? })
 }

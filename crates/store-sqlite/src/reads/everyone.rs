@@ -70,7 +70,11 @@ fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageE
     Ok(Some(KeyRecord { organization, key, person }))
 }
 
-fn person(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Result<Option<(EmployeeId, Role, Status)>, StorageError> {
+fn person(
+    db: &mut Db,
+    tenant: Tenant,
+    id: EmployeeId,
+) -> Result<Option<(EmployeeId, Role, Status)>, StorageError> {
     let sql = Sql::new("SELECT role, status FROM employees WHERE tenant_id = ? AND id = ?").bind(tenant).bind(id);
     db.first(sql, |row| Ok((id, word(row, "role")?, word(row, "status")?)))
 }

@@ -14,7 +14,8 @@ use crate::text::Draft;
 
 const LAST: &str = "SELECT position, id FROM events WHERE tenant_id = ? ORDER BY position DESC LIMIT 1";
 
-const LAST_BEFORE: &str = "SELECT position, id FROM events WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT 1";
+const LAST_BEFORE: &str =
+    "SELECT position, id FROM events WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT 1";
 
 const POSITION: &str = "SELECT position FROM events WHERE tenant_id = ? AND id = ?";
 

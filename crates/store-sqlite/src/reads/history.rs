@@ -83,7 +83,8 @@ impl History for SqliteStore {
         // One transaction each, so that writers do not wait for all of them.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
-            swept += writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|error| failed(&error))).await? as u64;
+            swept +=
+                writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|error| failed(&error))).await? as u64;
         }
         Ok(swept)
     }

@@ -15,11 +15,23 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>> {
+    async fn any_row(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<AnyStored>> {
         self.look_up(tenant, move |db| table::get(db, tenant, kind, by, value)).await
     }
 
-    async fn any_rows(&self, tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
+    async fn any_rows(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
         let (count, table) = (values.len(), kind.table());
         let read = move |db: &mut Db| table::by_values(db, tenant, kind, by, values);
         let found = match self.row_sizes.are_large(tenant, table, count) {
@@ -45,7 +57,13 @@ impl Rows for SqliteStore {
         self.look_up(None, move |db| table::owned(db, kind, by, value)).await
     }
 
-    async fn any_due(&self, kind: RowKind, by: Column, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
+    async fn any_due(
+        &self,
+        kind: RowKind,
+        by: Column,
+        until: SqlValue,
+        most: u16,
+    ) -> Read<Vec<(Tenant, AnyStored)>> {
         self.read(None, move |db| table::due(db, kind, by, until, most)).await
     }
 }

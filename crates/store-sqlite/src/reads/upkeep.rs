@@ -62,7 +62,8 @@ impl Upkeep for SqliteStore {
     }
 
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        let probe = move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| failed(&error));
+        let probe =
+            move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| failed(&error));
         writer::ask(&self.tasks, probe).await
     }
 }

@@ -25,7 +25,11 @@ impl Webhooks for SqliteStore {
         self.look_up(tenant, move |db| subscribers(db, tenant)).await
     }
 
-    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+    async fn every_webhook(
+        &self,
+        after: Option<QueueKey>,
+        most: u16,
+    ) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         self.read(None, move |db| every(db, after, most)).await
     }
 
@@ -99,7 +103,10 @@ pub(crate) fn every(
 }
 
 /// Returns the events that exist among `wanted`.
-pub(crate) fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Result<Vec<(Tenant, Event)>, StorageError> {
+pub(crate) fn events(
+    db: &mut Db,
+    mut wanted: Vec<(Tenant, EventId)>,
+) -> Result<Vec<(Tenant, Event)>, StorageError> {
     wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
     wanted.dedup();
     let mut found = Vec::with_capacity(wanted.len());

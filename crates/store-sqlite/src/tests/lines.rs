@@ -26,7 +26,10 @@ fn cycle_check_reads_only_the_people_concerned() {
     let pairs: Vec<_> = people.windows(2).map(|person| (person[0], person[1])).collect();
     for sql in [managers(tenant, &people.map(|person| person.to_bytes())), beginnings(tenant, &pairs)] {
         let plan = plan(&mut db, sql);
-        assert!(plan.contains("SEARCH e USING INDEX sqlite_autoindex_employees_1 (tenant_id=? AND id=?)"), "{plan}");
+        assert!(
+            plan.contains("SEARCH e USING INDEX sqlite_autoindex_employees_1 (tenant_id=? AND id=?)"),
+            "{plan}"
+        );
         assert!(!plan.contains("employees_by"), "{plan}");
     }
 }
@@ -40,10 +43,14 @@ fn many_new_people_have_lines_to_all_managers_above() {
         people.push(Employee { manager_id: Some(people[it / 3].id), ..make.employee() });
     }
     let new = |employee: &Employee| {
-        Write::employee(&Row::new(employee.clone()), employee.manager_id.map(|_| ReportingLineChange { seen: None }))
+        Write::employee(
+            &Row::new(employee.clone()),
+            employee.manager_id.map(|_| ReportingLineChange { seen: None }),
+        )
     };
     save(&mut db, &make, tenant, people.iter().map(new).collect());
-    let managers: HashMap<_, _> = people.iter().filter_map(|person| Some((person.id, person.manager_id?))).collect();
+    let managers: HashMap<_, _> =
+        people.iter().filter_map(|person| Some((person.id, person.manager_id?))).collect();
     let mut depths = 0;
     for it in &people {
         let mut at = it.id;

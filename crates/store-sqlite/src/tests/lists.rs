@@ -45,7 +45,12 @@ fn team() -> Team {
     }
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
     let tags: Vec<_> = attributes.iter().map(|attribute| attribute.id).collect();
-    save(&mut db, &make, tenant, attributes.into_iter().map(|attribute| Write::put(&Row::new(attribute))).collect());
+    save(
+        &mut db,
+        &make,
+        tenant,
+        attributes.into_iter().map(|attribute| Write::put(&Row::new(attribute))).collect(),
+    );
     for number in 0..600_usize {
         let plain = make.observation(people[number * 7 % 30]);
         let it = Observation {
@@ -101,7 +106,9 @@ fn list_rows_are_equal_for_every_row_source() {
             })
         })
     });
-    for (filter, (_, sort)) in filters.flat_map(|filter| Observation::sorts().map(move |sort| (filter.clone(), sort))) {
+    for (filter, (_, sort)) in
+        filters.flat_map(|filter| Observation::sorts().map(move |sort| (filter.clone(), sort)))
+    {
         let mut after = None;
         // Three pages, so that most of them start after a cursor.
         for _ in 0..3 {
@@ -109,7 +116,9 @@ fn list_rows_are_equal_for_every_row_source() {
             let mut pages = sources(&listing).into_iter().map(|source| {
                 let mut rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
                 let place = |observation: &Observation| (observation.key(sort.by), observation.id);
-                rows.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
+                rows.sort_by(
+                    |a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) },
+                );
                 rows.truncate(11);
                 (rows, source)
             });
@@ -163,7 +172,9 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
-    for (size, then) in [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))] {
+    for (size, then) in
+        [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))]
+    {
         grow(&mut db, tenant, manager, size);
         let plan = listing::plan::plan_list(&mut db, tenant, &listing).unwrap();
         assert_eq!(plan.then, Some(then));

@@ -131,8 +131,9 @@ fn both_stores_have_the_same_indexes() {
         let other = &postgres.indexes[name];
         // One store may add columns to make an index covering.
         let both = one.columns.len().min(other.columns.len());
-        let shown =
-            |index: &Index| (index.unique, index.table.clone(), index.columns[..both].to_vec(), index.rows.clone());
+        let shown = |index: &Index| {
+            (index.unique, index.table.clone(), index.columns[..both].to_vec(), index.rows.clone())
+        };
         assert_eq!(shown(one), shown(other), "{name}");
     }
 }

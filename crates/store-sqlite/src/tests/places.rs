@@ -17,7 +17,8 @@ use crate::{SqliteOptions, SqliteStore, is_empty, master_keys, migrate};
 
 #[tokio::test]
 async fn databases_in_memory_are_independent() {
-    let (one, other, make) = (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
+    let (one, other, make) =
+        (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
     let (tenant, person) = (make.tenant(), make.employee());
     one.commit(tenant, make.change(vec![Write::employee(&Row::new(person.clone()), None)])).await.unwrap();
     assert!(one.row::<Employee>(tenant, person.id).await.unwrap().is_some());
@@ -31,7 +32,10 @@ async fn closed_store_is_one_file() {
     let path = folder.path().join("data").join("candor.db");
     let make = Fixtures::new(2);
     let store = SqliteStore::open(&SqliteOptions::file(&path)).unwrap();
-    store.commit(make.tenant(), make.change(vec![Write::employee(&Row::new(make.employee()), None)])).await.unwrap();
+    store
+        .commit(make.tenant(), make.change(vec![Write::employee(&Row::new(make.employee()), None)]))
+        .await
+        .unwrap();
     drop(store);
     let names: Vec<_> =
         std::fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

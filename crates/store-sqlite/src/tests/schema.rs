@@ -76,8 +76,7 @@ fn declared_columns_have_name_type_and_nullability() {
     assert_eq!(there, known);
     for table in copy::tables() {
         // Generated columns are excluded: `table_xinfo` marks them as hidden.
-        let text =
-            "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
+        let text = "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
         let read = |row: &mut dyn CellReader| {
             Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap(), row.flag().unwrap().unwrap()))
         };
@@ -200,6 +199,7 @@ fn tables_with_a_tenant_are_placed_with_their_tenant() {
 
 #[test]
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
-    let kept: Vec<_> = placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
+    let kept: Vec<_> =
+        placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
     assert_eq!(kept, ["organizations", "api_keys", "reporting_trees", "audit_entries"]);
 }

@@ -118,7 +118,8 @@ fn claims() -> [(Claim, Vec<&'static str>); 3] {
 fn claim_is_read_in_index_order() {
     for (claim, mut wanted) in claims() {
         let Stored { mut db, make, tenant, to, lease } = stored();
-        let jobs = vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test)];
+        let jobs =
+            vec![Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test)];
         save(&mut db, &make, tenant, vec![Write::Enqueue(jobs.clone())]);
         if matches!(claim, Claim::Parked(_)) {
             db.batch("UPDATE delivery_jobs SET due_at = NULL").unwrap();
@@ -216,8 +217,12 @@ fn delivery_log_is_read_in_index_order_for_every_filter() {
             for event_id in [None, Some(make.id())] {
                 let filter = DeliveryFilter { status, event_type, event_id };
                 let index = match (event_type, event_id) {
-                    (_, Some(_)) => "deliveries_by_event (tenant_id=? AND webhook_id=? AND status=? AND event_id=?",
-                    (Some(_), None) => "deliveries_by_type (tenant_id=? AND webhook_id=? AND status=? AND event_type=?",
+                    (_, Some(_)) => {
+                        "deliveries_by_event (tenant_id=? AND webhook_id=? AND status=? AND event_id=?"
+                    }
+                    (Some(_), None) => {
+                        "deliveries_by_type (tenant_id=? AND webhook_id=? AND status=? AND event_type=?"
+                    }
                     (None, None) => "sqlite_autoindex_deliveries_1 (tenant_id=? AND webhook_id=? AND status=?",
                 };
                 for descending in [false, true] {
@@ -260,14 +265,16 @@ fn redelivery_candidates_are_walked_along_an_index() {
         "{failed:?}"
     );
     assert!(failed.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned()));
-    let heavy = |text: &&String| text.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&text.as_str());
+    let heavy =
+        |text: &&String| text.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&text.as_str());
     assert_eq!(failed.iter().find(heavy), None, "{failed:?}");
 }
 
 /// Stepping to the next subscription skips the rest of the current queue.
 #[test]
 fn step_to_the_next_subscription_skips_the_backlog() {
-    for (claim, after) in [(Claim::SubscriptionQueues as fn(QueueWalk) -> Claim, "by_lane"), (Claim::Parked, "parked")]
+    for (claim, after) in
+        [(Claim::SubscriptionQueues as fn(QueueWalk) -> Claim, "by_lane"), (Claim::Parked, "parked")]
     {
         let Stored { mut db, make, tenant, to, lease } = stored();
         let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };

@@ -9,7 +9,11 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::sqlite::SqliteConnection;
 
 /// Creates an empty store, in memory or in a file.
-#[expect(clippy::expect_used, clippy::unused_async, reason = "a test without a store has failed; the suite awaits it")]
+#[expect(
+    clippy::expect_used,
+    clippy::unused_async,
+    reason = "a test without a store has failed; the suite awaits it"
+)]
 pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fresh> {
     let folder = tempfile::tempdir().expect("a folder");
     let options =

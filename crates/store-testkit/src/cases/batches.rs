@@ -101,7 +101,11 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
     let mut wanted: Vec<_> =
         (1..=40).map(|number| (chain[number], chain[number - 1])).chain([(moved.id, chain[3])]).collect();
     wanted.sort_unstable();
-    assert_eq!((found.tree, lines), (world.tree().await, wanted), "each line once, and nobody from below or aside");
+    assert_eq!(
+        (found.tree, lines),
+        (world.tree().await, wanted),
+        "each line once, and nobody from below or aside"
+    );
     let nobody = world.store.lines_above(world.tenant, &[]).await.unwrap();
     assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));
 }
@@ -110,7 +114,8 @@ async fn invitations_of_several_people_are_read_together(world: CaseContext) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
-    let mut found = world.store.rows_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
+    let mut found =
+        world.store.rows_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
     found.sort_by_key(|row| row.value.id);
     let wanted: Vec<_> =
         invitations.into_iter().take(3).map(|value| Versioned { value, version: Version::FIRST }).collect();
@@ -127,10 +132,16 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
     for other in [world.in_other_tenant(), world.test_environment()] {
         let CaseContext { store, tenant, .. } = &other;
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), []);
-        assert_eq!(store.rows_by(*tenant, rows::employees::BY_EXTERNAL_ID, &["HR-1".to_owned()]).await.unwrap(), []);
+        assert_eq!(
+            store.rows_by(*tenant, rows::employees::BY_EXTERNAL_ID, &["HR-1".to_owned()]).await.unwrap(),
+            []
+        );
         assert_eq!(store.rows_by(*tenant, rows::departments::BY_NAME, &names).await.unwrap(), []);
         assert_eq!(store.lines_above(*tenant, &[below.id]).await.unwrap().lines, []);
         assert_eq!(store.rows_by(*tenant, rows::invitations::BY_EMPLOYEE, &[person.id]).await.unwrap(), []);
     }
-    assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), [first(person)]);
+    assert_eq!(
+        world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(),
+        [first(person)]
+    );
 }

@@ -97,12 +97,16 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
         found == "Ok(())"
     };
     assert!(
-        holds(Require::open::<Department>(open.id)).await && !holds(Require::open::<Department>(archived.id)).await
+        holds(Require::open::<Department>(open.id)).await
+            && !holds(Require::open::<Department>(archived.id)).await
     );
     assert!(
-        holds(Require::open::<Attribute>(attribute.id)).await && !holds(Require::open::<Attribute>(make.id())).await
+        holds(Require::open::<Attribute>(attribute.id)).await
+            && !holds(Require::open::<Attribute>(make.id())).await
     );
-    assert!(!holds(Require::DepartmentVacant(open.id)).await && holds(Require::DepartmentVacant(archived.id)).await);
+    assert!(
+        !holds(Require::DepartmentVacant(open.id)).await && holds(Require::DepartmentVacant(archived.id)).await
+    );
     assert!(holds(seen).await && !holds(Require::EmployeeUnchanged(member.id, LATER)).await);
     assert!(!holds(Require::SubscriptionsBelow(2)).await, "the organization does not exist");
     world.save(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(make.subscription()))]).await;
@@ -131,14 +135,16 @@ async fn reporting_tree_is_checked_like_the_commit(world: CaseContext) {
 async fn conversation_and_webhook_are_checked_like_the_commit(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let talk = make.conversation(vec![world.hired().await.id, world.hired().await.id]);
-    let archived = Conversation { archived_at: Some(make.tick()), ..make.conversation(talk.participant_ids.clone()) };
+    let archived =
+        Conversation { archived_at: Some(make.tick()), ..make.conversation(talk.participant_ids.clone()) };
     let webhook: Subscription = make.subscription();
     world.save([&talk, &archived].map(|talk| Write::put(&Row::new(talk.clone()))).to_vec()).await;
     world.save(vec![Write::put(&Row::new(webhook.clone()))]).await;
     for (id, expected) in [(talk.id, "Ok(())"), (archived.id, "Err(Stale)"), (make.id(), "Err(Stale)")] {
         expect(&world, vec![Write::MessageAdded(id, make.tick())], expected).await;
     }
-    for (version, expected) in [(LATER, "Err(Stale)"), (Version::FIRST, "Ok(())"), (Version::FIRST, "Err(Stale)")] {
+    for (version, expected) in [(LATER, "Err(Stale)"), (Version::FIRST, "Ok(())"), (Version::FIRST, "Err(Stale)")]
+    {
         expect(&world, vec![Write::WebhookRemoved(webhook.id, version)], expected).await;
     }
     expect(&world, vec![Write::NotificationsRead(talk.participant_ids[0], make.tick())], "Ok(())").await;
@@ -150,7 +156,9 @@ async fn one_stale_row_among_many_is_found(world: CaseContext) {
     let rows = |stale: Option<usize>| {
         let seen = |at| if Some(at) == stale { LATER } else { Version::FIRST };
         let changed = people.iter().enumerate();
-        changed.map(|(at, person)| Write::employee(&Row::expecting(person.clone(), seen(at)), None)).collect::<Vec<_>>()
+        changed
+            .map(|(at, person)| Write::employee(&Row::expecting(person.clone(), seen(at)), None))
+            .collect::<Vec<_>>()
     };
     for stale in [0, MANY / 2, MANY - 1] {
         expect(&world, rows(Some(stale)), "Err(Stale)").await;
@@ -169,7 +177,8 @@ async fn check_sees_only_rows_of_its_tenant(world: CaseContext) {
     let key = world.make.api_key();
     world.save(vec![Write::put(&Row::new(key.clone()))]).await;
     let other = world.test_environment();
-    let writes = [Write::put(&Row::expecting(key, Version::FIRST)), Write::put(&Row::new(world.make.department()))];
+    let writes =
+        [Write::put(&Row::expecting(key, Version::FIRST)), Write::put(&Row::new(world.make.department()))];
     let change = world.make.change(writes.to_vec());
     let checked = other.store.check(other.tenant, &change).await;
     assert!(checked.is_ok(), "{checked:?}");

@@ -177,7 +177,8 @@ async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
         for most in [1, 2, 3, 100] {
             let start = world.now();
             let queues = queues(&world, &SIZES, start).await;
-            let busy: Vec<_> = queues.iter().map(|(queue, _)| *queue).filter(|_| world.random.chance(25)).collect();
+            let busy: Vec<_> =
+                queues.iter().map(|(queue, _)| *queue).filter(|_| world.random.chance(25)).collect();
             let (worker, now) = (Worker::new(&world), start.plus_seconds(1));
             let (mut found, mut after, mut calls) = (vec![], None, 0);
             loop {
@@ -232,11 +233,15 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
     worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
     here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
-    assert_eq!(worker.claims(END, Claim::SubscriptionQueues(QueueWalk { queues: MANY, ..walk(9) })).await.jobs, []);
+    assert_eq!(
+        worker.claims(END, Claim::SubscriptionQueues(QueueWalk { queues: MANY, ..walk(9) })).await.jobs,
+        []
+    );
     let now = world.now();
     let taken = worker.all_parked(now).await;
     let of = |to: &Subscription| in_order(jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect());
-    let found = |to: &Subscription| taken.iter().filter(|job| job.webhook_id == to.id).copied().collect::<Vec<_>>();
+    let found =
+        |to: &Subscription| taken.iter().filter(|job| job.webhook_id == to.id).copied().collect::<Vec<_>>();
     assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
     // Stores may delete deliveries with their subscription. In other stores the worker claims and drops them.
     assert!(found(&removed).is_empty() || found(&removed) == of(&removed));

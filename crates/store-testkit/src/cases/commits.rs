@@ -79,7 +79,10 @@ impl Everything {
         let tags = self.observation.attribute_ids.clone();
         let tagged = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
         let by_tag = store
-            .page(tenant, rows::observations::list(&tagged, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST))
+            .page(
+                tenant,
+                rows::observations::list(&tagged, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
+            )
             .await
             .unwrap();
         let manager = self.person.manager_id.unwrap();
@@ -310,14 +313,17 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
             assert_eq!(!found.items.is_empty(), tags.contains(&tag), "{tags:?}");
         }
     }
-    let custom = |word: &str| people::CustomFields([("desk".to_owned(), people::Custom::Text(word.to_owned()))].into());
+    let custom =
+        |word: &str| people::CustomFields([("desk".to_owned(), people::Custom::Text(word.to_owned()))].into());
     for (version, word) in [(1, "north"), (2, "south"), (3, "north")] {
         let value = Employee { custom_fields: custom(word), ..subject.clone() };
         world.save(vec![person(value, Version(version))]).await;
         for other in ["north", "south"] {
             let filter = people::Filter { custom: custom(other).digests(), ..people::Filter::default() };
-            let found =
-                store.page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
+            let found = store
+                .page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST))
+                .await
+                .unwrap();
             assert_eq!(!found.items.is_empty(), other == word, "{word}");
         }
     }

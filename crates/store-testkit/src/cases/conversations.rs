@@ -61,7 +61,15 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
     let order = async |sort| {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::conversations::list(&conversation::Filter::default(), Viewer::Everything, sort, &page);
-        world.store.page(world.tenant, list).await.unwrap().items.into_iter().map(|item| item.id).collect::<Vec<_>>()
+        world
+            .store
+            .page(world.tenant, list)
+            .await
+            .unwrap()
+            .items
+            .into_iter()
+            .map(|item| item.id)
+            .collect::<Vec<_>>()
     };
     assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [other.id, it.id], "without messages: since it began");
     world.save(message(&world, &it, world.make.tick())).await;

@@ -70,7 +70,9 @@ async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContex
         .collect();
     let changes: Vec<_> = (0..)
         .zip(&observations)
-        .map(|(number, observation): (u32, _)| observing(&world, observation, make.replay(&format!("crowd-{number}"))))
+        .map(|(number, observation): (u32, _)| {
+            observing(&world, observation, make.replay(&format!("crowd-{number}")))
+        })
         .collect();
     let results = commit_all(&world, &changes).await;
     let events = world.events().await;
@@ -119,7 +121,9 @@ async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
 async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
-    world.save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec()).await;
+    world
+        .save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec())
+        .await;
     let worker = make.worker();
     let changes: Vec<_> = (0..40_i64)
         .map(|number| {

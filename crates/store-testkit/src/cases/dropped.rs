@@ -64,7 +64,10 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
     for (number, (person, replay)) in attempts.iter().enumerate() {
         eventually("a dropped commit is whole", || whole(&world, person, replay)).await;
         if ended[number] {
-            assert!(world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(), "it was answered");
+            assert!(
+                world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(),
+                "it was answered"
+            );
         }
     }
     let ids: Vec<_> = attempts.iter().map(|attempt| attempt.0.id).collect();
@@ -81,7 +84,8 @@ async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecor
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
     // Reads in the reverse order of writing. A commit between two reads then shows as a difference.
-    let log = store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
+    let log =
+        store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
     let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
     let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
     [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]

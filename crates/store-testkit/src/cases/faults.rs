@@ -80,7 +80,11 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
     let mut lost = vec![];
     for _ in 0..3 {
         lost.push(
-            faulty.record(worker.id, vec![(job, AttemptResult::Gone)], vec![]).await.ok().map(|recorded| recorded.lost),
+            faulty
+                .record(worker.id, vec![(job, AttemptResult::Gone)], vec![])
+                .await
+                .ok()
+                .map(|recorded| recorded.lost),
         );
     }
     assert_eq!(lost, [None, None, Some(1)], "the second one was carried out");
@@ -100,7 +104,10 @@ async fn webhook_call_can_fail_by_injection(world: CaseContext) {
             faulty.page(tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await.is_err(),
             faulty.every_webhook(None, 9).await.is_err(),
             faulty.delivery(tenant, to.id, id).await.is_err(),
-            faulty.page(tenant, rows::deliveries::list(to.id, &DeliveryFilter::default(), sort, &page)).await.is_err(),
+            faulty
+                .page(tenant, rows::deliveries::list(to.id, &DeliveryFilter::default(), sort, &page))
+                .await
+                .is_err(),
             faulty.events_by_id(&[]).await.is_err(),
             faulty.to_deliver_again(tenant, to.id, &which, None, 9).await.is_err(),
             faulty.claim(Worker::new(&world).lease(now), now, &Claim::Oldest { most: 9 }).await.is_err(),

@@ -245,7 +245,11 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
     let mut poller = Poller::at(world.clone(), begun.next);
     poller.until(|events| !events.is_empty()).await;
     assert_eq!(poller.events, [first]);
-    assert_eq!(from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next, None, "others' events are not theirs");
+    assert_eq!(
+        from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next,
+        None,
+        "others' events are not theirs"
+    );
 }
 
 async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {

@@ -53,8 +53,14 @@ fn is_archived<T>(wanted: Archived, archived_at: Option<T>) -> bool {
 const ARCHIVED: [Archived; 4] = [Archived::No, Archived::Yes, Archived::All, Archived::All];
 
 /// Compares a list in one of its orders with one page size; successive numbers cover every order.
-async fn check<T>(world: &CaseContext, number: usize, list: List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
-where
+async fn check<T>(
+    world: &CaseContext,
+    number: usize,
+    list: List<T>,
+    all: &[T],
+    wanted: impl Fn(&T) -> bool,
+    what: &str,
+) where
     T: Sortable + Clone + PartialEq + std::fmt::Debug,
 {
     let sorts: Vec<_> = T::sorts().collect();
@@ -77,14 +83,22 @@ fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Popul
 
 async fn observation_filter(world: &CaseContext, all: &Population, number: usize, filter: observation::Filter) {
     let list = lists::observations(world, filter.clone());
-    check(world, number, list, &all.observations, |row| shows_observation(&filter, row, all), &format!("{filter:?}"))
-        .await;
+    check(
+        world,
+        number,
+        list,
+        &all.observations,
+        |row| shows_observation(&filter, row, all),
+        &format!("{filter:?}"),
+    )
+    .await;
 }
 
 async fn observation_list_matches_random_filters(world: CaseContext) {
     let all = Population::new(&world, 30, 300).await;
     let random = &world.random;
-    let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let people: Vec<_> =
+        all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
     let tags: Vec<_> = all.attributes.iter().map(|attribute| attribute.id).collect();
     for number in 0..COMBINATIONS {
         let filter = observation::Filter {
@@ -164,7 +178,8 @@ async fn observation_list_matches_for_common_and_rare_tags(world: CaseContext) {
     ];
     for (number, attribute_ids) in sets.into_iter().enumerate() {
         for archived in [Archived::No, Archived::Yes, Archived::All] {
-            let filter = observation::Filter { attribute_ids: attribute_ids.clone(), archived, ..Default::default() };
+            let filter =
+                observation::Filter { attribute_ids: attribute_ids.clone(), archived, ..Default::default() };
             observation_filter(&world, &all, number, filter.clone()).await;
             observation_filter(&world, &all, number + 1, filter).await;
         }
@@ -212,8 +227,12 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
     ];
     let managers: Vec<_> =
         all.people.iter().take(6).map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
-    let homes: Vec<_> =
-        all.departments.iter().map(|department| department.id).chain([DepartmentId::from_bytes([0; 16])]).collect();
+    let homes: Vec<_> = all
+        .departments
+        .iter()
+        .map(|department| department.id)
+        .chain([DepartmentId::from_bytes([0; 16])])
+        .collect();
     let emails: Vec<_> =
         all.people.iter().map(|person| folded(&person.email)).chain(["x@example.com".to_owned()]).collect();
     for number in 0..COMBINATIONS * 2 {
@@ -280,8 +299,11 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
 fn audit_entry(world: &CaseContext) -> AuditEntry {
     let random = &world.random;
     let kind = *random.pick(&[ActorKind::ApiKey, ActorKind::Employee, ActorKind::Connector, ActorKind::System]);
-    let actor =
-        Actor { kind, id: random.maybe(70, &["key_1".to_owned(), "key_2".to_owned()]), name: "Somebody".to_owned() };
+    let actor = Actor {
+        kind,
+        id: random.maybe(70, &["key_1".to_owned(), "key_2".to_owned()]),
+        name: "Somebody".to_owned(),
+    };
     let action = random.pick(&["employee.create", "employee.update", "observation.create"]);
     let target = random.pick(&["emp_1", "emp_2", "obs_1"]);
     AuditEntry { actor, occurred_at: instant(world), ..world.make.audit(action, target) }

@@ -50,8 +50,11 @@ fn some(world: &CaseContext) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
         let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
-        let status =
-            if outcome == FAILED { *world.random.pick(&[Status::Failed, Status::Dropped]) } else { Status::Success };
+        let status = if outcome == FAILED {
+            *world.random.pick(&[Status::Failed, Status::Dropped])
+        } else {
+            Status::Success
+        };
         HealthDelta::from_attempt(outcome, status, world.random.chance(80), at)
     };
     (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
@@ -122,7 +125,8 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
             assert_eq!(now.streak, Streak { failures: round * 40, since });
             assert_eq!(now.last_delivery_at, health.last().map(|delivery| delivery.last_at));
             // Each result reports a different number of failures; the highest one is the sum.
-            let mut told: Vec<_> = streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
+            let mut told: Vec<_> =
+                streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
             told.sort_by_key(|(_, streak)| streak.failures);
             let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
             assert_eq!(told, ((round - 1) * 40 + 1..=round * 40).collect::<Vec<_>>());
@@ -146,7 +150,10 @@ async fn last_delivery_time_never_decreases(world: CaseContext) {
         (delta(Status::Failed, 10), Status::Failed, 10),
     ];
     for (delta, status, seconds) in steps {
-        assert_eq!(recorded(&world, vec![(world.queue(&to), delta)]).await, [(world.queue(&to), Streak::default())]);
+        assert_eq!(
+            recorded(&world, vec![(world.queue(&to), delta)]).await,
+            [(world.queue(&to), Streak::default())]
+        );
         let now = stored(&world, &to).await.value;
         let shown = (now.last_delivery_status, now.last_delivery_at);
         assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
@@ -171,7 +178,8 @@ async fn health_delta_of_an_unknown_subscription_is_ignored(world: CaseContext) 
 
 async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
     let to = world.subscriber().await;
-    let many = HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
+    let many =
+        HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
         let streaks = recorded(&world, vec![(world.queue(&to), many)]).await;
         assert_eq!(streaks, [(world.queue(&to), Streak { failures, ..many.streak })]);

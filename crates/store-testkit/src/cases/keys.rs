@@ -41,7 +41,8 @@ async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
     for key in [&rotated, &plain] {
         keep(&world, key).await;
     }
-    let record = |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
+    let record =
+        |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
     assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
     assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
     // The store returns the key for the previous secret too; the domain decides whether that secret is still
@@ -126,7 +127,10 @@ async fn key_use_does_not_change_the_version(world: CaseContext) {
     // Recording a use does not change the version, so an earlier decision is not stale.
     let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
     world.save(vec![Write::put(&Row::expecting(renamed, Version::FIRST))]).await;
-    assert_eq!(store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version, Version(2));
+    assert_eq!(
+        store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version,
+        Version(2)
+    );
 }
 
 async fn key_belongs_to_its_organization(world: CaseContext) {
@@ -164,7 +168,10 @@ async fn expiring_keys_are_found_across_organizations(world: CaseContext) {
         let key = ApiKey { remind_at: remind_at.map(at), ..world.make.api_key() };
         keep(world, &key).await;
         if remind_at.is_some_and(|remind_at| remind_at <= 3) {
-            wanted.push((Tenant::live(world.tenant.organization), Versioned { value: key, version: Version::FIRST }));
+            wanted.push((
+                Tenant::live(world.tenant.organization),
+                Versioned { value: key, version: Version::FIRST },
+            ));
         }
     }
     wanted.sort_by_key(|(_, row)| row.value.remind_at);

@@ -26,7 +26,8 @@ async fn large_page_is_equal_when_read_again(world: CaseContext) {
         let fields = CustomFields([("field".to_owned(), Custom::Text(number.to_string().repeat(BYTES)))].into());
         all.push(world.add_employee(Employee { custom_fields: fields, ..world.make.employee() }).await);
     }
-    let list = lists::employees(&world, people::Filter { status: people::StatusFilter::All, ..Default::default() });
+    let list =
+        lists::employees(&world, people::Filter { status: people::StatusFilter::All, ..Default::default() });
     let (_, sort) = Employee::sorts().next().unwrap();
     let ids: Vec<_> = all.iter().map(|person| person.id).collect();
     for read in 0..READS {

@@ -35,7 +35,10 @@ pub(crate) struct List<T> {
 }
 
 impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
-    fn new(id: fn(&T) -> [u8; 16], read: impl Fn(Sort, PageRequest) -> Reading<T> + Send + Sync + 'static) -> Self {
+    fn new(
+        id: fn(&T) -> [u8; 16],
+        read: impl Fn(Sort, PageRequest) -> Reading<T> + Send + Sync + 'static,
+    ) -> Self {
         Self { id, read: Box::new(read) }
     }
 
@@ -48,11 +51,19 @@ impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
     }
 
     /// Walks the list and compares its entries with those of `all` that match `wanted`.
-    pub(crate) async fn must_show(&self, sort: Sort, limit: u16, all: &[T], wanted: impl Fn(&T) -> bool, what: &str) {
+    pub(crate) async fn must_show(
+        &self,
+        sort: Sort,
+        limit: u16,
+        all: &[T],
+        wanted: impl Fn(&T) -> bool,
+        what: &str,
+    ) {
         let wanted: Vec<T> = all.iter().filter(|row| wanted(row)).cloned().collect();
         let wanted = sorted(wanted, sort, self.id);
         let found = self.walk(sort, limit).await;
-        let ids = |entries: &[T]| entries.iter().map(|entry| u128::from_be_bytes((self.id)(entry))).collect::<Vec<_>>();
+        let ids =
+            |entries: &[T]| entries.iter().map(|entry| u128::from_be_bytes((self.id)(entry))).collect::<Vec<_>>();
         assert_eq!(ids(&found), ids(&wanted), "{what}, {sort:?}, {limit} a page");
         assert_eq!(found, wanted, "{what}, {sort:?}, {limit} a page");
     }
@@ -111,9 +122,9 @@ pub(crate) fn notifications(world: &CaseContext, filter: notification::Filter) -
         |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::notifications::list(&filter, sort, &page)).await },
-            )
+            Box::pin(async move {
+                world.store.page(world.tenant, rows::notifications::list(&filter, sort, &page)).await
+            })
         },
     )
 }
@@ -124,7 +135,9 @@ pub(crate) fn employees(world: &CaseContext, filter: people::Filter) -> List<Emp
         |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.page(world.tenant, rows::employees::list(&filter, sort, &page)).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::employees::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -135,7 +148,9 @@ pub(crate) fn departments(world: &CaseContext, filter: department::Filter) -> Li
         |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.page(world.tenant, rows::departments::list(&filter, sort, &page)).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::departments::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -146,7 +161,9 @@ pub(crate) fn attributes(world: &CaseContext, filter: attribute::Filter) -> List
         |row| row.id.to_bytes(),
         move |sort, page| {
             let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.page(world.tenant, rows::attributes::list(&filter, sort, &page)).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::attributes::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -168,7 +185,9 @@ pub(crate) fn webhooks(world: &CaseContext, filter: webhook::Filter) -> List<Sub
         |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.page(world.tenant, rows::webhooks::list(&filter, sort, &page)).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::webhooks::list(&filter, sort, &page)).await },
+            )
         },
     )
 }
@@ -192,7 +211,9 @@ pub(crate) fn connectors(world: &CaseContext, changed: Bounds<Timestamp>) -> Lis
         |row| row.id.to_bytes(),
         move |sort, page| {
             let world = world.clone();
-            Box::pin(async move { world.store.page(world.tenant, rows::connectors::list(changed, sort, &page)).await })
+            Box::pin(
+                async move { world.store.page(world.tenant, rows::connectors::list(changed, sort, &page)).await },
+            )
         },
     )
 }

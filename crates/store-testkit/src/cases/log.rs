@@ -58,7 +58,13 @@ async fn delivery_attempt_round_trips(world: CaseContext) {
     let plain = || entry(&world, &to, world.make.tick());
     let table = [
         plain(),
-        Delivery { status: Status::Success, response_status: 204, delivered_at: Some(late), failure: None, ..plain() },
+        Delivery {
+            status: Status::Success,
+            response_status: 204,
+            delivered_at: Some(late),
+            failure: None,
+            ..plain()
+        },
         Delivery { attempted_at: late, failure: Some(FailureReason::Forbidden), ..plain() },
         Delivery { status: Status::Dropped, response_status: 0, response_duration_ms: 15_000, ..plain() },
         Delivery { attempt: u16::MAX, response_status: u16::MAX, response_duration_ms: u32::MAX, ..plain() },

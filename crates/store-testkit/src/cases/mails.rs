@@ -79,7 +79,10 @@ async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
     }
     let granted = at_once(tasks).await.into_iter().filter(|granted| *granted).count();
     assert_eq!((granted, counted(one, today).await), (5, 5));
-    assert!(count(other, today).await && count(one, today.next()).await, "each address and day has a count of its own");
+    assert!(
+        count(other, today).await && count(one, today.next()).await,
+        "each address and day has a count of its own"
+    );
     assert_eq!((counted(one, today).await, counted(one, today.next()).await), (5, 1), "the day before is kept");
     assert!(count(other, today.next().next()).await);
     assert_eq!(counted(one, today).await, 0, "older days are forgotten");

@@ -40,7 +40,8 @@ const SCOPES: [&[Scope]; 6] = [
     &[Scope::Employee, Scope::Manager, Scope::Org],
     &[],
 ];
-const OPEN: [Status; 5] = [Status::Proposed, Status::Approved, Status::InProgress, Status::Completed, Status::Missed];
+const OPEN: [Status; 5] =
+    [Status::Proposed, Status::Approved, Status::InProgress, Status::Completed, Status::Missed];
 
 fn every_status() -> Vec<Status> {
     [&OPEN[..], &[Status::Archived]].concat()
@@ -100,7 +101,8 @@ fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {
 async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
     let (all, objectives) = populated(&world, 250).await;
     let random = &world.random;
-    let people: Vec<_> = all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
+    let people: Vec<_> =
+        all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
     for number in 0..90 {
         let few: Vec<_> = every_status().into_iter().filter(|_| random.chance(40)).collect();
         let filter = Filter {
@@ -301,8 +303,10 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
     world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
     let at = make.tick();
-    let stale =
-        vec![Write::NotificationsRead(one.id, at), Write::employee(&Row::expecting(one.clone(), Version(5)), None)];
+    let stale = vec![
+        Write::NotificationsRead(one.id, at),
+        Write::employee(&Row::expecting(one.clone(), Version(5)), None),
+    ];
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     let list = lists::notifications(&world, notification::Filter::default());
     let sort = Sort::up(SortBy::CreatedAt);

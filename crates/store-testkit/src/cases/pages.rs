@@ -78,8 +78,10 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
     let (some, other) = (connectors[3].updated_at, connectors[17].updated_at);
     let (gte, lte) = (Some(some.min(other)), Some(some.max(other)));
     for bounds in [Bounds::default(), Bounds { gte, lte: None }, Bounds { gte: None, lte }, Bounds { gte, lte }] {
-        let within = |at: Timestamp| bounds.gte.is_none_or(|from| at >= from) && bounds.lte.is_none_or(|to| at <= to);
-        every_order(&lists::connectors(&world, bounds), &connectors, |row| within(row.updated_at), "changed").await;
+        let within =
+            |at: Timestamp| bounds.gte.is_none_or(|from| at >= from) && bounds.lte.is_none_or(|to| at <= to);
+        every_order(&lists::connectors(&world, bounds), &connectors, |row| within(row.updated_at), "changed")
+            .await;
         every_order(&lists::api_keys(&world, bounds), &keys, |row| within(row.updated_at), "changed").await;
     }
     let elsewhere = world.in_other_tenant();
@@ -162,7 +164,8 @@ async fn insert_person(world: &CaseContext) {
 
 async fn insert_department(world: &CaseContext) {
     let name = format!("{} {}", world.random.pick(&NAMES), world.make.number() + 100);
-    let it = Department { name, created_at: instant(world), updated_at: instant(world), ..world.make.department() };
+    let it =
+        Department { name, created_at: instant(world), updated_at: instant(world), ..world.make.department() };
     world.save(vec![Write::put(&Row::new(it))]).await;
 }
 
@@ -183,7 +186,8 @@ async fn list_continues_behind_a_removed_position(world: CaseContext) {
         let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
         let at = crate::place(gone, sort, id);
         let behind = |observation: &&Observation| {
-            let (here, there) = ((observation.key(sort.by), observation.id.to_bytes()), (Some(at.key.clone()), at.id));
+            let (here, there) =
+                ((observation.key(sort.by), observation.id.to_bytes()), (Some(at.key.clone()), at.id));
             if sort.descending { here < there } else { here > there }
         };
         let wanted: Vec<_> = ordered.iter().filter(behind).take(7).cloned().collect();
@@ -195,7 +199,8 @@ async fn list_continues_behind_a_removed_position(world: CaseContext) {
 async fn empty_list_is_one_empty_page(world: CaseContext) {
     let page = PageRequest { limit: 10, after: None };
     for (_, sort) in Observation::sorts() {
-        let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
+        let list =
+            lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
         let empty = list.page(sort, page.clone()).await;
         assert_eq!((empty.items, empty.more), (vec![], false));
     }

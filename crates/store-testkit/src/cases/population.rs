@@ -58,8 +58,9 @@ impl Population {
     }
 
     pub(super) fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
-        let above =
-            |id: EmployeeId| self.people.iter().find(|person| person.id == id).and_then(|person| person.manager_id);
+        let above = |id: EmployeeId| {
+            self.people.iter().find(|person| person.id == id).and_then(|person| person.manager_id)
+        };
         let mut next = above(id);
         while let Some(it) = next {
             if it == manager {

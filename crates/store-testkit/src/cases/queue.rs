@@ -63,7 +63,8 @@ async fn event_is_queued_for_active_subscriptions_to_its_type(world: CaseContext
     for (it, subscriptions) in worlds.iter().zip(&subscriptions) {
         let events = it.happened(&kinds).await;
         for to in subscriptions {
-            wanted.extend(events.iter().filter(|event| to.wants(event.kind)).map(|event| it.delivery_of(event, to)));
+            wanted
+                .extend(events.iter().filter(|event| to.wants(event.kind)).map(|event| it.delivery_of(event, to)));
         }
     }
     assert_eq!(wanted.len(), 3 * (24 + 1 + 3));
@@ -110,7 +111,8 @@ async fn refused_change_queues_no_delivery(world: CaseContext) {
     let taken = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
     for write in [stale, taken, Write::WebhookRemoved(to.id, Version(7))] {
-        let (_, change) = announcing(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
+        let (_, change) =
+            announcing(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
         let lease = Some(worker.lease(world.now()));
         assert!(world.commit(ChangeSet { lease, ..change }).await.is_err());
     }
@@ -253,7 +255,8 @@ async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
         });
         let results = at_once(tasks).await;
         assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Stale))), "{results:?}");
-        let made: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).map(|number| promises[number]).collect();
+        let made: Vec<_> =
+            (0..10).filter(|number| results[*number].is_ok()).map(|number| promises[number]).collect();
         assert_eq!(made.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
         assert_eq!(worker.all(END).await, made);

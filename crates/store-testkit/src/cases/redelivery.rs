@@ -27,7 +27,8 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-const KINDS: [EventType; 3] = [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObjectiveArchived];
+const KINDS: [EventType; 3] =
+    [EventType::EmployeeCreated, EventType::EmployeeUpdated, EventType::ObjectiveArchived];
 
 async fn events_are_read_by_tenant_and_id(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
@@ -93,8 +94,11 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
         let (since, until) = (events[4].created_at, events[12].created_at);
         let within = RedeliveryFilter { since, until, ..any() };
         assert_eq!(again(&world, &to, &within, most).await, ids(&events[4..12]));
-        let wider =
-            RedeliveryFilter { since: just_before(since), until: Timestamp::from_millis(until.millis() + 1), ..any() };
+        let wider = RedeliveryFilter {
+            since: just_before(since),
+            until: Timestamp::from_millis(until.millis() + 1),
+            ..any()
+        };
         assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
         let types = vec![KINDS[0], KINDS[2]];
         let some = RedeliveryFilter { types: types.clone(), ..within.clone() };
@@ -105,7 +109,8 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
     let wanted = [&events[4], &events[5]];
-    let wanted = wanted.map(|event| EventToRedeliver { event_id: event.id, event_type: event.kind, is_queued: false });
+    let wanted =
+        wanted.map(|event| EventToRedeliver { event_id: event.id, event_type: event.kind, is_queued: false });
     assert_eq!(page, wanted);
 }
 
@@ -143,7 +148,9 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let retried = |at: usize| *again.iter().find(|job| job.event_id == events[at].id).unwrap();
     let now = world.now();
     let back = |at: usize, until| (retried(at), AttemptResult::Back(until));
-    worker.keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), AttemptResult::Parked), back(3, now)]).await;
+    worker
+        .keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), AttemptResult::Parked), back(3, now)])
+        .await;
     worker
         .keeps(vec![
             back(4, later.plus_seconds(7_200)),
@@ -151,7 +158,8 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
             (jobs[6], AttemptResult::Back(now)),
         ])
         .await;
-    let wanted = [0, 4].map(|at| EventToRedeliver { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
+    let wanted =
+        [0, 4].map(|at| EventToRedeliver { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
     for only_failed in [true, false] {
         let which = RedeliveryFilter { only_failed, now, ..any() };
         let found = world.store.to_deliver_again(world.tenant, to.id, &which, None, 9).await.unwrap();
@@ -244,9 +252,11 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
         let types = KINDS.into_iter().filter(|_| world.random.chance(70)).collect();
         let which =
             RedeliveryFilter { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
-        let has = |event: &Event, status| log.iter().any(|entry| entry.event_id == event.id && entry.status == status);
+        let has =
+            |event: &Event, status| log.iter().any(|entry| entry.event_id == event.id && entry.status == status);
         let wanted = events.iter().filter(|event| {
-            let failed = (has(event, Status::Failed) || has(event, Status::Dropped)) && !has(event, Status::Success);
+            let failed =
+                (has(event, Status::Failed) || has(event, Status::Dropped)) && !has(event, Status::Success);
             (which.since..which.until).contains(&event.created_at)
                 && which.types.contains(&event.kind)
                 && !queued.contains(&event.id)

@@ -90,7 +90,9 @@ async fn department_is_vacant_when_all_members_left(world: CaseContext) {
     assert!(holds(&world, vacant).await, "no member ever joined");
     assert!(!has_members(&world, &department).await);
     let member = world.add_employee(Employee { department_id: Some(department.id), ..make.employee() }).await;
-    for (version, status) in (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active]) {
+    for (version, status) in
+        (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active])
+    {
         let value = Employee { status, ..member.clone() };
         world.save(vec![Write::employee(&Row::expecting(value, Version(version)), None)]).await;
         let has_left = status == Status::Deactivated;
@@ -134,8 +136,10 @@ async fn hire_and_move_in_one_change_set_count_once(world: CaseContext) {
     let tree = world.tree().await;
     let change = |seen| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
-        let moved =
-            Write::employee(&Row::expecting(state, Version::FIRST), Some(ReportingLineChange { seen: Some(seen) }));
+        let moved = Write::employee(
+            &Row::expecting(state, Version::FIRST),
+            Some(ReportingLineChange { seen: Some(seen) }),
+        );
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
         world.make.change(vec![moved, new])
     };
@@ -222,7 +226,8 @@ async fn department_being_archived_gets_no_members(world: CaseContext) {
         let open = vec![Require::open::<Department>(department.id)];
         let here = Some(department.id);
         let join = joins(Employee { department_id: here, ..make.employee() });
-        let enter = Write::employee(&Row::expecting(Employee { department_id: here, ..mover }, Version::FIRST), None);
+        let enter =
+            Write::employee(&Row::expecting(Employee { department_id: here, ..mover }, Version::FIRST), None);
         let mut changes = vec![
             ChangeSet { requires: vec![Require::DepartmentVacant(department.id)], ..make.change(vec![close]) },
             ChangeSet { requires: open.clone(), ..make.change(vec![enter]) },
@@ -234,7 +239,10 @@ async fn department_being_archived_gets_no_members(world: CaseContext) {
         let now = store.row::<Department>(*tenant, department.id).await.unwrap().unwrap();
         let members = has_members(&world, &department).await;
         assert!(now.value.archived_at.is_none() || !members, "round {round}: an archived department has members");
-        assert!(now.value.archived_at.is_some() || members, "round {round}: the department is open and has no members");
+        assert!(
+            now.value.archived_at.is_some() || members,
+            "round {round}: the department is open and has no members"
+        );
     }
 }
 

@@ -89,7 +89,8 @@ async fn texts_and_times_round_trip(world: CaseContext) {
 async fn custom_values_keep_their_type(world: CaseContext) {
     let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
     let mut fields = CustomFields::default();
-    for (at, it) in ["0", "-1", "1.5", "18446744073709551615", "-9223372036854775808", "1e300"].iter().enumerate() {
+    for (at, it) in ["0", "-1", "1.5", "18446744073709551615", "-9223372036854775808", "1e300"].iter().enumerate()
+    {
         fields.0.insert(format!("number {at}"), number(it));
     }
     for (at, it) in TEXTS.iter().enumerate() {
@@ -168,7 +169,8 @@ async fn rows_are_read_by_several_ids(world: CaseContext) {
         assert_eq!(ids(found.iter().map(|row| row.value.id)), known);
         assert!(found.iter().all(|row| people.contains(&row.value) && row.version == Version::FIRST));
     }
-    let found = store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
+    let found =
+        store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
     assert_eq!(ids(found.into_iter().map(|row| row.value.id)), ids(departments.map(|department| department.id)));
     let tags = [attributes[1].id, make.id(), attributes[0].id];
     let found = store.rows::<Attribute>(*tenant, &tags).await.unwrap();
@@ -287,14 +289,17 @@ async fn corrupt_row_fails_its_list(world: CaseContext) {
     let page = PageRequest { limit: 10, after: None };
     let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
     let filter = observation::Filter::default();
-    let observations = store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, created, &page)).await;
+    let observations =
+        store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, created, &page)).await;
     assert_eq!(name_of_result(observations), ("observations", "type"));
-    let people =
-        store.page(*tenant, rows::employees::list(&candor_domain::people::Filter::default(), created, &page)).await;
+    let people = store
+        .page(*tenant, rows::employees::list(&candor_domain::people::Filter::default(), created, &page))
+        .await;
     assert_eq!(name_of_result(people), ("employees", "role"));
     let entries = store.page(*tenant, rows::audit::list(&audit::Filter::default(), occurred, &page)).await;
     assert_eq!(name_of_result(entries), ("audit_entries", "actor_type"));
     let filter = candor_domain::event::FeedFilter::default();
-    let feed = store.feed(*tenant, &filter, crate::world::EVER, &candor_domain::event::FeedStart::Oldest, 10).await;
+    let feed =
+        store.feed(*tenant, &filter, crate::world::EVER, &candor_domain::event::FeedStart::Oldest, 10).await;
     assert_eq!(name_of_result(feed), ("events", "type"));
 }

@@ -56,7 +56,11 @@ fn pending(it: &Observation, version: Version) -> PendingRow {
 fn segment(id: u8, documents: i64) -> SegmentContents {
     let document = |at: i64| Document {
         key: DocumentKey { created_at: Timestamp::from_millis(at), id: [id; 16] },
-        terms: vec!["calm".to_owned(), format!("own{at:05}"), if at % 3 == 0 { "third" } else { "wörd" }.to_owned()],
+        terms: vec![
+            "calm".to_owned(),
+            format!("own{at:05}"),
+            if at % 3 == 0 { "third" } else { "wörd" }.to_owned(),
+        ],
     };
     SegmentContents::build([id; 16], (0..documents).map(document).collect()).unwrap()
 }
@@ -103,7 +107,10 @@ async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     world.save(vec![Write::put(&Row::expecting(changed.clone(), Version::FIRST))]).await;
     assert!(change(&world, IndexChange { indexed: seen.clone(), ..with(&segment(1, 2)) }).await);
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
-    assert!(!change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await, "somebody else did that");
+    assert!(
+        !change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await,
+        "somebody else did that"
+    );
     assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
 
     // A row without searchable words is not queued for indexing.
@@ -226,8 +233,10 @@ async fn search_backlog_is_indexed_once(world: CaseContext) {
         rows.into_iter().map(|row| row.value.id.to_bytes()).collect::<Vec<_>>()
     };
     assert_eq!(next(&begun).await, all[..3]);
-    let on =
-        |of: &UnindexedTable, up_to| IndexChange { backlog: Some((of.clone(), up_to)), ..IndexChange::created_at(AT) };
+    let on = |of: &UnindexedTable, up_to| IndexChange {
+        backlog: Some((of.clone(), up_to)),
+        ..IndexChange::created_at(AT)
+    };
     assert!(change(&world, on(&begun, Some(all[2]))).await);
     assert!(!change(&world, on(&begun, Some(all[2]))).await, "somebody else did that");
     let gone_on = UnindexedTable { after: all[2], ..begun };

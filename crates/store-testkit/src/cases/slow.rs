@@ -48,7 +48,8 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
         actions: vec!["department.created".to_owned()],
         ..Default::default()
     };
-    let deliveries = DeliveryFilter { event_type: Some(EventType::TestPing), event_id: Some(make.id()), status: None };
+    let deliveries =
+        DeliveryFilter { event_type: Some(EventType::TestPing), event_id: Some(make.id()), status: None };
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
     let begun = ObjectiveFilter::parse(
         Family::Employees,
@@ -60,21 +61,35 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
     vec![
         (
             "type",
-            store.page(tenant, rows::observations::list(&typed, Viewer::Everything, by_time, &PAGE)).await.map(drop),
+            store
+                .page(tenant, rows::observations::list(&typed, Viewer::Everything, by_time, &PAGE))
+                .await
+                .map(drop),
             &["filter[type]"],
         ),
         (
             "changed",
-            store.page(tenant, rows::observations::list(&changed, Viewer::Everything, by_time, &PAGE)).await.map(drop),
+            store
+                .page(tenant, rows::observations::list(&changed, Viewer::Everything, by_time, &PAGE))
+                .await
+                .map(drop),
             &["filter[updated_at]"],
         ),
-        ("role", store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop), &["filter[role]"]),
+        (
+            "role",
+            store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop),
+            &["filter[role]"],
+        ),
         (
             "departments",
             store.page(tenant, rows::departments::list(&departments, by_name, &PAGE)).await.map(drop),
             &["filter[updated_at]"],
         ),
-        ("log", store.page(tenant, rows::audit::list(&entries, of_log, &PAGE)).await.map(drop), &["filter[action]"]),
+        (
+            "log",
+            store.page(tenant, rows::audit::list(&entries, of_log, &PAGE)).await.map(drop),
+            &["filter[action]"],
+        ),
         (
             "deliveries",
             store.page(tenant, rows::deliveries::list(make.id(), &deliveries, by_time, &PAGE)).await.map(drop),
@@ -110,7 +125,10 @@ async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> V
     vec![
         (
             "of one",
-            store.page(tenant, rows::observations::list(&of_one, Viewer::Everything, by_day, &PAGE)).await.map(drop),
+            store
+                .page(tenant, rows::observations::list(&of_one, Viewer::Everything, by_day, &PAGE))
+                .await
+                .map(drop),
             &[],
         ),
         (

@@ -48,8 +48,10 @@ impl SummarySet {
                 let status = *world.random.pick(Status::ALL);
                 let employee_id = *world.random.pick(&ids);
                 // Some authors write about themselves, and some archived summaries were shared before.
-                let author_id = if world.random.chance(15) { Some(employee_id) } else { world.random.maybe(70, &ids) };
-                let was_shared = status == Status::Shared || (status == Status::Archived && world.random.chance(50));
+                let author_id =
+                    if world.random.chance(15) { Some(employee_id) } else { world.random.maybe(70, &ids) };
+                let was_shared =
+                    status == Status::Shared || (status == Status::Archived && world.random.chance(50));
                 Summary {
                     status,
                     author_id,
@@ -114,7 +116,8 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
 async fn summary_list_is_walked_in_every_order(world: CaseContext) {
     let all = SummarySet::new(&world, 80).await;
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
-    for viewer in [Viewer::Everything, Viewer::Person(all.people.people[0].id), Viewer::Person(all.people.people[2].id)]
+    for viewer in
+        [Viewer::Everything, Viewer::Person(all.people.people[0].id), Viewer::Person(all.people.people[2].id)]
     {
         let list = lists::summaries(&world, everything.clone(), viewer);
         for (_, sort) in Summary::sorts() {
@@ -200,7 +203,8 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
     world.save([&goal, &other].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
     assert_eq!(linked(&world, goal.id).await, []);
-    let including = |ids: &[ObjectiveId]| Summary { included_objective_ids: ids.to_vec(), ..make.summary(person.id) };
+    let including =
+        |ids: &[ObjectiveId]| Summary { included_objective_ids: ids.to_vec(), ..make.summary(person.id) };
     let (first, second) = (including(&[goal.id]), including(&[other.id, goal.id]));
     for it in [&second, &first] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
@@ -242,7 +246,8 @@ async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseCont
     let archived = Observation { archived_at: Some(make.tick()), ..gone.clone() };
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let everybodys = lists::summaries(&world, everything.clone(), Viewer::Everything);
-    let below = lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
+    let below =
+        lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
     for (write, hidden) in [
         (Row::expecting(archived.clone(), Version::FIRST), vec![gone.id]),
         (Row::expecting(gone.clone(), Version(2)), vec![]),

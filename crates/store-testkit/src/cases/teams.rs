@@ -71,11 +71,15 @@ impl Teams {
         let page = PageRequest { limit: 100, after: None };
         let (by_date, by_time) = (Sort::down(SortBy::ObservationDate), Sort::down(SortBy::CreatedAt));
         let filter = observation::Filter { manager_id: Some(manager), ..observation::Filter::default() };
-        let observations =
-            store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_date, &page)).await.unwrap();
+        let observations = store
+            .page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_date, &page))
+            .await
+            .unwrap();
         let shown: BTreeSet<_> = observations.items.into_iter().map(|item| item.employee_id).collect();
-        let again =
-            store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_time, &page)).await.unwrap();
+        let again = store
+            .page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_time, &page))
+            .await
+            .unwrap();
         assert_eq!(again.items.into_iter().map(|item| item.employee_id).collect::<BTreeSet<_>>(), shown);
         let filter = Filter {
             scopes: vec![Scope::Employee],

@@ -89,15 +89,25 @@ impl Full {
             ("organization", store.row::<Organization>(tenant, tenant.organization).await.unwrap().is_some()),
             ("department", store.row::<Department>(tenant, it.department.id).await.unwrap().is_some()),
             ("departments", !store.rows::<Department>(tenant, &[it.department.id]).await.unwrap().is_empty()),
-            ("department name", store.id_by(tenant, rows::departments::BY_NAME, department).await.unwrap().is_some()),
-            ("members", store.first(tenant, rows::employees::members_of(it.department.id, 1)).await.unwrap().is_some()),
+            (
+                "department name",
+                store.id_by(tenant, rows::departments::BY_NAME, department).await.unwrap().is_some(),
+            ),
+            (
+                "members",
+                store.first(tenant, rows::employees::members_of(it.department.id, 1)).await.unwrap().is_some(),
+            ),
             ("attribute", store.row::<Attribute>(tenant, it.attribute.id).await.unwrap().is_some()),
             ("attributes", !store.rows::<Attribute>(tenant, &[it.attribute.id]).await.unwrap().is_empty()),
             ("attribute name", store.id_by(tenant, rows::attributes::BY_NAME, attribute).await.unwrap().is_some()),
             ("connector", store.row::<Connector>(tenant, it.connector.id).await.unwrap().is_some()),
             (
                 "managed",
-                !store.entries(tenant, rows::employees::managed_by(it.connector.id, None, 9)).await.unwrap().is_empty(),
+                !store
+                    .entries(tenant, rows::employees::managed_by(it.connector.id, None, 9))
+                    .await
+                    .unwrap()
+                    .is_empty(),
             ),
             ("person", store.row::<Employee>(tenant, it.person.id).await.unwrap().is_some()),
             ("people", !store.rows::<Employee>(tenant, &people).await.unwrap().is_empty()),
@@ -172,7 +182,8 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
         full.write(other).await;
         assert_eq!(full.listed(other).await, before);
         assert_eq!(other.employee(full.person.id).await.value, full.person);
-        let observation = other.store.row::<Observation>(other.tenant, full.observation.id).await.unwrap().unwrap();
+        let observation =
+            other.store.row::<Observation>(other.tenant, full.observation.id).await.unwrap().unwrap();
         assert_eq!(observation.value, full.observation);
     }
     assert_eq!(full.listed(&world).await, before);
@@ -220,7 +231,10 @@ async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
             ("manager", joins(Employee { manager_id: Some(full.manager.id), ..make.employee() })),
             (
                 "new manager",
-                Write::employee(&Row::expecting(moved, Version::FIRST), Some(ReportingLineChange { seen: Some(tree) })),
+                Write::employee(
+                    &Row::expecting(moved, Version::FIRST),
+                    Some(ReportingLineChange { seen: Some(tree) }),
+                ),
             ),
             ("department", joins(Employee { department_id: Some(full.department.id), ..make.employee() })),
             ("connector", joins(Employee { connector_id: Some(full.connector.id), ..make.employee() })),

@@ -64,7 +64,8 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
-    let archived = candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
+    let archived =
+        candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
     world.save(vec![Write::put(&Row::new(archived))]).await;
     let change = Write::employee(&Row::expecting(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();

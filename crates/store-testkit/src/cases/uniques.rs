@@ -108,7 +108,10 @@ async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
             Unique::DepartmentName,
         ),
         (
-            Write::put(&Row::expecting(Attribute { name: archived_attribute.name.to_uppercase(), ..attribute }, seen)),
+            Write::put(&Row::expecting(
+                Attribute { name: archived_attribute.name.to_uppercase(), ..attribute },
+                seen,
+            )),
             Unique::AttributeName,
         ),
     ];
@@ -153,14 +156,23 @@ async fn unique_value_is_found_case_insensitively(world: CaseContext) {
     world.save(vec![Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))]).await;
     let none: Option<EmployeeId> = None;
     assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, folded(&email)).await.unwrap(), Some(it.id));
-    assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, "nobody@example.com".to_owned()).await.unwrap(), none);
-    assert_eq!(store.id_by(*tenant, rows::employees::BY_EXTERNAL_ID, "HR-1".to_owned()).await.unwrap(), Some(it.id));
+    assert_eq!(
+        store.id_by(*tenant, rows::employees::BY_EMAIL, "nobody@example.com".to_owned()).await.unwrap(),
+        none
+    );
+    assert_eq!(
+        store.id_by(*tenant, rows::employees::BY_EXTERNAL_ID, "HR-1".to_owned()).await.unwrap(),
+        Some(it.id)
+    );
     assert_eq!(store.id_by(*tenant, rows::employees::BY_EXTERNAL_ID, "hr-1".to_owned()).await.unwrap(), none);
     assert_eq!(
         store.id_by(*tenant, rows::departments::BY_NAME, "göteborg care".to_owned()).await.unwrap(),
         Some(department.id)
     );
     assert_eq!(store.id_by(*tenant, rows::departments::BY_NAME, "göteborg".to_owned()).await.unwrap(), None);
-    assert_eq!(store.id_by(*tenant, rows::attributes::BY_NAME, "élan".to_owned()).await.unwrap(), Some(attribute.id));
+    assert_eq!(
+        store.id_by(*tenant, rows::attributes::BY_NAME, "élan".to_owned()).await.unwrap(),
+        Some(attribute.id)
+    );
     assert_eq!(store.id_by(*tenant, rows::attributes::BY_NAME, "elan".to_owned()).await.unwrap(), None);
 }

@@ -63,7 +63,11 @@ async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
         assert!(left.iter().all(|event| event.created_at >= middle));
         for number in 0..10 {
             let [old, new] = ["old", "new"].map(|name| tenant.make.replay(&format!("{name}-{number}")).key);
-            assert_eq!(tenant.store.replay(tenant.tenant, &old, end).await.unwrap(), None, "gone, not only hidden");
+            assert_eq!(
+                tenant.store.replay(tenant.tenant, &old, end).await.unwrap(),
+                None,
+                "gone, not only hidden"
+            );
             assert!(tenant.store.replay(tenant.tenant, &new, now).await.unwrap().is_some());
         }
     }

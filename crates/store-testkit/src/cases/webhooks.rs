@@ -46,7 +46,9 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
         Subscription { event_types: Topics::new(every_kind.clone()), ..make.subscription() },
         Subscription { event_types: Topics::new(every_kind.chain([Topic::Every])), ..make.subscription() },
         Subscription { active: false, description: Some(String::new()), ..make.subscription() },
-        Subscription { description: Some("it's \"quoted\" % 👍🏽 \u{202e}".to_owned()), ..make.subscription() },
+        Subscription {
+            description: Some("it's \"quoted\" % 👍🏽 \u{202e}".to_owned()), ..make.subscription()
+        },
         Subscription {
             url: format!("https://user@hooks.example.com:8443/{}?a=b&c=%20#d", "é".repeat(900)),
             ..make.subscription()
@@ -128,9 +130,10 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
         assert_eq!(stored(&others, &mine).await, None);
         let list = lists::webhooks(&others, webhook::Filter::default());
         assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
-        for write in
-            [Write::put(&Row::expecting(mine.clone(), Version::FIRST)), Write::WebhookRemoved(mine.id, Version::FIRST)]
-        {
+        for write in [
+            Write::put(&Row::expecting(mine.clone(), Version::FIRST)),
+            Write::WebhookRemoved(mine.id, Version::FIRST),
+        ] {
             let result = others.try_save(write).await;
             assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
         }
@@ -204,11 +207,17 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
         for value in wrong {
             world.spoil(&format!("UPDATE webhooks SET {column} = {value}")).await;
             let wanted = ("webhooks", column);
-            assert_eq!(name_of_result(world.store.row::<Subscription>(world.tenant, to.id).await), wanted, "{value}");
+            assert_eq!(
+                name_of_result(world.store.row::<Subscription>(world.tenant, to.id).await),
+                wanted,
+                "{value}"
+            );
             assert_eq!(name_of_result(world.store.every_webhook(None, 9).await), wanted, "{value}");
             let sort = Sort::up(SortBy::CreatedAt);
-            let list =
-                world.store.page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await;
+            let list = world
+                .store
+                .page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page))
+                .await;
             assert_eq!(name_of_result(list), wanted, "{value}");
         }
         world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
@@ -234,7 +243,9 @@ async fn corrupt_attempt_names_its_column(world: CaseContext) {
         assert_eq!(name_of_result(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
         let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
         assert_eq!(
-            name_of_result(world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await),
+            name_of_result(
+                world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await
+            ),
             wanted
         );
         world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
@@ -250,8 +261,11 @@ async fn corrupt_queued_delivery_names_its_column(world: CaseContext) {
     let jobs = [one(), one()];
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
-    let table =
-        [("event_type", "'employee.created'", "'spoilt'"), ("origin", "'replay'", "''"), ("attempt", "1", "65536")];
+    let table = [
+        ("event_type", "'employee.created'", "'spoilt'"),
+        ("origin", "'replay'", "''"),
+        ("attempt", "1", "65536"),
+    ];
     for (column, right, wrong) in table {
         world.spoil(&format!("UPDATE delivery_jobs SET {column} = {wrong}")).await;
         for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9))] {

@@ -64,7 +64,8 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
         let set = self.plan().backlog.clone();
         let of_tenant =
             set.iter().filter(|backlog| tenant.is_none_or(|tenant| backlog.tenant == tenant)).cloned().collect();
-        let answer = async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
+        let answer =
+            async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
         self.through(FaultyCall::Upkeep, answer).await
     }
 }
@@ -88,7 +89,8 @@ impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     }
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;
-        self.through(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } }).await
+        self.through(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } })
+            .await
     }
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         self.through(FaultyCall::Itself, self.store.probe_write(at)).await

@@ -23,7 +23,11 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
         self.through(FaultyCall::Batch, self.store.subscribers(tenant)).await
     }
-    async fn every_webhook(&self, after: Option<QueueKey>, most: u16) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
+    async fn every_webhook(
+        &self,
+        after: Option<QueueKey>,
+        most: u16,
+    ) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
         self.through(FaultyCall::Batch, self.store.every_webhook(after, most)).await
     }
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {

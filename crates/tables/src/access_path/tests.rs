@@ -38,7 +38,8 @@ fn in_every_order<T: Sortable>(list: impl Fn(Sort) -> Vec<Listing>) -> Vec<(&'st
 /// Returns the orders in which no index answers a list, with the unanswered filters.
 fn slow<T: Sortable + Stored>(list: impl Fn(Sort) -> TypedListing<T>) -> Vec<(&'static str, Vec<String>)> {
     let lists = in_every_order::<T>(|sort| list(sort).parts().to_vec());
-    let slow = lists.into_iter().filter(|(_, list)| !list.iter().all(|listing| AccessPath::new(listing).is_answered()));
+    let slow =
+        lists.into_iter().filter(|(_, list)| !list.iter().all(|listing| AccessPath::new(listing).is_answered()));
     slow.map(|(word, value)| (word, unanswered_parameters(&value))).collect()
 }
 
@@ -69,7 +70,10 @@ fn unfiltered_list_has_an_index_for_every_order() {
         none
     );
     assert_eq!(slow::<Employee>(|sort| rows::employees::list(&people::Filter::default(), sort, &PAGE)), none);
-    assert_eq!(slow::<Department>(|sort| rows::departments::list(&department::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Department>(|sort| rows::departments::list(&department::Filter::default(), sort, &PAGE)),
+        none
+    );
     assert_eq!(slow::<Attribute>(|sort| rows::attributes::list(&attribute::Filter::default(), sort, &PAGE)), none);
     assert_eq!(
         slow::<Notification>(|sort| rows::notifications::list(&notification::Filter::default(), sort, &PAGE)),
@@ -77,9 +81,15 @@ fn unfiltered_list_has_an_index_for_every_order() {
     );
     let all = assignment::Filter::default();
     assert_eq!(slow::<Assignment>(|sort| rows::assignments::list(&all, Viewer::Everything, sort, &PAGE)), none);
-    assert_eq!(slow::<Assignment>(|sort| rows::assignments::list(&all, Viewer::Person(someone()), sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Assignment>(|sort| rows::assignments::list(&all, Viewer::Person(someone()), sort, &PAGE)),
+        none
+    );
     let all = conversation::Filter::default();
-    assert_eq!(slow::<Conversation>(|sort| rows::conversations::list(&all, Viewer::Everything, sort, &PAGE)), none);
+    assert_eq!(
+        slow::<Conversation>(|sort| rows::conversations::list(&all, Viewer::Everything, sort, &PAGE)),
+        none
+    );
     assert_eq!(
         slow::<Conversation>(|sort| rows::conversations::list(&all, Viewer::Person(someone()), sort, &PAGE)),
         none
@@ -103,7 +113,8 @@ fn unfiltered_list_has_an_index_for_every_order() {
 
 #[test]
 fn filtered_list_has_an_index_for_some_orders() {
-    let filter = observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
+    let filter =
+        observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
     let by = |name: &str| vec![name.to_owned()];
     assert_eq!(
         slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE)),
@@ -171,7 +182,10 @@ fn filter_without_an_index_is_named() {
     assert_eq!(named.len(), Observation::sorts().count());
     assert!(named.iter().all(|(_, names)| *names == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
-    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)).len(), Employee::sorts().count());
+    assert_eq!(
+        slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)).len(),
+        Employee::sorts().count()
+    );
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
     let lists = objectives(&query, Viewer::Everything, Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
@@ -270,7 +284,9 @@ fn observation_list_of_a_viewer_leaves_out_empty_parts() {
     let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let parts = |employee_id| {
         let filter = observation::Filter { employee_id, ..observation::Filter::default() };
-        rows::observations::list(&filter, Viewer::Person(me), Sort::down(SortBy::ObservationDate), &PAGE).parts().len()
+        rows::observations::list(&filter, Viewer::Person(me), Sort::down(SortBy::ObservationDate), &PAGE)
+            .parts()
+            .len()
     };
     assert_eq!([parts(None), parts(Some(me)), parts(Some(other))], [5, 4, 3]);
 }
@@ -300,7 +316,8 @@ fn filter_on_another_table_is_named_only_if_alone() {
     };
     assert!(is_answered(&list(&manager)));
     assert_eq!(unanswered_parameters(list(&manager).parts()), ["filter[manager_id]"]);
-    let tagged = observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };
+    let tagged =
+        observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };
     assert_eq!(unanswered_parameters(list(&tagged).parts()), ["filter[attribute_id]"]);
     let both = observation::Filter { updated_at: CHANGED, ..manager };
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);

@@ -51,7 +51,12 @@ fn time_of(id: DeliveryId) -> Timestamp {
 
 /// List of `GET /webhooks/{id}/deliveries` (§4.4).
 #[must_use]
-pub fn list(webhook: WebhookId, filter: &DeliveryFilter, sort: Sort, page: &PageRequest) -> TypedListing<Delivery> {
+pub fn list(
+    webhook: WebhookId,
+    filter: &DeliveryFilter,
+    sort: Sort,
+    page: &PageRequest,
+) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
     it.is(column("webhook_id", Type::Id), Some(webhook));
     let statuses = Status::ALL.iter().filter(|status| filter.status.is_none_or(|wanted| wanted == **status));

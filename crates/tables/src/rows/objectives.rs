@@ -116,7 +116,11 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         it
     };
     let Viewer::Person(person) = viewer else {
-        return TypedListing::from_parts(if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] });
+        return TypedListing::from_parts(if filter.scopes.is_empty() {
+            vec![]
+        } else {
+            vec![list(&filter.scopes)]
+        });
     };
     let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|scope| **scope == Scope::Org);
     let mut lists = vec![];
@@ -152,8 +156,10 @@ fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<
 
 /// Returns the runs for a whole family; `None` if the filter excludes a part of it.
 fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<SqlValue>)> {
-    let open =
-        Status::ALL.iter().filter(|status| **status != Status::Archived).all(|status| filter.statuses.contains(status));
+    let open = Status::ALL
+        .iter()
+        .filter(|status| **status != Status::Archived)
+        .all(|status| filter.statuses.contains(status));
     let family = Family::ALL.into_iter().find(|family| open && family.scopes() == scopes)?;
     let archived = filter.statuses.contains(&Status::Archived);
     let shelves = [false, true].into_iter().filter(|is_archived| !*is_archived || archived);

@@ -48,10 +48,13 @@ async fn forbidden_address_is_refused_in_every_spelling() {
 #[tokio::test]
 async fn public_address_may_be_called_over_https_only() {
     let sender = Sender::new(SenderSettings::default()).unwrap();
-    for url in ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"] {
+    for url in
+        ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"]
+    {
         assert_eq!(judged(&sender, url).await, Allowed, "{url}");
     }
-    for url in ["http://9.9.9.9/", "http://10.0.0.1/", "ftp://9.9.9.9/", "ws://9.9.9.9/", "http://nobody.invalid/"] {
+    for url in ["http://9.9.9.9/", "http://10.0.0.1/", "ftp://9.9.9.9/", "ws://9.9.9.9/", "http://nobody.invalid/"]
+    {
         assert_eq!(judged(&sender, url).await, V::NotHttps, "{url}");
         assert_eq!(told(&sender, post(url, AMPLE)).await, failed(0, NotHttps), "{url}");
     }

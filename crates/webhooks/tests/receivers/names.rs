@@ -56,8 +56,12 @@ impl NameServer {
 
     fn sender_trusting(&self, network: &str) -> Sender {
         let trusted = vec![network.parse().unwrap()];
-        Sender::new(SenderSettings { trusted, names: HostNames::Server(self.address), ..SenderSettings::default() })
-            .unwrap()
+        Sender::new(SenderSettings {
+            trusted,
+            names: HostNames::Server(self.address),
+            ..SenderSettings::default()
+        })
+        .unwrap()
     }
 }
 

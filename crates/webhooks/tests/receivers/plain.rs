@@ -106,13 +106,21 @@ async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], 
 async fn endless_response_is_cut_off_and_its_connection_closed() {
     const ANSWERED: &[u8] = b"HTTP/1.1 200 OK\r\n";
     let (at_once, slowly) = (Duration::ZERO, Duration::from_millis(10));
-    let many: &'static [u8] =
-        Box::leak(format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(101)).into_boxed_str().into_boxed_bytes());
+    let many: &'static [u8] = Box::leak(
+        format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(101)).into_boxed_str().into_boxed_bytes(),
+    );
     let block: &'static [u8] = Box::leak(vec![b'x'; 16 * 1024].into_boxed_slice());
     let chunk: &'static [u8] =
         Box::leak(format!("1000\r\n{}\r\n", "x".repeat(4096)).into_boxed_str().into_boxed_bytes());
     let table = [
-        ("a head byte by byte", b"HTTP/1.1 200 OK\r\nx: " as &[u8], b"x" as &[u8], slowly, SHORT, failed(0, Timeout)),
+        (
+            "a head byte by byte",
+            b"HTTP/1.1 200 OK\r\nx: " as &[u8],
+            b"x" as &[u8],
+            slowly,
+            SHORT,
+            failed(0, Timeout),
+        ),
         ("an endless header", b"HTTP/1.1 200 OK\r\nx: ", block, at_once, AMPLE, failed(0, TooLarge)),
         ("endless headers", ANSWERED, b"x: y\r\n", at_once, AMPLE, failed(0, TooLarge)),
         ("too many headers", many, b"", slowly, AMPLE, failed(0, TooLarge)),
@@ -206,7 +214,12 @@ async fn response_that_is_not_http_is_malformed() {
     ];
     for answer in table {
         let receiver = Receiver::answering(answer).await;
-        assert_eq!(attempt(receiver.url(), AMPLE).await, failed(0, Malformed), "{}", String::from_utf8_lossy(answer));
+        assert_eq!(
+            attempt(receiver.url(), AMPLE).await,
+            failed(0, Malformed),
+            "{}",
+            String::from_utf8_lossy(answer)
+        );
     }
 }
 

@@ -63,7 +63,10 @@ async fn advice_of_the_service_overrides_the_status() {
 async fn wait_beyond_the_budget_of_a_call_is_not_begun() {
     let played = Played::start(429, "retry-after: 60\r\n", r#"{"error": {"code": "rate_limited"}}"#);
     let error = played.client().me().get().await.unwrap_err();
-    assert_eq!((error.code(), error.retry_after()), (Some(&ErrorCode::RateLimited), Some(Duration::from_secs(60))));
+    assert_eq!(
+        (error.code(), error.retry_after()),
+        (Some(&ErrorCode::RateLimited), Some(Duration::from_secs(60)))
+    );
     assert_eq!(played.requests.load(Ordering::SeqCst), 1);
 }
 
@@ -102,7 +105,8 @@ async fn unknown_word_and_member_do_not_break_a_resource() {
     let mut later = json!(made);
     later["type"] = json!("epiphany");
     later["mood"] = json!({"new": true});
-    let read = Played::start(200, "", &later.to_string()).client().observations().get("obs_1", None).await.unwrap();
+    let read =
+        Played::start(200, "", &later.to_string()).client().observations().get("obs_1", None).await.unwrap();
     assert_eq!(read.r#type, ObservationType::Unknown("epiphany".to_owned()));
     assert_eq!(read.observation, "Calm.");
 }
@@ -116,7 +120,8 @@ fn unknown_event_is_another_event() {
         event["data"] = data;
         serde_json::from_value::<Event>(event).unwrap()
     };
-    for (name, data) in [("employee.promoted", json!({"level": 3})), ("employee.created", json!({"shape": "new"}))] {
+    for (name, data) in [("employee.promoted", json!({"level": 3})), ("employee.created", json!({"shape": "new"}))]
+    {
         let Event::Other(other) = event(name, data.clone()) else { panic!("{name} is known") };
         assert_eq!((other.event.as_str(), json!(other.data)), (name, data));
     }

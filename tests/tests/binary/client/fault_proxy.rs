@@ -104,7 +104,8 @@ fn note(seen: &Mutex<Seen>, plan: &Plan, key: Option<&str>) -> Fault {
 }
 
 fn refuse(client: &mut TcpStream, status: &str, code: &str, headers: &str) -> io::Result<()> {
-    let body = format!("{{\"error\": {{\"code\": \"{code}\", \"message\": \"spoiled\", \"request_id\": \"req_0\"}}}}");
+    let body =
+        format!("{{\"error\": {{\"code\": \"{code}\", \"message\": \"spoiled\", \"request_id\": \"req_0\"}}}}");
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n");
     client.write_all(format!("{head}{body}").as_bytes())

@@ -58,7 +58,9 @@ impl Step {
     }
 }
 
-pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static>(call: Call<T>) -> Result<Value, Error> {
+pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static>(
+    call: Call<T>,
+) -> Result<Value, Error> {
     Ok(json!(call.await?))
 }
 
@@ -85,7 +87,9 @@ fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
             found.clone()
         }
         Value::Array(entries) => entries.iter().map(|entry| filled(entry, known)).collect(),
-        Value::Object(members) => members.iter().map(|(name, entry)| (name.clone(), filled(entry, known))).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, entry)| (name.clone(), filled(entry, known))).collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }

@@ -52,8 +52,8 @@ async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<Strin
     let client = fixture.client();
     let webhook = client.webhooks().create(WebhookCreate::new("http://127.0.0.1:9/hook", ["*"])).await.unwrap();
     let rotated = client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
-    let secrets =
-        [Some(webhook.secret), rotated.secret].map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
+    let secrets = [Some(webhook.secret), rotated.secret]
+        .map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
     let received = Received::default();
     let address = application(secrets.into_iter().flatten().collect(), Arc::clone(&received)).await;
     let url = format!("http://{address}/hooks/candor");
@@ -70,7 +70,9 @@ async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<Strin
     let forged = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
     let post = move || {
         let mut forger = Client::connect(address, "").unwrap();
-        forger.request("POST", "/hooks/candor", &forged.map(|(name, value)| (name, value)), Some(&json!({}))).unwrap()
+        forger
+            .request("POST", "/hooks/candor", &forged.map(|(name, value)| (name, value)), Some(&json!({})))
+            .unwrap()
     };
     assert_eq!(std::thread::scope(|scope| scope.spawn(post).join().unwrap()).status, 400);
     client.webhooks().delete(&webhook.id).await.unwrap();

@@ -98,7 +98,11 @@ fn starttls_requires_a_certificate_trusted_by_the_system() {
     fs::write(&file, &server.certificate().pem).unwrap();
     let place = place.with("SSL_CERT_FILE", &file.display().to_string());
     let doctor = candor(&place, &["doctor"]);
-    assert!(doctor.stdout.contains("accepts this machine") && !doctor.stdout.contains("secret"), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.contains("accepts this machine") && !doctor.stdout.contains("secret"),
+        "{}",
+        doctor.stdout
+    );
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);
@@ -115,9 +119,13 @@ fn refused_mail_fails_without_affecting_another() {
     server.replies(|asked| match asked.step {
         Step::Recipient if asked.line.contains("nobody@") => Reply::Say("550 no such mailbox"),
         Step::Recipient if asked.line.contains("full@") => Reply::Say("452 full"),
-        Step::Greeting | Step::Hello | Step::Login | Step::Sender | Step::Recipient | Step::Data | Step::Message => {
-            Reply::Usual
-        }
+        Step::Greeting
+        | Step::Hello
+        | Step::Login
+        | Step::Sender
+        | Step::Recipient
+        | Step::Data
+        | Step::Message => Reply::Usual,
     });
     let place = mailing(Installation::sqlite(), &server);
     let key = place.key("*", &["--admin"]).secret;

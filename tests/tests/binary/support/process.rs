@@ -172,7 +172,10 @@ impl Service {
         let address = url.trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
         let service = Self { process, said, address, log };
         let ready = || {
-            service.anonymous().and_then(|mut client| client.get("/readyz")).is_ok_and(|answer| answer.status == 200)
+            service
+                .anonymous()
+                .and_then(|mut client| client.get("/readyz"))
+                .is_ok_and(|answer| answer.status == 200)
         };
         assert!(address.port() == 1 || wait_until(START, ready).is_some(), "not ready: {}", service.log());
         service

@@ -214,7 +214,16 @@ impl Shared {
         let mut state = self.lock();
         let (number, generation) = (state.arrivals.len(), state.generation);
         let at = Instant::now();
-        state.arrivals.push(ReceivedRequest { number, generation, first, at, path, headers, body, answered: None });
+        state.arrivals.push(ReceivedRequest {
+            number,
+            generation,
+            first,
+            at,
+            path,
+            headers,
+            body,
+            answered: None,
+        });
         drop(state);
         self.changed.notify_all();
         number
@@ -225,14 +234,18 @@ impl Shared {
     fn answer(&self, number: usize) -> Option<u16> {
         let mut state = self.lock();
         while !state.abandoned {
-            let (decide, decided, arrival) = (Arc::clone(&state.decide), state.decided, state.arrivals[number].clone());
+            let (decide, decided, arrival) =
+                (Arc::clone(&state.decide), state.decided, state.arrivals[number].clone());
             drop(state);
             match decide(&arrival) {
                 ReceiverResponse::Status(status) => return Some(status),
                 ReceiverResponse::Reset => return None,
                 ReceiverResponse::Hold => {}
             }
-            state = self.changed.wait_while(self.lock(), |state| state.decided == decided && !state.abandoned).unwrap();
+            state = self
+                .changed
+                .wait_while(self.lock(), |state| state.decided == decided && !state.abandoned)
+                .unwrap();
         }
         None
     }

@@ -42,12 +42,16 @@ impl PrimaryAndStandby {
         primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'").unwrap();
         primary.execute("SELECT pg_reload_conf()").unwrap();
         let synchronous = "SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')";
-        assert!(wait_until(SOON, || primary.is_true(synchronous).unwrap()).is_some(), "the standby does not follow");
+        assert!(
+            wait_until(SOON, || primary.is_true(synchronous).unwrap()).is_some(),
+            "the standby does not follow"
+        );
     }
 
     /// Returns a URL with both hosts that connects to the one that accepts writes.
     pub(crate) fn url(&self) -> String {
-        let host = |cluster: &Cluster| cluster.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
+        let host =
+            |cluster: &Cluster| cluster.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
         let hosts = [host(&self.primary), host(&self.standby)].join(",");
         format!("postgres://candor@{hosts}/postgres?target_session_attrs=read-write")
     }

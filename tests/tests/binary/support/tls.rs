@@ -71,7 +71,8 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Res
         }
         head.push(line);
     }
-    let length = head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+    let length =
+        head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
     reader.read_exact(&mut vec![0; length.unwrap_or(0)])?;
     let stream = reader.get_mut();
     stream.write_all(answer.as_bytes())?;

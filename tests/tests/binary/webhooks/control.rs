@@ -113,7 +113,8 @@ fn a_pause_stops_and_resumes(place: Installation) {
     let replayed = test.client.post(&path, &order("all")).unwrap();
     assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
     let arrivals = test.until("/failing/paused", count + 3);
-    let replays: Vec<&ReceivedRequest> = arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
+    let replays: Vec<&ReceivedRequest> =
+        arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
     let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
     ids.sort();
     assert_eq!(ids, [before, meanwhile]);
@@ -195,7 +196,8 @@ fn test_delivery_is_sent_once_even_while_paused() {
     let mut test = ControlTest::set(Installation::sqlite());
     let (subscription, _) = (test.subscribe("/failing/tested"), test.subscribe("/failing/witness"));
     test.patch(&subscription, &json!({"active": false}));
-    let answer = test.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
+    let answer =
+        test.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
     let ping = test.until("/failing/tested", 1).pop().unwrap();
     assert_eq!(answer.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));

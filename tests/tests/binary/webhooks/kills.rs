@@ -81,12 +81,16 @@ fn kills(place: Installation) {
     ledger.check(&victim.subscription.secret, KILLS);
     // Verifies the kill points: the log must have no entry for a request that was killed at its point.
     for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < KILLS) {
-        let frozen = KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
-        assert!(!frozen || !ledger.is_recorded(&arrival), "recorded by a process that had been stopped: {arrival:?}");
+        let frozen =
+            KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
+        assert!(
+            !frozen || !ledger.is_recorded(&arrival),
+            "recorded by a process that had been stopped: {arrival:?}"
+        );
     }
-    for round in (0..KILLS)
-        .filter(|number| matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer))
-    {
+    for round in (0..KILLS).filter(|number| {
+        matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer)
+    }) {
         let cut_off = |arrival: &ReceivedRequest| arrival.generation == round && !ledger.is_recorded(arrival);
         assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
     }
@@ -160,7 +164,8 @@ impl KilledService {
         let written = AtomicUsize::new(0);
         let known = thread::scope(|scope| {
             let load = Load::start(scope, service.address, &self.key, &self.employee, &written);
-            let delivered = || self.receiver.arrivals().iter().filter(|arrival| arrival.generation == round).count();
+            let delivered =
+                || self.receiver.arrivals().iter().filter(|arrival| arrival.generation == round).count();
             let enough = wait_until(PATIENCE, || written.load(Ordering::SeqCst) + delivered() >= count);
             self.kill(service);
             assert!(enough.is_some(), "hardly any load");

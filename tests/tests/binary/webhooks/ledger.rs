@@ -108,8 +108,10 @@ fn numbered_well(event: &str, log: &[Value]) {
 /// Asserts that a log entry agrees with the receiver's response.
 fn logged_as_it_was(entry: &Value, arrivals: &[ReceivedRequest]) {
     let id = text(&entry["id"]);
-    let arrival =
-        arrivals.iter().find(|arrival| arrival.delivery() == id).unwrap_or_else(|| panic!("never arrived: {entry}"));
+    let arrival = arrivals
+        .iter()
+        .find(|arrival| arrival.delivery() == id)
+        .unwrap_or_else(|| panic!("never arrived: {entry}"));
     let status = entry["response_status"].as_u64().unwrap();
     // The service logs status 0 for a response after the timeout.
     assert!(status == 0 || Some(status) == arrival.answered.map(u64::from), "{entry} {:?}", arrival.answered);

@@ -57,7 +57,8 @@ fn a_stop_under_load(place: Installation) {
 
 #[test]
 fn hanging_receivers_do_not_delay_the_shutdown() {
-    let place = trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
+    let place =
+        trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());
     let mut client = service.client(&key);

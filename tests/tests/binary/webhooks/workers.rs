@@ -59,9 +59,11 @@ fn two_workers_share_the_queue_without_duplicate_attempts() {
         _ => ReceiverResponse::Status(200),
     });
     let mut observations = test.observe(150);
-    test.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
+    test.receiver
+        .until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
     observations.extend(test.observe(150));
-    test.receiver.until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
+    test.receiver
+        .until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     test.settled(&observations).check(&test.subscription.secret, 0);
     workers.into_iter().for_each(Service::stop);
@@ -82,7 +84,8 @@ fn killed_workers_deliveries_are_taken_over_at_lease_end() {
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     let heir = test.worker();
     let first = test.receiver.arrivals()[0].clone();
-    test.receiver.until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
+    test.receiver
+        .until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
     assert!(killed.elapsed() < TAKEN_OVER, "it took {:?}", killed.elapsed());
     let again = test
         .receiver
@@ -105,8 +108,9 @@ fn worker_resumed_after_its_lease_records_nothing() {
     freeze(sleeper.process_id());
     // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
     // result was not recorded.
-    test.receiver
-        .answers(|receiver| if receiver.number == 0 { ReceiverResponse::Status(200) } else { ReceiverResponse::Hold });
+    test.receiver.answers(|receiver| {
+        if receiver.number == 0 { ReceiverResponse::Status(200) } else { ReceiverResponse::Hold }
+    });
     let heir = test.worker();
     test.receiver.until("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");

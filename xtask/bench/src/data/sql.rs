@@ -1,8 +1,8 @@
 //! The statements that insert the rows. Both stores have the same ones, except for the notation of values.
 
 use super::{
-    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, MILLIS_PER_DAY, NUMBER_STEP, OBJECTIVES, OBSERVATIONS,
-    PEOPLE, Series, Size,
+    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, MILLIS_PER_DAY, NUMBER_STEP, OBJECTIVES,
+    OBSERVATIONS, PEOPLE, Series, Size,
 };
 use crate::options::Store;
 use candor_domain::id::AttributeId;
@@ -46,7 +46,10 @@ impl Store {
     }
 
     pub(crate) fn minutes_ago(self, minutes: u32) -> String {
-        self.pick(format!("now() - interval '{minutes} minutes'"), format!("(unixepoch() - 60 * {minutes}) * 1000"))
+        self.pick(
+            format!("now() - interval '{minutes} minutes'"),
+            format!("(unixepoch() - 60 * {minutes}) * 1000"),
+        )
     }
 
     fn no(self) -> &'static str {

@@ -122,7 +122,8 @@ pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenants: &[Text
             rows.clear();
         }
     }
-    let queued = |texts: &Texts| format!("({}, 'observations', {})", store.bytes(texts.tenant), store.bytes([0; 16]));
+    let queued =
+        |texts: &Texts| format!("({}, 'observations', {})", store.bytes(texts.tenant), store.bytes([0; 16]));
     let queued: Vec<String> = tenants.iter().map(queued).collect();
     let insert = "INSERT INTO search_backlog (tenant_id, table_name, after_id) VALUES";
     database.run(&format!("{insert} {}", queued.join(", ")))?;

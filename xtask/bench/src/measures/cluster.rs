@@ -152,7 +152,8 @@ impl Setup {
             let sample = burst_to(&services, Shape::for_time(nodes * CLIENTS, time, first_seed + round))?;
             let requests = sample.micros.len() as f64;
             let usages = usage()?.into_iter().zip(before);
-            let micros: Vec<f64> = usages.map(|(now, before)| (now - before).per_request(requests).micros).collect();
+            let micros: Vec<f64> =
+                usages.map(|(now, before)| (now - before).per_request(requests).micros).collect();
             let cost = Cost { micros: micros.iter().sum(), bytes: 0.0 };
             costs.borrow_mut().push(micros);
             Ok(Sample { cost: Some(cost), ..sample })
@@ -197,7 +198,8 @@ impl Costs {
         let micros = |contender: usize| {
             self.comparison.samples[contender].iter().filter_map(|sample| sample.cost).map(|cost| cost.micros)
         };
-        let ratio = |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
+        let ratio =
+            |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
         let (apart, of_servers) = (ratio(3, 2), ratio(1, 0));
         // Every contender had a turn before the first round.
         let cost = |contender: usize, nodes| median_by_node(&self.by_node[contender][1..], nodes);
@@ -284,7 +286,8 @@ fn reads(service: &Service, people: &[Person]) -> Result<Traffic> {
     let mut places = vec![];
     for Person { key, .. } in people {
         let page = service.api(key).get("/v1/observations?limit=50")?;
-        let ids = page["data"].as_array().into_iter().flatten().filter_map(|observation| observation["id"].as_str());
+        let ids =
+            page["data"].as_array().into_iter().flatten().filter_map(|observation| observation["id"].as_str());
         places.extend(ids.map(|id| (key.clone(), format!("/v1/observations/{id}"))));
     }
     Ok(Traffic::read_any_with_keys(places))

@@ -17,7 +17,9 @@ struct Round {
 
 /// Runs once, and needs both stores.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else { return Ok(vec![]) };
+    let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
+        return Ok(vec![]);
+    };
     let rounds = (0..data.options.copies()).map(|number| round(instance, sqlite, number));
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
     let seconds = |property: fn(&Round) -> f64| format!("{:.1} s", typical(&rounds, property));
@@ -54,7 +56,8 @@ fn bare_seconds(from: &str, to: &str) -> Result<f64> {
     let (from, to) = (Database::connect(from)?, Database::connect(to)?);
     let folder = from.text("current_setting('data_directory')")?;
     // A migrated database has its master keys already.
-    let tables = TABLES.iter().filter(|table| table.copying == Copying::Rows && table.placement == Placement::Tenant);
+    let tables =
+        TABLES.iter().filter(|table| table.copying == Copying::Rows && table.placement == Placement::Tenant);
     let tables: Vec<_> = tables.map(|table| table.name).collect();
     let file = |table: &str| format!("'{folder}/bare-{table}' (FORMAT binary)");
     for table in &tables {

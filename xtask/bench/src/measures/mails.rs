@@ -53,7 +53,8 @@ impl MailService {
     fn start(instance: &Instance) -> Result<Self> {
         let server = TestSmtp::start(Wire::Plain)?;
         let candor = instance.on_empty_database("mails")?;
-        let candor = candor.with_setting("CANDOR_SMTP_URL", format!("smtp://127.0.0.1:{}?tls=none", server.port()));
+        let candor =
+            candor.with_setting("CANDOR_SMTP_URL", format!("smtp://127.0.0.1:{}?tls=none", server.port()));
         let candor = candor.with_setting("CANDOR_SMTP_FROM", "no-reply@example.com");
         let candor = candor.with_setting("CANDOR_PUBLIC_URL", "https://candor.example");
         let key = candor.migrate_with_account()?.key;

@@ -41,11 +41,14 @@ pub(super) fn sweep(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
     let write = |seed| burst(instance.service.address, &creates, Shape::for_time(WRITERS, SWEEP_TIME, seed));
     let alone = write(SEED)?;
     let (database, day) = (instance.database()?, instance.store.date(&FIRST_DAY.to_string()));
-    database.run(&format!("UPDATE objectives SET period_start = {day}, due_on = {day} WHERE status = 'approved'"))?;
+    database
+        .run(&format!("UPDATE objectives SET period_start = {day}, due_on = {day} WHERE status = 'approved'"))?;
     let beside = write(SEED + 1)?;
     let left = database.number("(SELECT count(*) FROM objectives WHERE due_on IS NOT NULL)")?;
     if left > 0 {
-        return Err(format!("{left} of {due} objectives have not started within {} s", SWEEP_TIME.as_secs()).into());
+        return Err(
+            format!("{left} of {due} objectives have not started within {} s", SWEEP_TIME.as_secs()).into()
+        );
     }
     // From the first objective that started to the last.
     let millis = instance.store.pick(

@@ -35,8 +35,14 @@ fn kinds(instance: &Instance) -> Result<Vec<Kind>> {
         Kind { name, creates: Traffic::post(&instance.api.key, move |_| format!("/v1/{name}"), body), path }
     };
     Ok(vec![
-        kind("summaries", |random| json!({"employee_id": manager(random), "title": "Spring", "body": usual_text()})),
-        kind("conversations", |random| json!({"title": usual_text()[..200], "participant_ids": two_managers(random)})),
+        kind(
+            "summaries",
+            |random| json!({"employee_id": manager(random), "title": "Spring", "body": usual_text()}),
+        ),
+        kind(
+            "conversations",
+            |random| json!({"title": usual_text()[..200], "participant_ids": two_managers(random)}),
+        ),
         kind("assignments", |random| {
             let [employee, reviewer] = two_managers(random);
             json!({"employee_id": employee, "title": "Spring", "instructions": usual_text(), "reviewer_ids": [reviewer]})
@@ -94,7 +100,8 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         // Autovacuum analyzes the tables within a minute. Until then the planner takes any index for as good as
         // another.
         instance.database()?.run_by_store("ANALYZE", "")?;
-        let ([list, one], [usual_list, usual_one]) = (reads(instance, &path)?, reads(instance, "/v1/observations")?);
+        let ([list, one], [usual_list, usual_one]) =
+            (reads(instance, &path)?, reads(instance, "/v1/observations")?);
         let mut compare = |what, turns, contenders: [(Traffic, u64); 2]| -> Result {
             let contenders = contenders.map(|(traffic, seeds)| instance.contender(traffic, CLIENTS, seeds));
             let comparison = data.compare_for(instance, &contenders, turns, data.options.turn())?;
@@ -137,8 +144,10 @@ pub(super) fn large_summary(data: &DataSet<'_>, instance: &Instance) -> Result<V
     });
     let path = format!("/v1/summaries/{}", instance.api.create("/v1/summaries", &summary)?);
     let inlined = format!("{path}?expand=included_objectives,included_observations");
-    let contenders = [inlined, path].map(|path| instance.contender(Traffic::read(&instance.api.key, path), CLIENTS, 0));
-    let what = format!("A summary with its {OBJECTIVES} objectives and {OBSERVATIONS} observations against it alone");
+    let contenders =
+        [inlined, path].map(|path| instance.contender(Traffic::read(&instance.api.key, path), CLIENTS, 0));
+    let what =
+        format!("A summary with its {OBJECTIVES} objectives and {OBSERVATIONS} observations against it alone");
     Ok(vec![data.compare_reads(instance, &contenders)?.cost(what, MAX_INLINED_COST)])
 }
 

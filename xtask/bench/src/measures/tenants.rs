@@ -85,8 +85,9 @@ fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
         })
     };
     let slow_key = instance.api.key.clone();
-    let slow =
-        move |time, seed| burst(address, &Traffic::slow_lists(&slow_key), Shape::for_time(LOUD, time, seed)).map(drop);
+    let slow = move |time, seed| {
+        burst(address, &Traffic::slow_lists(&slow_key), Shape::for_time(LOUD, time, seed)).map(drop)
+    };
     let emoji = create_large_people(instance, "\u{1f600}")?.key;
     let large = create_large_people(instance, "a")?.key;
     let people = format!("/v1/employees?limit={PAGE}");

@@ -75,8 +75,10 @@ const MAX_RETRY_COST: f64 = 1.0;
 pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let creates = instance.creates(data.size);
     burst(instance.service.address, &creates.each_once(RETRIED), Shape::for_requests(RETRIED as usize, 0))?;
-    let contenders =
-        [instance.contender(creates.repeated(RETRIED), CLIENTS, 0), instance.contender(creates, CLIENTS, RETRY_SEEDS)];
+    let contenders = [
+        instance.contender(creates.repeated(RETRIED), CLIENTS, 0),
+        instance.contender(creates, CLIENTS, RETRY_SEEDS),
+    ];
     let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.cost("Create sent again with its idempotency key", MAX_RETRY_COST)])
 }
@@ -120,7 +122,8 @@ pub(super) fn moves(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
     let line = |clients: usize, who: String, limit| -> Result<Line> {
         let key = &instance.api.key;
         let traffic = [Traffic::moves(key, data.size), Traffic::renames(key, data.size)];
-        let comparison = data.compare(instance, &traffic.map(|traffic| instance.contender(traffic, clients, 0)))?;
+        let comparison =
+            data.compare(instance, &traffic.map(|traffic| instance.contender(traffic, clients, 0)))?;
         let what = format!("PATCH of `manager_id` against one of `first_name`, {who}");
         Ok(Line { limit, ..comparison.cost(what, MAX_MOVE_COST) })
     };

@@ -48,7 +48,11 @@ impl Report<'_> {
             SealingKeys::Others(reason) => format!(" The configured master key is another one: {reason}."),
         };
         let (rows, bytes) = (self.rows(), self.contents.bytes);
-        format!("{}\n\n{rows} rows in {}, {bytes} bytes, checked. {keys}{state}", self.rows_of_tables(), file.display())
+        format!(
+            "{}\n\n{rows} rows in {}, {bytes} bytes, checked. {keys}{state}",
+            self.rows_of_tables(),
+            file.display()
+        )
     }
 
     pub(super) fn restore_text(&self, database: &Path, file: &Path) -> String {

@@ -32,7 +32,9 @@ pub(crate) enum CopyFailure {
     )]
     Unfinished(String),
     /// The target is not empty.
-    #[error("{database} is not empty: it has rows in {table}; a copy needs an empty database, so name another one")]
+    #[error(
+        "{database} is not empty: it has rows in {table}; a copy needs an empty database, so name another one"
+    )]
     NotEmpty {
         /// The target, with secrets masked.
         database: String,

@@ -91,9 +91,8 @@ fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
             (DatabaseUrl::Postgres(_), DatabaseUrl::Sqlite(_)) => {
                 "keep CANDOR_MASTER_KEY, or put what it is into master.key of the data folder, for its owner alone"
             }
-            (DatabaseUrl::Sqlite(_), DatabaseUrl::Sqlite(_)) | (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => {
-                "keep the master key"
-            }
+            (DatabaseUrl::Sqlite(_), DatabaseUrl::Sqlite(_))
+            | (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => "keep the master key",
         },
     );
     format!(

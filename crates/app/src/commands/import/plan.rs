@@ -18,7 +18,8 @@ pub(super) fn changes(plan: &[Value]) -> String {
         // The address of a new person is already in the row's own column.
         let is_news = |(column, cell): &(&String, &Value)| *column != "email" || !cell["from"].is_null();
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
-        let changes: Vec<String> = columns.map(|(column, cell)| change(column, &cell["from"], &cell["to"])).collect();
+        let changes: Vec<String> =
+            columns.map(|(column, cell)| change(column, &cell["from"], &cell["to"])).collect();
         vec![cell(&row["row_number"]), cell(&row["email"]), cell(&row["action"]), changes.join("; ")]
     }));
     let mut text = format!("\n{}\n", table(&rows));

@@ -135,7 +135,9 @@ impl Connection {
                     progress.note(&format!("no valid response from {}: {reason}; retrying", self.address()));
                     let pause = (PAUSE * 2_u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
                     let again = format!("attempt {} of {ATTEMPTS}", attempts + 1);
-                    count_down(wait.unwrap_or(pause) + jitter(), |left| progress.show(format!("{again} in {left} s")));
+                    count_down(wait.unwrap_or(pause) + jitter(), |left| {
+                        progress.show(format!("{again} in {left} s"))
+                    });
                     progress.show(again);
                 }
             }
@@ -153,7 +155,11 @@ impl Connection {
                 if let Some(reason) = outgoing_tls::rejected_certificate(&error) {
                     return SendResult::Refused(untrusted(&reason));
                 }
-                return SendResult::Again(Failure { is_open: has_connected(&error), reason: said(&error), wait: None });
+                return SendResult::Again(Failure {
+                    is_open: has_connected(&error),
+                    reason: said(&error),
+                    wait: None,
+                });
             }
         };
         let (status, wait) = (response.status().as_u16(), retry_after(&response));

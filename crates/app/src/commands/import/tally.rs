@@ -89,7 +89,8 @@ impl Tally {
         let numbered = |rows: &mut Value| {
             let mut rows: Vec<Value> = rows.as_array_mut().map(std::mem::take).unwrap_or_default();
             for row in &mut rows {
-                let here = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
+                let here =
+                    row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
                 row["row_number"] = json!(part.number(here));
             }
             rows
@@ -290,7 +291,8 @@ mod tests {
             ["", "", "role", "invalid_enum", "must be one of: employee"],
         ];
         assert_eq!(problem_lines(&error), lines);
-        let older = json!({"row_number": 3, "email": "b@", "code": "invalid_format", "message": "email must be one"});
+        let older =
+            json!({"row_number": 3, "email": "b@", "code": "invalid_format", "message": "email must be one"});
         assert_eq!(problem_lines(&older), [["3", "b@", "", "invalid_format", "email must be one"]]);
     }
 

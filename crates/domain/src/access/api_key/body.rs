@@ -18,8 +18,16 @@ pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
 /// Overlap of a rotated secret if the request names none.
 pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
 
-const READ_ONLY: &[&str] =
-    &["id", "last4", "reads_per_minute", "writes_per_minute", "created_at", "updated_at", "last_used_at", "revoked_at"];
+const READ_ONLY: &[&str] = &[
+    "id",
+    "last4",
+    "reads_per_minute",
+    "writes_per_minute",
+    "created_at",
+    "updated_at",
+    "last_used_at",
+    "revoked_at",
+];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
 const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
@@ -134,7 +142,9 @@ impl Patch {
     /// # Errors
     /// One problem for each wrong or immutable field.
     pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, ValidationErrors> {
-        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| Self::read(fields, stored.expires_at, now))
+        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| {
+            Self::read(fields, stored.expires_at, now)
+        })
     }
 }
 

@@ -75,7 +75,8 @@ fn granted_access_is_limited_to_the_granters_own() {
         let granter = caller(scopes, level);
         let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let draft = draft(wanted, wanted_level);
-        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), false, NOW);
+        let made =
+            ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), false, NOW);
         assert_eq!(made.err(), denied, "create {draft:?}");
         let other = ApiKey { scopes: wanted, access_level: wanted_level, ..key() };
         assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
@@ -180,7 +181,11 @@ fn granted_end_is_limited_to_the_granters_own() {
         assert_eq!(soon_over.update(longer, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
         // A sooner end and a new name grant no access.
         let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
-        assert_eq!(ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(), None, "shorten {own:?}");
+        assert_eq!(
+            ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(),
+            None,
+            "shorten {own:?}"
+        );
         let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
         assert_eq!(lasting.update(named, &granter, NOW).err(), None, "name {own:?} {given:?}");
     }
@@ -204,7 +209,8 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
     use AccessLevel::{Admin, Standard};
     for role in [Role::OrgAdmin, Role::Manager, Role::Employee] {
         for (level, may) in [(Standard, false), (Admin, true)] {
-            let bound = ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, access_level: level, ..key() };
+            let bound =
+                ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, access_level: level, ..key() };
             let behind = Some((PERSON, role, Status::Active));
             let caller = record(bound, behind).authenticate(hash(secret(1).reveal()), NOW).unwrap();
             assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
@@ -362,7 +368,8 @@ fn past_end_is_accepted_only_if_unchanged() {
     let other = Timestamp::from_millis(past.millis() - 1);
     let problems = patch(&format!(r#"{{"expires_at":"{other}"}}"#)).unwrap_err();
     assert_eq!(codes(&problems), [("expires_at", Code::OutOfRange)]);
-    for (text, field) in [(r#"{"environment":"test"}"#, "environment"), (r#"{"access_level":"admin"}"#, "access_level")]
+    for (text, field) in
+        [(r#"{"environment":"test"}"#, "environment"), (r#"{"access_level":"admin"}"#, "access_level")]
     {
         assert_eq!(codes(&patch(text).unwrap_err()), [(field, Code::ReadOnly)]);
     }

@@ -47,7 +47,8 @@ impl Planner<'_> {
             }
         }
         if let Some(stored) = stored
-            && let Err(refused) = self.decide_rest(row, stored, ResolvedReferences { manager, department }, &rejection)
+            && let Err(refused) =
+                self.decide_rest(row, stored, ResolvedReferences { manager, department }, &rejection)
         {
             rejection.add(refused);
         }

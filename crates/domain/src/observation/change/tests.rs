@@ -7,8 +7,9 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-    Draft::parse(members, NOW.date())
-        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
+    Draft::parse(members, NOW.date()).map_err(|problems| {
+        problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+    })
 }
 
 fn body(more: &str) -> String {
@@ -30,7 +31,10 @@ fn texts_are_limited_in_characters() {
             Some(("recommended_action", Code::TooLong)),
         ),
         (r#","observation":"x","attribute_ids":null"#.to_owned(), Some(("attribute_ids", Code::Required))),
-        (r#","observation":"x","attribute_ids":["a","a"]"#.to_owned(), Some(("attribute_ids", Code::InvalidFormat))),
+        (
+            r#","observation":"x","attribute_ids":["a","a"]"#.to_owned(),
+            Some(("attribute_ids", Code::InvalidFormat)),
+        ),
         (
             format!(
                 r#","observation":"x","attribute_ids":[{}]"#,
@@ -106,7 +110,10 @@ fn each_bad_attribute_is_a_problem_of_its_own() {
 #[test]
 fn archived_observation_refuses_every_update() {
     let archived = observation().archive(NOW).unwrap().state;
-    assert!(matches!(archived.update(&Patch::default(), &References::default(), NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(
+        archived.update(&Patch::default(), &References::default(), NOW),
+        Err(DomainError::Conflict(_))
+    ));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
     assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
     assert!(Patch::parse(wrong, &observation()).is_err());
@@ -123,7 +130,8 @@ fn only_real_changes_are_audited_and_emitted() {
 
 #[test]
 fn observation_visibility_is_person_unless_given() {
-    let visibility = |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.visibility);
+    let visibility =
+        |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.visibility);
     assert_eq!(visibility(""), Ok(Visibility::Person));
     assert_eq!(visibility(r#","visibility":"managers""#), Ok(Visibility::Managers));
     let refused = |code| Err(vec![("visibility".to_owned(), code)]);

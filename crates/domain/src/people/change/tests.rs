@@ -25,8 +25,10 @@ fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(Stri
 fn reporting_cycle_is_refused() {
     let person = employee(1);
     let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
-    let found =
-        |is_below, status| References { manager: Some(ReportingLine { status, is_below }), ..References::default() };
+    let found = |is_below, status| References {
+        manager: Some(ReportingLine { status, is_below }),
+        ..References::default()
+    };
     let patch = patch(&body, &person);
     assert_eq!(
         refused(person.update(&patch, &found(true, Status::Active), NOW)),
@@ -85,8 +87,9 @@ fn parse_draft(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
     let Ok(Value::Object(body)) = serde_json::from_str(&format!("{{{}}}", members.join(","))) else {
         panic!("{field}: {value}")
     };
-    Draft::parse(body)
-        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
+    Draft::parse(body).map_err(|problems| {
+        problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+    })
 }
 
 fn text(unit: &str, count: usize) -> String {
@@ -116,7 +119,10 @@ fn draft_field_at_its_limit_is_accepted() {
         assert_eq!(parse_draft(field, "null"), parse_draft("role", r#""employee""#), "{field}");
     }
     let plain = parse_draft("send_invite", "false").unwrap();
-    assert_eq!((plain.role, plain.send_invite, plain.manager, plain.department), (Role::Employee, false, None, None));
+    assert_eq!(
+        (plain.role, plain.send_invite, plain.manager, plain.department),
+        (Role::Employee, false, None, None)
+    );
 }
 
 #[test]

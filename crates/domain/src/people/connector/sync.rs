@@ -96,8 +96,11 @@ mod tests {
     fn org_admins_get_a_notice_when_syncs_begin_to_fail() {
         use SyncStatus::{Failed, Partial, Succeeded};
         let at = Timestamp::from_millis(9_000);
-        let draft =
-            Draft { kind: ConnectorType::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let draft = Draft {
+            kind: ConnectorType::CsvFeed,
+            hris_source: "acme".to_owned(),
+            mapped_custom_field_keys: vec![],
+        };
         let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         assert_eq!(Status::following(connector.last_sync.as_ref()), Status::Pending);
         let table = [
@@ -122,8 +125,11 @@ mod tests {
     #[test]
     fn long_sync_message_is_truncated() {
         let at = Timestamp::from_millis(9_000);
-        let draft =
-            Draft { kind: ConnectorType::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let draft = Draft {
+            kind: ConnectorType::CsvFeed,
+            hris_source: "acme".to_owned(),
+            mapped_custom_field_keys: vec![],
+        };
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         let long = Sync { at, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
         let decision = connector.synced(long, at);

@@ -28,7 +28,7 @@ impl Recipient {
 /// `newest` is the person's newest invitation, `mails_today` the number of mails to the address today.
 ///
 /// # Errors
-/// Returns [`Refusal::Conflict`] with the seconds to wait.
+/// Returns [`DomainError::Conflict`] with the seconds to wait.
 pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestamp) -> Result<(), DomainError> {
     let refused = |mail: &str, seconds: i64, message| {
         let conflict = Conflict {
@@ -91,7 +91,8 @@ mod tests {
         let mailed = invitation().by_mail(vec![1], NOON);
         let sent = mailed.mail_attempted(Ok(()), NOON);
         for newest in [&mailed, &sent, &mailed.revoke(NOON)] {
-            for (millis, wanted) in [(0, Some(60)), (1, Some(60)), (59_000, Some(1)), (59_999, Some(1)), (60_000, None)]
+            for (millis, wanted) in
+                [(0, Some(60)), (1, Some(60)), (59_000, Some(1)), (59_999, Some(1)), (60_000, None)]
             {
                 let at = Timestamp::from_millis(NOON.millis() + millis);
                 assert_eq!(wait(Some(newest), 1, at), wanted, "{millis}");

@@ -181,7 +181,12 @@ impl InvitationMail {
     /// Records an attempt that ended at `at`; no attempt follows from `expires_at` on. A server may have accepted
     /// the mail while it was being canceled: the mail then counts as sent.
     #[must_use]
-    pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, at: Timestamp, expires_at: Timestamp) -> Self {
+    pub(super) fn attempted(
+        &self,
+        outcome: Result<(), MailFailure>,
+        at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Self {
         let next = Self {
             attempts: self.attempts.saturating_add(1),
             attempted_at: Some(at),
@@ -272,7 +277,11 @@ mod tests {
             assert_eq!(all.clone().map(|mail| mail.status), wanted, "{status:?}");
             for mail in all {
                 let is_queued = mail.status == Queued;
-                assert_eq!((mail.sealed_token.is_some(), mail.due_at.is_some()), (is_queued, is_queued), "{mail:?}");
+                assert_eq!(
+                    (mail.sealed_token.is_some(), mail.due_at.is_some()),
+                    (is_queued, is_queued),
+                    "{mail:?}"
+                );
             }
         }
     }

@@ -38,7 +38,8 @@ fn words_match_across_texts_and_each_text_has_a_highlight() {
     let texts = [("observation", "Kept calm."), ("impact", "The customer stayed calm."), ("note", "Nothing.")];
     let (score, highlights) = query("calm customer").find(&texts).unwrap();
     assert_eq!(score, Score::Whole);
-    let shown: Vec<_> = highlights.iter().map(|highlight| (highlight.field, highlight.ranges.as_slice())).collect();
+    let shown: Vec<_> =
+        highlights.iter().map(|highlight| (highlight.field, highlight.ranges.as_slice())).collect();
     assert_eq!(shown, [("observation", &[(5, 9)][..]), ("impact", &[(4, 12), (20, 24)])]);
 }
 
@@ -88,7 +89,8 @@ fn is_found(wanted: &WordLookup, text: &str) -> bool {
 /// Texts over a small alphabet, so that words of query and text are often equal.
 fn texts(chars: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let alphabet: Vec<char> = "abAB  áÁßsS日本語👍\u{301}\"*'.-".chars().collect();
-    proptest::collection::vec(proptest::sample::select(alphabet), chars).prop_map(|chars| chars.into_iter().collect())
+    proptest::collection::vec(proptest::sample::select(alphabet), chars)
+        .prop_map(|chars| chars.into_iter().collect())
 }
 
 proptest! {

@@ -13,8 +13,9 @@ fn object(text: &str) -> Object {
 
 fn parse(more: &str) -> Result<Draft, Vec<(String, Code)>> {
     let body = format!(r#"{{"employee_id":"{PERSON}","title":"First half"{more}}}"#);
-    Draft::parse(object(&body))
-        .map_err(|problems| problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect())
+    Draft::parse(object(&body)).map_err(|problems| {
+        problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+    })
 }
 
 fn reference<K: Kind>(number: u128) -> Reference<K> {
@@ -45,7 +46,10 @@ fn invalid_field_of_a_creation_is_reported() {
         (format!(r#","included_objective_ids":[{}]"#, ids(101)), Some(("included_objective_ids", Code::TooLong))),
         (r#","included_objective_ids":null"#.to_owned(), Some(("included_objective_ids", Code::Required))),
         (format!(r#","included_observation_ids":[{}]"#, ids(MAX_OBSERVATIONS)), None),
-        (format!(r#","included_observation_ids":[{}]"#, ids(201)), Some(("included_observation_ids", Code::TooLong))),
+        (
+            format!(r#","included_observation_ids":[{}]"#, ids(201)),
+            Some(("included_observation_ids", Code::TooLong)),
+        ),
         (
             r#","included_observation_ids":["a","a"]"#.to_owned(),
             Some(("included_observation_ids", Code::InvalidFormat)),
@@ -59,7 +63,8 @@ fn invalid_field_of_a_creation_is_reported() {
         assert_eq!(parse(&more).err(), wanted, "{more:.60}");
     }
     for (title, code) in [(long(TITLE_CHARS + 1), Code::TooLong), (" ".to_owned(), Code::TooShort)] {
-        let refused = Draft::parse(object(&format!(r#"{{"employee_id":"{PERSON}","title":"{title}"}}"#))).unwrap_err();
+        let refused =
+            Draft::parse(object(&format!(r#"{{"employee_id":"{PERSON}","title":"{title}"}}"#))).unwrap_err();
         assert_eq!(refused.as_slice()[0].code, code);
     }
 }
@@ -72,7 +77,8 @@ fn all_invalid_references_are_reported_at_once() {
         observations: vec![reference(20), reference(21), reference(22), reference(23)],
         ..parse("").unwrap()
     };
-    let about = |person: u128, is_archived| StoredObservation { employee_id: Id::from_ulid(Ulid(person)), is_archived };
+    let about =
+        |person: u128, is_archived| StoredObservation { employee_id: Id::from_ulid(Ulid(person)), is_archived };
     let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
     let mut found = References {
         people: [2].map(|number| Id::from_ulid(Ulid(number))).into(),
@@ -85,7 +91,9 @@ fn all_invalid_references_are_reported_at_once() {
         .into(),
     };
     let id = SummaryId::from_ulid(Ulid(1));
-    let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else { panic!() };
+    let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else {
+        panic!()
+    };
     let named: Vec<_> = refused.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     let wanted = [
         ("author_id", Code::NotFoundInOrganization),
@@ -110,7 +118,10 @@ fn only_added_observations_are_checked() {
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
     assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
     let both = with(vec![added, kept]);
-    assert!(matches!(stored.update(&stored, both, &References::default(), NOON), Err(DomainError::Unprocessable(_))));
+    assert!(matches!(
+        stored.update(&stored, both, &References::default(), NOON),
+        Err(DomainError::Unprocessable(_))
+    ));
     let hidden = Id::from_ulid(Ulid(30));
     let hiding = Summary { archived_observation_ids: vec![hidden], ..stored };
     let emptied = hiding.update(&hiding, with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
@@ -165,7 +176,8 @@ fn only_a_change_of_content_fires_an_event() {
 #[test]
 fn period_is_checked_after_merging_the_update() {
     let days = |text: &str| Some(text.parse().unwrap());
-    let stored = Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
+    let stored =
+        Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
         let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(ValidationErrors::none);
         refused.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()

@@ -15,7 +15,8 @@ use crate::support::{TestApi, TestResponse};
 async fn routes_without_visibility_refuse_bound_keys() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    let (joe, admin) = (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
+    let (joe, admin) =
+        (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
     let closed: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
     for route in ROUTES {
         let shows = ["/events", "/webhooks", "/audit-log"].iter().any(|path| route.path.starts_with(path));
@@ -66,7 +67,12 @@ async fn bound_key_reads_notifications_of_its_person_only() {
             let read = world.bare("POST", &path).key(&cast.key).send().await;
             let absent = "/v1/notifications/ntf_00000000000000000000000001/read";
             let absent = world.bare("POST", absent).key(&cast.key).send().await;
-            assert_eq!((read.status, read.without_request_id()), (404, absent.without_request_id()), "{}", it.name);
+            assert_eq!(
+                (read.status, read.without_request_id()),
+                (404, absent.without_request_id()),
+                "{}",
+                it.name
+            );
         }
         let all = async |key: &str, whose: &str| {
             let request = world.bare("POST", "/v1/notifications/read_all").key(key);
@@ -169,8 +175,10 @@ async fn standard_key_gets_409_for_a_stored_invitation_link() {
 #[tokio::test]
 async fn rotated_or_narrowed_key_still_replays_its_answers() {
     let world = TestApi::new().await;
-    let made = world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
-    let (id, key) = (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
+    let made =
+        world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
+    let (id, key) =
+        (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"});
     let first = once(&world, &key, "/v1/employees", "e-1", &body).await;
     assert_eq!(first.status, 201, "{}", first.text());

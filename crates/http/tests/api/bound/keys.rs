@@ -61,11 +61,13 @@ async fn made(world: &TestApi, body: Value) -> String {
 async fn bound_admin_level_key_manages_keys_of_its_person() {
     for it in every_store().await {
         let world = &it.world;
-        let (joe, eve) = (person(world, "joe", "employee", None).await, person(world, "eve", "manager", None).await);
+        let (joe, eve) =
+            (person(world, "joe", "employee", None).await, person(world, "eve", "manager", None).await);
         let admin = person(world, "boss", "org_admin", None).await;
         for own in [&joe, &admin] {
             let key = key_for(world, own, AccessLevel::Admin).await;
-            let new = |employee: Value| json!({"name": "New", "scopes": ["employees:read"], "employee_id": employee});
+            let new =
+                |employee: Value| json!({"name": "New", "scopes": ["employees:read"], "employee_id": employee});
             let keys = [made(world, new(json!(eve))).await, made(world, new(Value::Null)).await];
             for (employee, id) in [(json!(eve), &keys[0]), (Value::Null, &keys[1])] {
                 let what = format!("{} {own} {employee}", it.name);
@@ -73,7 +75,11 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
                 let (path, patch) = (format!("/{id}"), json!({"name": "Mine"}));
                 assert_refused(&ask(world, &key, "PATCH", &path, patch).await, &what);
                 assert_refused(&ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await, &what);
-                assert_eq!(ask(world, &key, "POST", &format!("{path}/revoke"), json!({})).await.status, 200, "{what}");
+                assert_eq!(
+                    ask(world, &key, "POST", &format!("{path}/revoke"), json!({})).await.status,
+                    200,
+                    "{what}"
+                );
             }
             let mut own_admin = new(json!(own));
             own_admin["access_level"] = json!("admin");
@@ -114,9 +120,11 @@ async fn upload_for_a_connector_needs_level_and_role() {
             (person(world, "joe", "employee", None).await, person(world, "boss", "org_admin", None).await);
         let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let path = format!("/v1/employees/csv?connector_id={connector}");
-        for (person, level, wanted) in
-            [(&joe, AccessLevel::Admin, 403), (&admin, AccessLevel::Standard, 403), (&admin, AccessLevel::Admin, 200)]
-        {
+        for (person, level, wanted) in [
+            (&joe, AccessLevel::Admin, 403),
+            (&admin, AccessLevel::Standard, 403),
+            (&admin, AccessLevel::Admin, 200),
+        ] {
             let request = world.bare("POST", &path).key(&key_for(world, person, level).await);
             let file = "email,first_name,last_name\nnew@example.com,New,Person\n";
             let answered = request.header("content-type", "text/csv").body(file).send().await;

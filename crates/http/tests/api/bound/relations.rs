@@ -241,7 +241,8 @@ impl Fixture {
     }
 
     async fn add_conversations(&mut self, world: &TestApi, subject: &str, author: &str) {
-        for (kind, of, about) in [(Kind::Talk, "summary", Kind::Draft), (Kind::GoalTalk, "objective", Kind::Objective)]
+        for (kind, of, about) in
+            [(Kind::Talk, "summary", Kind::Draft), (Kind::GoalTalk, "objective", Kind::Objective)]
         {
             let body = json!({"title": "Calm", "participant_ids": [author, subject],
                               "about": {"type": of, "id": self.id(about)}});

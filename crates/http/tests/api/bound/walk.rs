@@ -107,8 +107,8 @@ async fn hidden_id_as_filter_value_matches_nothing() {
                         _ => matches!(container, Kind::Talk | Kind::GoalTalk),
                     };
                     let sees = |kind: &Kind| kind.readers().contains(&relation);
-                    let wanted =
-                        sees(kind) && containers.copied().any(|container| is_listed(&container) && sees(&container));
+                    let wanted = sees(kind)
+                        && containers.copied().any(|container| is_listed(&container) && sees(&container));
                     assert_eq!(is_found, wanted, "{what}: {}", answered.text());
                 }
             }

@@ -52,7 +52,12 @@ async fn owner_decides_nothing_under_required_review() {
             reviews(world, setting).await;
             for (owner, key, reviewer) in [(&cast.joe, joe, boss), (&cast.admin, admin, &world.admin)] {
                 let path = objective(world, KIND, owner).await;
-                assert_eq!(post(world, key, &format!("{path}/submit"), json!({})).await.status, 200, "{}", it.name);
+                assert_eq!(
+                    post(world, key, &format!("{path}/submit"), json!({})).await.status,
+                    200,
+                    "{}",
+                    it.name
+                );
                 let steps = [
                     ("reject", json!({"reason": "No"})),
                     ("submit", json!({})),
@@ -79,7 +84,8 @@ async fn owner_decides_nothing_under_required_review() {
                 }
                 // The owner still starts and pauses the objective.
                 for status in ["in_progress", "approved", "in_progress"] {
-                    let patched = world.bare("PATCH", &path).key(key).json(&json!({"status": status})).send().await;
+                    let patched =
+                        world.bare("PATCH", &path).key(key).json(&json!({"status": status})).send().await;
                     assert_eq!(patched.status, 200, "{}: {}", it.name, patched.text());
                 }
                 let missed = post(world, key, &format!("{path}/miss"), json!({})).await;
@@ -129,7 +135,8 @@ async fn bound_key_writes_in_no_other_name() {
             let talk = json!({"title": "x", "participant_ids": [own, boss]});
             let talk = format!("/v1/conversations/{}/messages", world.made("/v1/conversations", talk).await);
             let asked = json!({"employee_id": other, "title": "x", "reviewer_ids": [own, boss]});
-            let submissions = format!("/v1/assignments/{}/submissions", world.made("/v1/assignments", asked).await);
+            let submissions =
+                format!("/v1/assignments/{}/submissions", world.made("/v1/assignments", asked).await);
             let summary = json!({"employee_id": other, "title": "x"});
             let assignment = json!({"employee_id": other, "title": "x", "reviewer_ids": [boss]});
             let message = json!({"body": "x"});

@@ -49,8 +49,8 @@ impl<'w> Comparison<'w> {
         comparison
     }
 
-    /// Sends the request as a dry run and then for real, at one time, and asserts that the dry run describes the real
-    /// request and changes nothing. Returns the answer of the real request.
+    /// Sends the request as a dry run and then for real, at one time, and asserts that the dry run describes the
+    /// real request and changes nothing. Returns the answer of the real request.
     pub(super) async fn compare(&mut self, trial: &Trial, is_watched: bool) -> TestResponse {
         let world = &self.watched.world;
         let what = format!("{}: {trial:?}", self.watched.name);
@@ -109,7 +109,8 @@ impl<'w> Comparison<'w> {
     async fn events(&mut self, expected: usize) -> Vec<String> {
         let (begun, mut types) = (Instant::now(), vec![]);
         loop {
-            let page = self.watched.world.get(&format!("/v1/events?limit=100&cursor={}", self.cursor)).await.json();
+            let page =
+                self.watched.world.get(&format!("/v1/events?limit=100&cursor={}", self.cursor)).await.json();
             let found = page["data"].as_array().unwrap();
             types.extend(found.iter().map(|event| event["event"].as_str().unwrap().to_owned()));
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
@@ -131,8 +132,8 @@ impl<'w> Comparison<'w> {
     }
 }
 
-/// Returns the first difference between what a dry run shows and the real value, other than null in place of a value
-/// that the real request made: an id of this moment, or a secret.
+/// Returns the first difference between what a dry run shows and the real value, other than null in place of a
+/// value that the real request made: an id of this moment, or a secret.
 fn difference(dry: &Value, real: &Value, at: &str, now: u64) -> Option<String> {
     let is_secret = ["key", "last4", "secret"].iter().any(|name| at.ends_with(&format!(".{name}")));
     let is_made = |text: &str| {

@@ -124,9 +124,12 @@ impl Generator {
             "status" => word(&["proposed", "approved", "in_progress", "completed", "archived"]),
             "period_start" | "period_end" => word(&["2026-03-01", "2026-04-01", "2026-06-30"]),
             "scopes" => json!([self.random.pick(&["employees:read", "events:read", "*", "nothing"])]),
-            "url" => {
-                word(&["https://a.example/", "https://b.example/", "http://c.example/", "https://private.example/"])
-            }
+            "url" => word(&[
+                "https://a.example/",
+                "https://b.example/",
+                "http://c.example/",
+                "https://private.example/",
+            ]),
             "event_types" => json!([self.random.pick(&["*", "employee.created", "employee.updated"])]),
             "observations" => {
                 let text = self.random.pick(&["Helps.", "Listens.", ""]);
@@ -160,7 +163,12 @@ impl Generator {
 }
 
 /// Compares generated requests. Returns the number of real answers by status.
-async fn compare_generated(watched: &Watched, seed: u64, requests: usize, watch_one_in: usize) -> BTreeMap<u16, usize> {
+async fn compare_generated(
+    watched: &Watched,
+    seed: u64,
+    requests: usize,
+    watch_one_in: usize,
+) -> BTreeMap<u16, usize> {
     let mut generator = Generator::new(watched, seed).await;
     let routes: Vec<_> = routes_with(DryRun::Effects).collect();
     let mut comparison = Comparison::new(watched).await;

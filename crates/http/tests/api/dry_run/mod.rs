@@ -38,7 +38,8 @@ fn every_write_has_a_response_to_dry_runs() {
     assert_eq!(names(DryRun::OwnForm), ["upsertEmployees"]);
     let mut impossible = names(DryRun::NotPossible);
     impossible.sort_unstable();
-    let expected = ["acceptInvitation", "inviteEmployee", "redeliver", "replayEvents", "resetTestData", "testWebhook"];
+    let expected =
+        ["acceptInvitation", "inviteEmployee", "redeliver", "replayEvents", "resetTestData", "testWebhook"];
     assert_eq!(impossible, expected);
 }
 
@@ -70,7 +71,12 @@ async fn impossible_dry_run_is_refused() {
         let request = world.bare(method(route), &format!("{}?dry_run=true", resources.path(route))).key(key);
         let answered = resources.filled(request, route).send().await;
         assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
-        assert_eq!(answered.problems(), [("dry_run".to_owned(), "not_possible".to_owned())], "{}", route.operation);
+        assert_eq!(
+            answered.problems(),
+            [("dry_run".to_owned(), "not_possible".to_owned())],
+            "{}",
+            route.operation
+        );
         assert_eq!(answered.header("x-dry-run"), Some("true"), "{}", route.operation);
     }
     let ping = format!("/v1/webhooks/{}/test?dry_run=false", resources.id("webhooks"));
@@ -114,12 +120,14 @@ async fn ids_and_secrets_that_a_request_makes_are_null() {
         answered.json()
     };
     let employee = resources.id("employees");
-    let created = data("POST", "/v1/employees", json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}));
+    let created =
+        data("POST", "/v1/employees", json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}));
     let created = created.await;
     assert_eq!((&created["data"]["id"], &created["status"]), (&Value::Null, &json!(201)));
     assert_eq!((&created["data"]["email"], &created["changes"]), (&json!("x@example.com"), &json!({})));
     assert_eq!(created["events"], json!(["employee.created"]));
-    let key = data("POST", "/v1/api-keys", json!({"name": "New", "scopes": ["employees:read"]})).await["data"].clone();
+    let key =
+        data("POST", "/v1/api-keys", json!({"name": "New", "scopes": ["employees:read"]})).await["data"].clone();
     assert_eq!([&key["id"], &key["key"], &key["last4"]], [&Value::Null; 3]);
     let rotated = data("POST", &format!("/v1/api-keys/{}/rotate", resources.id("api-keys")), json!({})).await;
     assert_eq!([&rotated["data"]["key"], &rotated["data"]["last4"]], [&Value::Null; 2]);

@@ -56,18 +56,23 @@ impl Watched {
         let (store, database) = stores::on_a_server().await?;
         let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
         tokio::spawn(connection);
-        let tables = client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1", &[]).await;
+        let tables =
+            client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1", &[]).await;
         let rows = tables.unwrap().into_iter().map(|row| {
             let table: String = row.get(0);
             format!("(SELECT string_agg(t::text, '|' ORDER BY t::text) FROM {table} AS t)")
         });
         let contents = format!("SELECT md5(concat_ws('#', {}))", rows.collect::<Vec<_>>().join(", "));
         let world = TestApi::on(store, HttpSettings::default()).await;
-        Some(Self { name: "postgres", world, database: Database::Server { client, contents, _database: database } })
+        Some(Self {
+            name: "postgres",
+            world,
+            database: Database::Server { client, contents, _database: database },
+        })
     }
 
-    /// Returns a value that differs after any change of the stored rows: the number of commits by other connections on
-    /// SQLite, the digest of all rows on PostgreSQL.
+    /// Returns a value that differs after any change of the stored rows: the number of commits by other
+    /// connections on SQLite, the digest of all rows on PostgreSQL.
     pub(super) async fn state(&self) -> String {
         match &self.database {
             Database::File { connection, .. } => {

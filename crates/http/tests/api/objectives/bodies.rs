@@ -62,8 +62,10 @@ async fn invalid_objective_fields_are_each_named_on_creation() {
         (json!({"linked_summary_ids": []}), vec![("linked_summary_ids", "read_only")]),
         (json!({"priority": 1}), vec![("priority", "unknown_field")]),
     ] {
-        let answered = world.post("/v1/employee-objectives", with(body("employee", &owner), changes.clone())).await;
-        let wanted: Vec<_> = problems.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
+        let answered =
+            world.post("/v1/employee-objectives", with(body("employee", &owner), changes.clone())).await;
+        let wanted: Vec<_> =
+            problems.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
         assert_eq!(answered.status, if wanted.is_empty() { 201 } else { 400 }, "{changes}");
         if answered.status == 400 {
             assert_eq!(answered.problems(), wanted, "{changes}");
@@ -131,7 +133,10 @@ async fn objective_read_back_is_accepted_and_fixed_fields_refuse() {
         assert_eq!((again.status, again.json(), again.header("etag")), (200, read.json(), read.header("etag")));
         for (field, value) in [("scope", "team"), ("owner_id", "emp_x"), ("id", "obj_x"), ("approved_at", "now")] {
             let answered = world.patch(&path, json!({field: value})).await;
-            assert_eq!((answered.status, answered.problems()), (400, vec![(field.to_owned(), "read_only".to_owned())]));
+            assert_eq!(
+                (answered.status, answered.problems()),
+                (400, vec![(field.to_owned(), "read_only".to_owned())])
+            );
         }
         for (changes, field, code) in [
             (json!({"title": null}), "title", "required"),

@@ -40,7 +40,9 @@ async fn objective_list_returns_exactly_the_filtered_rows() {
         }),
         ("filter[status]=proposed&filter[status]=proposed", &|item| item["status"] == "proposed"),
         ("filter[status]=missed", &|_| false),
-        ("filter[period_end][gte]=2026-04-20", &|item| open(item) && item["period_end"].as_str() >= Some("2026-04-20")),
+        ("filter[period_end][gte]=2026-04-20", &|item| {
+            open(item) && item["period_end"].as_str() >= Some("2026-04-20")
+        }),
         ("filter[period_start][lte]=2026-04-01", &|item| {
             open(item) && item["period_start"].as_str() <= Some("2026-04-01")
         }),
@@ -56,7 +58,8 @@ async fn objective_list_returns_exactly_the_filtered_rows() {
         let employees = resource == "employee-objectives";
         for (query, wanted) in &cases {
             // The list of employees' objectives accepts any scope, but always shows those of employees.
-            let wanted = |item: &&Value| if employees && query.contains("scope") { open(item) } else { wanted(item) };
+            let wanted =
+                |item: &&Value| if employees && query.contains("scope") { open(item) } else { wanted(item) };
             for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {
                 let mut expected: Vec<_> = all
                     .iter()
@@ -126,7 +129,9 @@ async fn objective_owner_and_summaries_are_expanded_with_scopes() {
     let plain = world.get(&path).await.json();
     let person = world.get(&format!("/v1/employees/{owner}")).await.json();
     let both = json!({"owner": person, "linked_summaries": []});
-    for (expand, members) in [("owner", vec!["owner"]), ("owner,linked_summaries", vec!["owner", "linked_summaries"])] {
+    for (expand, members) in
+        [("owner", vec!["owner"]), ("owner,linked_summaries", vec!["owner", "linked_summaries"])]
+    {
         let mut wanted = plain.clone();
         for name in members {
             wanted[name] = both[name].clone();

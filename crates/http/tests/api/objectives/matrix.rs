@@ -61,9 +61,10 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 let answered = ask(&world, &world.admin, &path, trigger).await;
                 let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
                 let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {
-                    Some("archived") => {
-                        (after(&before, trigger, "archived", &now), &["objective.status_changed", "objective.archived"])
-                    }
+                    Some("archived") => (
+                        after(&before, trigger, "archived", &now),
+                        &["objective.status_changed", "objective.archived"],
+                    ),
                     Some(to) => (after(&before, trigger, to, &now), &["objective.status_changed"]),
                     None => (before.clone(), &[]),
                 };
@@ -81,7 +82,10 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 let fired = feed.read().await;
                 let names: Vec<_> = fired.iter().map(|item| item["event"].as_str().unwrap()).collect();
                 assert_eq!(names, events, "{case}");
-                assert!(fired.iter().all(|item| item["data"] == expected && item["data"]["scope"] == kind.1), "{case}");
+                assert!(
+                    fired.iter().all(|item| item["data"] == expected && item["data"]["scope"] == kind.1),
+                    "{case}"
+                );
             }
         }
     }

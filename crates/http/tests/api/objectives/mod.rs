@@ -115,8 +115,9 @@ impl<'w> Feed<'w> {
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             events.extend(page["data"].as_array().unwrap().iter().cloned());
             if events.iter().any(|event| event["id"] == json!(last)) {
-                events
-                    .retain(|event| event["id"] != json!(last) && event["event"].as_str().unwrap().starts_with(prefix));
+                events.retain(|event| {
+                    event["id"] != json!(last) && event["event"].as_str().unwrap().starts_with(prefix)
+                });
                 return events;
             }
         }

@@ -84,7 +84,9 @@ impl Model {
 
     fn trigger(&mut self, trigger: &str, now: &str) -> Result<Vec<&'static str>, u16> {
         let same = trigger.strip_prefix("PATCH ") == Some(reported(self.state)) && !is_finished(self.state);
-        let Some(to) = leads(self.state, trigger, self.review) else { return if same { Ok(vec![]) } else { Err(409) } };
+        let Some(to) = leads(self.state, trigger, self.review) else {
+            return if same { Ok(vec![]) } else { Err(409) };
+        };
         match trigger {
             "submit" => self.json["submitted_at"] = json!(now),
             "reject" => self.json["submitted_at"] = Value::Null,
@@ -133,7 +135,8 @@ async fn agree(kind: usize, steps: Vec<Step>) {
     });
     let made = world.post(&format!("/v1/{resource}"), body).await.json();
     let path = format!("/v1/{resource}/{}", made["id"].as_str().unwrap());
-    let mut model = Model { json: made, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
+    let mut model =
+        Model { json: made, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
     let mut feed = Feed::from_now(&world).await;
     let mut entries = 1;
     for (number, step) in steps.iter().enumerate() {

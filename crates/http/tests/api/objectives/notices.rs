@@ -53,7 +53,8 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
 #[tokio::test]
 async fn submission_without_active_manager_notifies_org_admins() {
     let world = TestApi::new().await;
-    let (one, two) = (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
+    let (one, two) =
+        (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
     let gone = person(&world, "gone", "org_admin", None).await;
     let boss = person(&world, "boss", "manager", None).await;
     let (free, owner) =

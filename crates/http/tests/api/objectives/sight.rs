@@ -47,15 +47,31 @@ impl ObjectivePeople {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, own, org));
         }
         let lifted = key_for(world, &stranger, AccessLevel::Admin).await;
-        callers.push(("a stranger with an admin-level key", lifted, ExpectedAccess::Nothing, ExpectedAccess::Read));
+        callers.push((
+            "a stranger with an admin-level key",
+            lifted,
+            ExpectedAccess::Nothing,
+            ExpectedAccess::Read,
+        ));
         let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         callers.push(("the organization", key, ExpectedAccess::Write, ExpectedAccess::Read));
-        callers.push(("the organization's admins", world.admin.clone(), ExpectedAccess::Write, ExpectedAccess::Write));
+        callers.push((
+            "the organization's admins",
+            world.admin.clone(),
+            ExpectedAccess::Write,
+            ExpectedAccess::Write,
+        ));
         Self { owner, admin, callers }
     }
 }
 
-async fn send(world: &TestApi, key: &str, method: &str, path: &str, body: Option<serde_json::Value>) -> TestResponse {
+async fn send(
+    world: &TestApi,
+    key: &str,
+    method: &str,
+    path: &str,
+    body: Option<serde_json::Value>,
+) -> TestResponse {
     let request = world.bare(method, path).key(key);
     match body {
         Some(body) => request.json(&body).send().await,
@@ -158,7 +174,8 @@ async fn objective_list_shows_visible_rows_once_in_order() {
 async fn objective_visibility_follows_reporting_line_changes() {
     for it in every_store().await {
         let world = &it.world;
-        let (old, new) = (person(world, "old", "manager", None).await, person(world, "new", "manager", None).await);
+        let (old, new) =
+            (person(world, "old", "manager", None).await, person(world, "new", "manager", None).await);
         let middle = person(world, "middle", "manager", Some(&old)).await;
         let owner = person(world, "owner", "employee", Some(&middle)).await;
         let path = objective(world, KINDS[0], &owner).await;

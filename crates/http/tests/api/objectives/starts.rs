@@ -51,7 +51,10 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         // The last millisecond of the previous day, then the first of the start day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
-        assert_eq!((world.services.clock.now().date().to_string().as_str(), swept(world).await), ("2026-03-03", 0));
+        assert_eq!(
+            (world.services.clock.now().date().to_string().as_str(), swept(world).await),
+            ("2026-03-03", 0)
+        );
         world.clock.advance_millis(1000);
         assert_eq!(swept(world).await, 2);
         assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);

@@ -100,7 +100,8 @@ async fn summary_patch_keeps_invisible_included_ids() {
         let emptied = patch(world, &all.employee_key, &path, json!({"included_observation_ids": []})).await;
         assert_eq!(emptied.json()["included_observation_ids"], json!([]), "{}", store.name);
         assert_eq!(stored().await, json!([all.hidden]), "{}", store.name);
-        let named = patch(world, &all.employee_key, &path, json!({"included_observation_ids": [all.hidden]})).await;
+        let named =
+            patch(world, &all.employee_key, &path, json!({"included_observation_ids": [all.hidden]})).await;
         assert_eq!(named.status, 422, "{}: {}", store.name, named.text());
         let absent = json!({"included_observation_ids": ["obs_00000000000000000000000001"]});
         let absent = patch(world, &all.employee_key, &path, absent).await;
@@ -178,7 +179,8 @@ async fn assignment_shows_only_visible_observation_ids() {
         let world = &store.world;
         let requester = person(world, "requester", "manager", None).await;
         let employee = person(world, "employee", "employee", None).await;
-        let reviewers = [person(world, "one", "employee", None).await, person(world, "two", "employee", None).await];
+        let reviewers =
+            [person(world, "one", "employee", None).await, person(world, "two", "employee", None).await];
         let asks = json!({
             "employee_id": employee, "requester_id": requester, "title": "Before the review",
             "reviewer_ids": reviewers,

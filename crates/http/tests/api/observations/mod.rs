@@ -35,7 +35,8 @@ async fn attributes(world: &TestApi) -> Vec<String> {
 
 /// Creates an invited person who has not accepted.
 async fn invited(world: &TestApi) -> String {
-    let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
+    let body =
+        json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
     world.made("/v1/employees", body).await
 }
 
@@ -84,7 +85,8 @@ async fn observation_date_today_is_the_utc_day() {
 async fn observation_text_is_returned_unchanged() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
-    for text in ["<b>Bold</b> & \"quoted\"", "  spaced\t\r\n", "e\u{301} is not \u{e9}", "\u{feff}x\u{7f}", "👍"] {
+    for text in ["<b>Bold</b> & \"quoted\"", "  spaced\t\r\n", "e\u{301} is not \u{e9}", "\u{feff}x\u{7f}", "👍"]
+    {
         let long = text.repeat(2000 / text.chars().count());
         let texts = json!({"observation": text, "impact": long, "recommended_action": ""});
         let made = world.post("/v1/observations", with(body(&employee), &texts)).await.json();
@@ -129,7 +131,8 @@ async fn invalid_observation_fields_are_each_named_on_creation() {
         assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{field}");
         assert_eq!(answered.problems(), problem(field, code));
     }
-    let edge = json!({"observation": "👍".repeat(4000), "impact": "é".repeat(2000), "attribute_ids": library[..12]});
+    let edge =
+        json!({"observation": "👍".repeat(4000), "impact": "é".repeat(2000), "attribute_ids": library[..12]});
     let made = world.post("/v1/observations", with(body(&employee), &edge)).await;
     assert_eq!((made.status, &made.json()["attribute_ids"]), (201, &edge["attribute_ids"]));
 }

@@ -44,7 +44,11 @@ impl Relations {
         ] {
             keys.push((name, id.clone(), key_for(world, id, AccessLevel::Standard).await));
         }
-        keys.push(("stranger, admin level", stranger.clone(), key_for(world, &stranger, AccessLevel::Admin).await));
+        keys.push((
+            "stranger, admin level",
+            stranger.clone(),
+            key_for(world, &stranger, AccessLevel::Admin).await,
+        ));
         let organization = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         keys.push(("organization", String::new(), organization));
         Self { author, requester, subject, keys }
@@ -67,7 +71,8 @@ impl Relations {
             "reviewer_ids": [self.author],
         });
         let path = format!("/v1/assignments/{}", world.made("/v1/assignments", asks).await);
-        let observation = json!({"type": "strength", "observation": "Interrupts rarely.", "visibility": visibility});
+        let observation =
+            json!({"type": "strength", "observation": "Interrupts rarely.", "visibility": visibility});
         let body = json!({"reviewer_id": self.author, "observations": [observation]});
         let answered = world.post(&format!("{path}/submissions"), body).await;
         assert_eq!(answered.status, 200, "{}", answered.text());
@@ -101,9 +106,21 @@ async fn observation_is_visible_to_its_readers_only() {
         let cases = [
             ("person", people.observation(world, "person").await, vec!["subject"]),
             ("managers", people.observation(world, "managers").await, vec![]),
-            ("submitted", people.submitted(world, &people.requester, "person").await.1, vec!["subject", "requester"]),
-            ("submitted, managers", people.submitted(world, &people.requester, "managers").await.1, vec!["requester"]),
-            ("asked by the subject", people.submitted(world, &people.subject, "managers").await.1, vec!["subject"]),
+            (
+                "submitted",
+                people.submitted(world, &people.requester, "person").await.1,
+                vec!["subject", "requester"],
+            ),
+            (
+                "submitted, managers",
+                people.submitted(world, &people.requester, "managers").await.1,
+                vec!["requester"],
+            ),
+            (
+                "asked by the subject",
+                people.submitted(world, &people.subject, "managers").await.1,
+                vec!["subject"],
+            ),
         ];
         for (name, _, key) in &people.keys {
             let listed = walk(world, key, "/v1/observations?limit=2").await;

@@ -70,7 +70,10 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
         assert_eq!(ids(&all), wanted, "{}", it.name);
         let scores: Vec<f64> =
             all.json()["data"].as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
-        assert!(scores.is_sorted_by(|a, b| a >= b) && scores.contains(&1.0) && scores.contains(&0.5), "{scores:?}");
+        assert!(
+            scores.is_sorted_by(|a, b| a >= b) && scores.contains(&1.0) && scores.contains(&0.5),
+            "{scores:?}"
+        );
         for limit in ["1", "2", "5", "14", "15", "100"] {
             let (mut seen, mut cursor) = (vec![], None::<String>);
             loop {
@@ -123,12 +126,19 @@ async fn search_filters_narrow_the_hits() {
             ids(&search(world, &asked).await)
         };
         assert_eq!(found(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", it.name);
-        assert_eq!(found(&[("filter[employee_id]", &deep)]).await, [&*goal, &opportunity, &of_deep], "{}", it.name);
+        assert_eq!(
+            found(&[("filter[employee_id]", &deep)]).await,
+            [&*goal, &opportunity, &of_deep],
+            "{}",
+            it.name
+        );
         assert_eq!(found(&[("filter[manager_id]", &ada)]).await, [&*goal, &opportunity, &of_deep], "{}", it.name);
         let below = [("filter[manager_id]", &*boss), ("filter[type]", "strength")];
         assert_eq!(found(&below).await, [&*of_deep, &of_ada], "{}", it.name);
-        let at =
-            world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"].as_str().unwrap().to_owned();
+        let at = world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let until = [("filter[created_at][lte]", &*at)];
         assert_eq!(found(&until).await, [&*of_ada, &of_boss], "{}", it.name);
         let nobody = [("filter[employee_id]", "emp_00000000000000000000000001")];

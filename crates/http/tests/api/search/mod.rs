@@ -17,7 +17,11 @@ fn path(query: &[(&str, &str)]) -> String {
 
 fn escaped(text: &str) -> String {
     text.bytes()
-        .map(|text| if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") })
+        .map(
+            |text| {
+                if text.is_ascii_alphanumeric() { char::from(text).to_string() } else { format!("%{text:02X}") }
+            },
+        )
         .collect()
 }
 
@@ -46,7 +50,8 @@ async fn summary(world: &TestApi, about: &str, text: &str) -> String {
 }
 
 async fn objective(world: &TestApi, owner: &str, title: &str) -> String {
-    let body = json!({"owner_id": owner, "title": title, "period_start": "2026-04-01", "period_end": "2026-06-30"});
+    let body =
+        json!({"owner_id": owner, "title": title, "period_start": "2026-04-01", "period_end": "2026-06-30"});
     world.made("/v1/employee-objectives", body).await
 }
 

@@ -108,8 +108,11 @@ async fn summary_inclusion_is_refused_with_its_reason() {
     let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});
     let pending = world.made("/v1/employees", pending).await;
     assert_eq!(world.post("/v1/summaries", body(&pending)).await.status, 201, "about whom there is");
-    let (own, others, gone) =
-        (observation(&world, &employee).await, observation(&world, &boss).await, observation(&world, &employee).await);
+    let (own, others, gone) = (
+        observation(&world, &employee).await,
+        observation(&world, &boss).await,
+        observation(&world, &employee).await,
+    );
     let goal = objective(&world, &boss).await;
     assert_eq!(world.post(&format!("/v1/observations/{gone}/archive"), json!({})).await.status, 200);
     let wrong = json!({

@@ -25,7 +25,12 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
         };
         let answers = join_all((0..20).map(feedback)).await;
         let given: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
-        assert_eq!((given.len(), answers.iter().filter(|answer| answer.status == 409).count()), (1, 19), "{}", it.name);
+        assert_eq!(
+            (given.len(), answers.iter().filter(|answer| answer.status == 409).count()),
+            (1, 19),
+            "{}",
+            it.name
+        );
         assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", it.name);
         let events = feed.all("summary.").await;
         assert_eq!((events.len(), &events[0]["event"]), (1, &json!("summary.feedback_submitted")), "{}", it.name);
@@ -67,7 +72,8 @@ async fn concurrent_summaries_of_one_objective_are_all_linked() {
         let path = format!("/v1/employee-objectives/{goal}");
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", it.name);
         let found =
-            walk(world, &world.admin, &format!("/v1/summaries?limit=3&filter[included_objective_id]={goal}")).await;
+            walk(world, &world.admin, &format!("/v1/summaries?limit=3&filter[included_objective_id]={goal}"))
+                .await;
         assert_eq!(found.len(), 20, "{}", it.name);
     }
 }

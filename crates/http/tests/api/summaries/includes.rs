@@ -43,7 +43,8 @@ async fn objective_links_its_unarchived_summaries() {
         assert_eq!(listed, linked.json(), "{}", it.name);
         assert_eq!(linked.json()["updated_at"], before.json()["updated_at"], "an objective does not change by it");
         assert_eq!(feed.all("objective.").await, [Value::Null; 0]);
-        let patched = world.ask("PATCH", &path).header("if-match", tag).json(&json!({"title": "Other"})).send().await;
+        let patched =
+            world.ask("PATCH", &path).header("if-match", tag).json(&json!({"title": "Other"})).send().await;
         assert_eq!((patched.status, &patched.json()["linked_summary_ids"]), (200, &json!([id(&one), id(&two)])));
         assert_eq!(feed.all("objective.").await[0]["data"], world.get(&path).await.json());
         done(world, &one, &["approve", "archive"]).await;
@@ -86,7 +87,12 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
         observed("archive").await;
         done(world, &draft, &["approve"]).await;
         observed("restore").await;
-        assert_eq!(shows(&draft).await, json!([kept]), "{}: what was approved without it stays without it", it.name);
+        assert_eq!(
+            shows(&draft).await,
+            json!([kept]),
+            "{}: what was approved without it stays without it",
+            it.name
+        );
         observed("archive").await;
         done(world, &approved, &["return"]).await;
         assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", it.name);

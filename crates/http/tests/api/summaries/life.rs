@@ -75,7 +75,10 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
     ] {
         done(&world, &path, &[action]).await;
         assert_eq!(fired(action).await, [event]);
-        assert_eq!(ask(&world, &world.admin, &path, "submit").await.status, if action == "return" { 200 } else { 409 });
+        assert_eq!(
+            ask(&world, &world.admin, &path, "submit").await.status,
+            if action == "return" { 200 } else { 409 }
+        );
         if action == "return" {
             assert_eq!(fired("submit").await, ["summary.submitted"]);
         }

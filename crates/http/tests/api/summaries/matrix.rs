@@ -76,13 +76,15 @@ async fn summary_status_and_review_setting_decide_each_action() {
                     }
                     None => {
                         assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{case}");
-                        let details = json!([{"field": "status", "current": status, "attempted_transition": action}]);
+                        let details =
+                            json!([{"field": "status", "current": status, "attempted_transition": action}]);
                         assert_eq!(answered.json()["error"]["details"], details, "{case}");
                         assert_eq!(world.get(&path).await.json(), before, "{case}");
                     }
                 }
                 let changed = world.patch(&path, json!({"title": "Another"})).await.status;
-                let is_open = matches!(leads(status, action, setting).unwrap_or(status), "draft" | "pending_review");
+                let is_open =
+                    matches!(leads(status, action, setting).unwrap_or(status), "draft" | "pending_review");
                 assert_eq!(changed, if is_open { 200 } else { 409 }, "{case}");
             }
         }

@@ -107,12 +107,18 @@ async fn summary_access_follows_relation_and_status() {
                     ExpectedAccess::Nothing => [404; 3],
                     ExpectedAccess::Answer => [403, writes(status == "shared"), 403],
                     ExpectedAccess::Write => [writes(is_open), 403, writes(status != "archived")],
-                    ExpectedAccess::All => [writes(is_open), writes(status == "shared"), writes(status != "archived")],
+                    ExpectedAccess::All => {
+                        [writes(is_open), writes(status == "shared"), writes(status != "archived")]
+                    }
                 };
                 assert_eq!([patch.status, feedback.status, archive.status], wanted, "{case}: {}", feedback.text());
                 if may == ExpectedAccess::Nothing {
                     let absent = world.bare("GET", ABSENT).key(key).send().await;
-                    assert_eq!(got.without_request_id(), absent.without_request_id(), "{case}: as if it were absent");
+                    assert_eq!(
+                        got.without_request_id(),
+                        absent.without_request_id(),
+                        "{case}: as if it were absent"
+                    );
                 }
             }
         }

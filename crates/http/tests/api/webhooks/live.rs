@@ -30,14 +30,17 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     for action in ["archive", "restore"] {
         done("POST", &format!("{it}/{action}"), json!({})).await;
     }
-    let body = json!({"owner_id": employee, "title": "Goal", "period_start": "2026-04-01", "period_end": "2026-04-30"});
-    let it = format!("/v1/employee-objectives/{}", text(&done("POST", "/v1/employee-objectives", body).await, "id"));
+    let body =
+        json!({"owner_id": employee, "title": "Goal", "period_start": "2026-04-01", "period_end": "2026-04-30"});
+    let it =
+        format!("/v1/employee-objectives/{}", text(&done("POST", "/v1/employee-objectives", body).await, "id"));
     done("PATCH", &it, json!({"title": "Another"})).await;
     for action in ["submit", "archive"] {
         done("POST", &format!("{it}/{action}"), json!({})).await;
     }
     let other =
-        done("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"})).await;
+        done("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"}))
+            .await;
     let body = json!({"title": "Goal", "participant_ids": [employee, text(&other, "id")]});
     let it = format!("/v1/conversations/{}", text(&done("POST", "/v1/conversations", body).await, "id"));
     done("POST", &format!("{it}/messages"), json!({"author_id": employee, "body": "Shall we?"})).await;

@@ -59,7 +59,8 @@ async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
     let why = |item: &Value| (item["attempted_at"].clone(), item["failure"].clone());
     assert_eq!(why(bad), (json!("2026-03-02T09:00:00.002Z"), json!("status")));
     assert_eq!(why(good), (json!("2026-03-02T09:00:30.002Z"), Value::Null));
-    let shown = |item: &Value| (item["status"].clone(), item["response_status"].clone(), item["delivered_at"].clone());
+    let shown =
+        |item: &Value| (item["status"].clone(), item["response_status"].clone(), item["delivered_at"].clone());
     assert_eq!(shown(bad), (json!("failed"), json!(0), Value::Null));
     assert_eq!(shown(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
     assert_ne!((&good["id"], &good["next_attempt_at"]), (&bad["id"], &bad["next_attempt_at"]));
@@ -134,7 +135,11 @@ async fn invalid_delivery_log_parameters_are_named() {
         assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{query}");
     }
     let absent = "/v1/webhooks/whk_00000000000000000000000001/deliveries?filter[status]=pending";
-    assert_eq!(world.get(absent).await.status, 404, "what is not there comes before what is wrong with the request");
+    assert_eq!(
+        world.get(absent).await.status,
+        404,
+        "what is not there comes before what is wrong with the request"
+    );
 }
 
 #[tokio::test]

@@ -140,7 +140,11 @@ async fn impossible_redelivery_is_409_with_the_reason() {
     world.clock.advance_seconds(40);
     sweep::run_once(&world.services).await.unwrap();
     assert_eq!(redeliver(&world, &webhook, &failed).await.status, 404, "so is an attempt");
-    assert_eq!(refused(&later).await, conflict("event", "removed", "redeliver"), "one that was made later outlives it");
+    assert_eq!(
+        refused(&later).await,
+        conflict("event", "removed", "redeliver"),
+        "one that was made later outlives it"
+    );
 }
 
 #[tokio::test]
@@ -211,7 +215,11 @@ async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
     assert_eq!(world.attempt_all(500).await, []);
     world.clock.advance_seconds(1);
     let last = world.attempt_all(500).await;
-    assert_eq!((last.len(), last[0].attempt), (1, 7), "it keeps the attempts that the schedule has left, and no more");
+    assert_eq!(
+        (last.len(), last[0].attempt),
+        (1, 7),
+        "it keeps the attempts that the schedule has left, and no more"
+    );
     assert_eq!(log(&world, &webhook).await[0]["status"], "dropped");
     world.clock.advance_seconds(200_000);
     assert_eq!(world.attempt_all(200).await, []);

@@ -122,7 +122,8 @@ async fn retried_replay_is_made_once_and_replays_the_answer() {
     assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
     assert_eq!(other.header("idempotent-replayed"), Some("true"));
     assert_eq!(world.attempt_all(204).await, []);
-    let different = world.ask("POST", &path).header("idempotency-key", "k").json(&json!({"since": SINCE})).send().await;
+    let different =
+        world.ask("POST", &path).header("idempotency-key", "k").json(&json!({"since": SINCE})).send().await;
     assert_eq!(different.refusal(), (409, "idempotency_conflict".to_owned()));
 }
 
@@ -162,7 +163,11 @@ async fn invalid_replay_fields_are_named() {
         assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{body}");
         assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{body}");
     }
-    assert_eq!(enqueued(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await, 0, "30 days are inside");
+    assert_eq!(
+        enqueued(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await,
+        0,
+        "30 days are inside"
+    );
     let missing = world.ask("POST", &format!("{}/replay", path(&webhook))).send().await;
     assert_eq!(missing.refusal(), (400, "bad_request".to_owned()));
 }

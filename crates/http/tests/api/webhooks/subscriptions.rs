@@ -80,7 +80,11 @@ async fn invalid_subscription_fields_are_named_before_any_lookup() {
         ("PATCH", json!({"rotate_secret": "yes"}), vec![("rotate_secret", "invalid_format")]),
         ("PATCH", json!({"description": long}), vec![("description", "too_long")]),
         ("PATCH", json!({"secret": "whsec_x"}), vec![("secret", "read_only")]),
-        ("PATCH", json!({"id": "whk_1", "created_at": null}), vec![("id", "read_only"), ("created_at", "read_only")]),
+        (
+            "PATCH",
+            json!({"id": "whk_1", "created_at": null}),
+            vec![("id", "read_only"), ("created_at", "read_only")],
+        ),
         ("PATCH", json!({"last_delivery_status": "success"}), vec![("last_delivery_status", "read_only")]),
         ("PATCH", json!({"url": "https://other.example/", "colour": 1}), vec![("colour", "unknown_field")]),
     ];
@@ -226,8 +230,9 @@ async fn delivery_changes_the_etag_but_not_the_version() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
-    let known =
-        async |tag: &str| world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304;
+    let known = async |tag: &str| {
+        world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304
+    };
     let before = tag().await;
     assert!(known(&before).await);
     world.employee("ada@example.com").await;

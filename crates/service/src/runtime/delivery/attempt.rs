@@ -38,7 +38,10 @@ impl Engine {
         let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
         let begun_at = self.services.clock.now();
         let Some(attempt) = self.send(&job, id, &ready).await else {
-            return AttemptEnd::Finished(Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))), None);
+            return AttemptEnd::Finished(
+                Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))),
+                None,
+            );
         };
         let Attempt { response_status: status, duration, outcome } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);

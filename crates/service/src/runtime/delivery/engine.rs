@@ -105,7 +105,12 @@ impl Engine {
             stop.await;
             self.stop(grace).await;
         };
-        tokio::join!(stopped, self.claim_until_stopped(), self.record_until_stopped(), self.measure_until_stopped());
+        tokio::join!(
+            stopped,
+            self.claim_until_stopped(),
+            self.record_until_stopped(),
+            self.measure_until_stopped()
+        );
     }
 
     /// Claims and attempts everything that is due now, records the results, and returns the number of attempts.
@@ -203,7 +208,9 @@ impl Engine {
             match self.claim().await {
                 Ok(true) => continue,
                 Ok(false) => {}
-                Err(error) => tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon"),
+                Err(error) => {
+                    tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon")
+                }
             }
             // Starts attempts for which no ended attempt made room, such as those of the first claim.
             self.start_ready_attempts();

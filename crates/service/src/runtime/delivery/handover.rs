@@ -73,7 +73,8 @@ impl LocalEngine for Engine {
         if !due && changed.is_empty() {
             return None;
         }
-        let leased = (1..=MOST).contains(&count).then(|| ReservedRoom::take(&self, count, &change.events)).flatten();
+        let leased =
+            (1..=MOST).contains(&count).then(|| ReservedRoom::take(&self, count, &change.events)).flatten();
         change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.deadline() });
         Some(Box::new(PreparedHandOver { engine: self, tenant, changed, queued, due, sooner, leased }))
     }
@@ -89,7 +90,9 @@ impl HandOver for PreparedHandOver {
         }
         match self.leased.take() {
             Some(leased) => self.hand_over(leased, committed),
-            None if !self.changed.is_empty() => self.engine.with_dispatcher(|engine, _| engine.request_full_scan()),
+            None if !self.changed.is_empty() => {
+                self.engine.with_dispatcher(|engine, _| engine.request_full_scan())
+            }
             None if self.due => self.engine.with_dispatcher(|engine, _| engine.look_at_due()),
             None => {}
         }
@@ -109,7 +112,8 @@ impl PreparedHandOver {
         let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
         let messages: HashMap<EventId, Arc<Message>> =
             events.filter(wanted).map(|event| (event.id, Arc::new(Message::new(self.tenant, event)))).collect();
-        let waiting = pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
+        let waiting =
+            pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
         self.engine.with_dispatcher(|engine, now| engine.take_in(waiting, leased.ends, room, now));
         self.engine.start_ready_attempts();
@@ -121,7 +125,9 @@ impl PreparedHandOver {
         event: EventId,
         messages: &HashMap<EventId, Arc<Message>>,
     ) -> Option<Waiting> {
-        if let Some(job) = self.queued.iter().find(|queued| (queued.webhook_id, queued.event_id) == (webhook, event)) {
+        if let Some(job) =
+            self.queued.iter().find(|queued| (queued.webhook_id, queued.event_id) == (webhook, event))
+        {
             return Some(Waiting { job: *job, message: None, resumed: false });
         }
         let message = messages.get(&event)?;

@@ -65,7 +65,8 @@ impl Metrics {
 
     /// Records the time between an event and the start of its first attempt.
     pub(super) fn begun_after(&self, millis: i64) {
-        self.latency_seconds.record(Duration::from_millis(u64::try_from(millis).unwrap_or_default()).as_secs_f64());
+        self.latency_seconds
+            .record(Duration::from_millis(u64::try_from(millis).unwrap_or_default()).as_secs_f64());
     }
 
     pub(super) fn in_flight(&self, count: usize) {

@@ -116,7 +116,8 @@ impl MailerShared {
 
     async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
         let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
-        let token = invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
+        let token =
+            invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
         let link = self.services.settings.accept_url(&token);
         let email = InvitationEmail::new(&person.first_name, &organization.name, &link, invitation.expires_at());
         let mail = Mail {

@@ -20,10 +20,13 @@ pub(super) struct InvitationEmail {
 impl InvitationEmail {
     /// Creates the invitation of a person to an organization, by a link that is valid until `expires_at`.
     pub(super) fn new(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
-        let greeting = printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
+        let greeting =
+            printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
         let (subject, invites) = match printable_name(organization) {
             Some(name) => (format!("{name} invites you"), format!("{name} invites you to join it in Candor.")),
-            None => ("You are invited".to_owned(), "You are invited to join an organization in Candor.".to_owned()),
+            None => {
+                ("You are invited".to_owned(), "You are invited to join an organization in Candor.".to_owned())
+            }
         };
         let until = until(expires_at);
         let text = format!(
@@ -81,8 +84,12 @@ mod tests {
 
     #[test]
     fn invitation_email_escapes_names() {
-        let email =
-            InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x@example.com", "https://x.example/'", it_ends());
+        let email = InvitationEmail::new(
+            "<b>Ada</b>",
+            "A&B \"Ltd\"\r\nBcc: x@example.com",
+            "https://x.example/'",
+            it_ends(),
+        );
         assert_eq!(email.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
         for wanted in ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc", "https://x.example/&#39;"] {
             assert!(email.html.contains(wanted), "{wanted} is not in {}", email.html);

@@ -195,7 +195,8 @@ impl Mailer {
     /// Returns the number of mails to claim, or `None` if no claim is due or there is no room.
     fn claim_size(&self, now: Duration) -> Option<u16> {
         let server = self.parts.server();
-        if self.parts.permits.is_closed() || self.is_record_overdue || now < self.look_at || server.is_paused(now) {
+        if self.parts.permits.is_closed() || self.is_record_overdue || now < self.look_at || server.is_paused(now)
+        {
             return None;
         }
         if server.is_unreachable() {

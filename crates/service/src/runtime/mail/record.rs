@@ -51,8 +51,12 @@ impl MailerShared {
     /// Returns the result to record for a mail that was sent while its invitation was accepted or revoked.
     async fn sent_all_the_same(&self, (tenant, id): MailKey, result: &MailResult) -> Read<Option<MailResult>> {
         let MailResult::Changed(sent) = result else { return Ok(None) };
-        let at =
-            sent.value.mail.as_ref().and_then(|mail| mail.attempted_at).unwrap_or_else(|| self.services.clock.now());
+        let at = sent
+            .value
+            .mail
+            .as_ref()
+            .and_then(|mail| mail.attempted_at)
+            .unwrap_or_else(|| self.services.clock.now());
         let stored = self.services.store.row::<Invitation>(tenant, id).await?;
         Ok(stored.map(|Versioned { value, version }| {
             MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(Ok(()), at), version }))

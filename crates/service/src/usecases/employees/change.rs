@@ -63,7 +63,8 @@ pub async fn update(
     id: EmployeeId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let _turn = if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let _turn =
+        if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
@@ -86,7 +87,8 @@ pub async fn rehire(
     id: EmployeeId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let _turn = if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let _turn =
+        if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         let rehire = context.validate_update(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
@@ -113,11 +115,13 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
         context.validate_action(stored.version)?;
         let decision = stored.value.deactivate(at)?;
         let invitation = match stored.value.status {
-            Status::PendingInvite => services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?,
+            Status::PendingInvite => {
+                services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?
+            }
             Status::Active | Status::Deactivated => None,
         };
-        let revoked =
-            invitation.map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(at), invitation.version)));
+        let revoked = invitation
+            .map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(at), invitation.version)));
         Ok((stored, PendingChange::new(decision).writing(revoked)))
     };
     services.act(context, decide).await
@@ -177,8 +181,9 @@ impl ReferencedRows<'_> {
         let manager = async {
             let Some(id) = self.manager.and_then(|manager| manager.id) else { return Ok((None, None)) };
             let ids = [id];
-            let status =
-                async { Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|row| row.value.status)) };
+            let status = async {
+                Ok::<_, Error>(store.rows::<Employee>(tenant, &ids).await?.pop().map(|row| row.value.status))
+            };
             let reporting = async {
                 match self.person {
                     Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
@@ -211,8 +216,14 @@ impl ReferencedRows<'_> {
         };
         let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
             tokio::try_join!(manager, department, email, external_id, managed)?;
-        let references =
-            References { manager, department_archived, email_holder, external_id_holder, managed_keys, acting: None };
+        let references = References {
+            manager,
+            department_archived,
+            email_holder,
+            external_id_holder,
+            managed_keys,
+            acting: None,
+        };
         Ok(StoredReferences { references, tree })
     }
 }

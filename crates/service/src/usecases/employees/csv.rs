@@ -46,7 +46,12 @@ const TWIN_PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 /// An unreadable file, invalid parameters, a caller without write access to people, a connector that is unknown
 /// or not allowed for the caller; see [`Error`]. Rows that fail are not an error: the response lists them.
-pub async fn upsert(services: &Services, context: RequestContext, params: Params, body: Bytes) -> Result<Reply, Error> {
+pub async fn upsert(
+    services: &Services,
+    context: RequestContext,
+    params: Params,
+    body: Bytes,
+) -> Result<Reply, Error> {
     let context = &context;
     if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
@@ -185,7 +190,8 @@ impl<'a> Upload<'a> {
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
         let loaded = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.services.ids));
-        let plan = move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
+        let plan =
+            move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
         let plan = off_thread(self.services, self.context, plan).await?;
         Ok((loaded, plan))
     }
@@ -246,7 +252,9 @@ impl<'a> Upload<'a> {
                     return self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some);
                 }
                 Err(CommitError::Storage(error)) => return Err(error.into()),
-                Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
+                Err(
+                    CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
+                ) => {
                     return Ok(None);
                 }
             }

@@ -248,7 +248,8 @@ impl<'a> Candidates<'a> {
     }
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
-        let read = self.blocks.get(&segment.id).and_then(|block| block.iter().find(|(range, _)| *range == term.read));
+        let read =
+            self.blocks.get(&segment.id).and_then(|block| block.iter().find(|(range, _)| *range == term.read));
         read.map_or(&[], |(_, blocks)| blocks)
     }
 
@@ -261,7 +262,8 @@ impl<'a> Candidates<'a> {
         let mut wanted = vec![];
         for segment in segments {
             let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
-            let missing = terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
+            let missing =
+                terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
             wanted.extend(missing.map(|range| WantedBlocks { segment, range: range.read.clone() }));
         }
         if !wanted.is_empty() {

@@ -189,7 +189,13 @@ impl Search<'_> {
         let ids: Vec<_> = state.pending.iter().map(|document| document.id).collect();
         let mut hits = vec![];
         hits.extend(self.matching(kind, &ids).await?);
-        Ok(Part { kind, segments: state.segments, waiting: ids.into_iter().collect(), hits, blocks: Blocks::new() })
+        Ok(Part {
+            kind,
+            segments: state.segments,
+            waiting: ids.into_iter().collect(),
+            hits,
+            blocks: Blocks::new(),
+        })
     }
 
     /// Returns the hits of one score: all unindexed ones, and of the indexed ones a page and one more.
@@ -215,7 +221,8 @@ impl Search<'_> {
             if some.is_empty() {
                 break;
             }
-            let ids: Vec<_> = some.iter().map(|document| document.id).filter(|id| !part.waiting.contains(id)).collect();
+            let ids: Vec<_> =
+                some.iter().map(|document| document.id).filter(|id| !part.waiting.contains(id)).collect();
             hits.extend(self.matching(part.kind, &ids).await?.into_iter().filter(is_wanted));
             count = (count * 2).min(MOST_AT_ONCE);
         }
@@ -256,14 +263,16 @@ impl Search<'_> {
         let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
         let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
         if bytes <= PIECE_BYTES {
-            let hits = rows.into_iter().filter_map(|(_, row)| SearchHit::from_resource(&self.query, row)).collect();
+            let hits =
+                rows.into_iter().filter_map(|(_, row)| SearchHit::from_resource(&self.query, row)).collect();
             return Ok(MatchedRows { hits, bytes });
         }
         let mut hits = vec![];
         for piece in pieces(rows) {
             let query = Arc::clone(&self.query);
-            let matching =
-                move || piece.into_iter().filter_map(|row| SearchHit::from_resource(&query, row)).collect::<Vec<_>>();
+            let matching = move || {
+                piece.into_iter().filter_map(|row| SearchHit::from_resource(&query, row)).collect::<Vec<_>>()
+            };
             hits.extend(self.services.large_work.run(tenant, matching).await?);
         }
         Ok(MatchedRows { hits, bytes })

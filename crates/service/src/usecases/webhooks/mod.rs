@@ -71,7 +71,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
         let decision = Subscription::create(id, draft, verdict, sealed, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
-        Ok(PendingChange::new(decision).requiring([Require::SubscriptionsBelow(most)]).answering(answer, MADE_MEMBERS))
+        Ok(PendingChange::new(decision)
+            .requiring([Require::SubscriptionsBelow(most)])
+            .answering(answer, MADE_MEMBERS))
     };
     services.create(context, decide).await
 }
@@ -160,8 +162,17 @@ pub async fn deliveries(
     let tenant = context.caller.tenant;
     services.find_stored::<Subscription>(context, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
-    let page =
-        services.store.page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page)).await?;
-    list::page_by(services, context, &request, page, |entry| entry.id.to_bytes(), |entry, out| list::write(out, entry))
-        .await
+    let page = services
+        .store
+        .page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page))
+        .await?;
+    list::page_by(
+        services,
+        context,
+        &request,
+        page,
+        |entry| entry.id.to_bytes(),
+        |entry, out| list::write(out, entry),
+    )
+    .await
 }

@@ -130,7 +130,10 @@ fn sooner(
     let sooner = ExpediteDelivery { webhook_id: subscription.id, event_id: queued.event_id, promised };
     let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, REDELIVER), at));
     change.writes = vec![Write::BringForward(vec![sooner], at)];
-    Ok((change, render(&RedeliveryAnswer { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?))
+    Ok((
+        change,
+        render(&RedeliveryAnswer { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?,
+    ))
 }
 
 fn enqueueing(
@@ -266,8 +269,11 @@ impl ReplayProgress<'_> {
         let job = |resend: EventToRedeliver| {
             Job::new(tenant, id, (resend.event_id, resend.event_type), at, DeliveryOrigin::Replay)
         };
-        let sooner =
-            |resend: EventToRedeliver| ExpediteDelivery { webhook_id: id, event_id: resend.event_id, promised: None };
+        let sooner = |resend: EventToRedeliver| ExpediteDelivery {
+            webhook_id: id,
+            event_id: resend.event_id,
+            promised: None,
+        };
         let jobs = rest.into_iter().map(job).collect();
         let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
         if !queued.is_empty() {

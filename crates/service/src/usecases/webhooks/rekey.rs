@@ -130,7 +130,8 @@ fn resealed(
     for it in subscription.signing(services.clock.now()) {
         let secret = webhook_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
         before |= !services.vault.is_current(&it.sealed);
-        let sealed = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
+        let sealed =
+            webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
         anew.push(SealedSecret { sealed, ends_at: it.ends_at });
     }
     Ok(before.then_some(anew))

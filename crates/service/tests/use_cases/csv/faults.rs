@@ -76,8 +76,10 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
         Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
-    let lesser =
-        RequestContext { idempotency: world.with_idempotency_key("key", "file").idempotency, ..world.call(caller) };
+    let lesser = RequestContext {
+        idempotency: world.with_idempotency_key("key", "file").idempotency,
+        ..world.call(caller)
+    };
     let body = Bytes::copy_from_slice(file.as_bytes());
     let upload = tokio::spawn(async move { upsert(&services, lesser, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
@@ -156,7 +158,8 @@ async fn upload_succeeds_while_its_people_are_being_moved() {
                 let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
                 let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
                 let moved =
-                    candor_service::usecases::employees::update(&world.services, &world.admin(), person, body).await;
+                    candor_service::usecases::employees::update(&world.services, &world.admin(), person, body)
+                        .await;
                 assert!(["done", "unprocessable"].contains(&kind(moved)));
             }
         })

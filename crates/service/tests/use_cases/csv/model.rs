@@ -43,7 +43,8 @@ impl Line {
     }
 
     fn cells(&self) -> [String; 8] {
-        let some = |prefix: &str, number: usize| if number == 0 { String::new() } else { format!("{prefix}{number}") };
+        let some =
+            |prefix: &str, number: usize| if number == 0 { String::new() } else { format!("{prefix}{number}") };
         let address = |number| if number == 0 { String::new() } else { format!("p{number}@example.com") };
         [
             address(self.email),
@@ -84,7 +85,11 @@ async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line
         holds(&external_id, it.external_id.as_deref()),
         holds(&desk, own_desk.as_deref()),
     ];
-    if checks.iter().all(|check| *check) { Ok(()) } else { Err(format!("{line:?} is not applied: {it:?} {checks:?}")) }
+    if checks.iter().all(|check| *check) {
+        Ok(())
+    } else {
+        Err(format!("{line:?} is not applied: {it:?} {checks:?}"))
+    }
 }
 
 /// Returns the rows that were neither rejected nor overridden by a later row.

@@ -118,7 +118,10 @@ async fn csv_status_changes_fire_events_of_single_writes() {
     let mut fired = events(&world).await.split_off(before);
     fired.sort();
     use EventType::{EmployeeCreated, EmployeeDeactivated, EmployeeReactivated, EmployeeUpdated};
-    assert_eq!(fired, [EmployeeCreated, EmployeeUpdated, EmployeeUpdated, EmployeeDeactivated, EmployeeDeactivated]);
+    assert_eq!(
+        fired,
+        [EmployeeCreated, EmployeeUpdated, EmployeeUpdated, EmployeeDeactivated, EmployeeDeactivated]
+    );
     assert_eq!(person(&world, "p@example.com").await.status, Status::Active);
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, failed(&[(5, "invalid_enum")])));
     let back = "email,status\na@example.com,active\n";
@@ -157,7 +160,10 @@ async fn empty_csv_cells_keep_or_clear_and_numbers_keep_their_type() {
     assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 0, vec![]));
     let it = person(&world, "a@example.com").await;
     let custom = serde_json::to_string(&it.custom_fields).unwrap();
-    assert_eq!((it.external_id.as_deref(), custom.as_str()), (Some("x"), r#"{"desk":"1","grade":8,"remote":false}"#));
+    assert_eq!(
+        (it.external_id.as_deref(), custom.as_str()),
+        (Some("x"), r#"{"desk":"1","grade":8,"remote":false}"#)
+    );
     assert_eq!(counts(&upload_with(&world, &[("empty", "clear")], file).await), (0, 1, 0, 0, vec![]));
     let it = person(&world, "a@example.com").await;
     let custom = serde_json::to_string(&it.custom_fields).unwrap();
@@ -174,7 +180,10 @@ async fn csv_external_id_identifies_first_and_emails_stay_unique() {
     assert_eq!(everybody(&world).await.keys().collect::<Vec<_>>(), ["ada@example.com", "b@example.com"]);
     let chain = "email,external_id\nb@example.com,1\nnew@example.com,2\n";
     for _ in 0..2 {
-        assert_eq!(counts(&upload(&world, chain).await), (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")])));
+        assert_eq!(
+            counts(&upload(&world, chain).await),
+            (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")]))
+        );
     }
     let twice = "email,external_id\nx@example.com,1\nada@example.com,\n";
     assert_eq!(counts(&upload(&world, twice).await), (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")])));
@@ -274,7 +283,8 @@ async fn csv_dry_run_writes_nothing_and_plans_the_real_result() {
     let real = upload(&world, file).await;
     assert_eq!((&dry["data"], &dry["warnings"]), (&real["data"], &real["warnings"]));
     assert_eq!(real["warnings"][0]["column"], "note");
-    let actions: Vec<_> = dry["plan"].as_array().unwrap().iter().map(|item| item["action"].as_str().unwrap()).collect();
+    let actions: Vec<_> =
+        dry["plan"].as_array().unwrap().iter().map(|item| item["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["skip", "create", "reject", "deactivate"]);
     let wanted = serde_json::json!({
         "first_name": {"from": "a", "to": "Eva"},

@@ -16,7 +16,8 @@ async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     desk.script.answer(URL, FakeResponse::Hangs);
     desk.queue(20).await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::from_secs(60)));
+    let engine =
+        tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::from_secs(60)));
     until(async || desk.script.sent() == 8).await;
     stop.send(()).unwrap();
     until(async || desk.engine.held() == 8).await;

@@ -23,7 +23,8 @@ async fn delivery_is_dropped_after_seven_attempts_over_31_hours() {
     }
     assert_eq!(desk.run_once_after(1_000_000).await, 0);
 
-    let since: Vec<_> = desk.script.take().iter().map(|request| (request.at.millis() - NOON.millis()) / 1000).collect();
+    let since: Vec<_> =
+        desk.script.take().iter().map(|request| (request.at.millis() - NOON.millis()) / 1000).collect();
     assert_eq!(since, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
     let log = desk.log(id).await;
     assert_eq!(members(&log, "attempt"), (1..=7).map(|number| json!(number)).collect::<Vec<_>>());

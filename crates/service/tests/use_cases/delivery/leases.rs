@@ -22,7 +22,11 @@ async fn leased_delivery_is_not_attempted_by_another_process() {
         assert_eq!(desk.engine.held(), 1);
         desk.world.clock.advance_seconds(30 - wait);
         assert_eq!(other.run_once().await.unwrap(), 1);
-        assert_eq!((desk.run_once().await, desk.engine.held()), (0, 0), "the first one knows that its lease is over");
+        assert_eq!(
+            (desk.run_once().await, desk.engine.held()),
+            (0, 0),
+            "the first one knows that its lease is over"
+        );
     }
     assert_eq!(desk.script.take().len(), 2);
 }

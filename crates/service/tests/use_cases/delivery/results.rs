@@ -18,7 +18,10 @@ async fn event_arrives_signed_and_is_logged() {
     assert_eq!(desk.run_once().await, 1);
     let [sent] = desk.script.take().try_into().unwrap();
     assert_eq!(sent.url, URL);
-    assert_eq!((&sent.body["event"], &sent.body["data"]["status"]), (&json!("employee.created"), &json!("active")));
+    assert_eq!(
+        (&sent.body["event"], &sent.body["data"]["status"]),
+        (&json!("employee.created"), &json!("active"))
+    );
     assert_eq!(verify(&secret, &sent.headers["X-Service-Signature"], &sent.raw, sent.at), Ok(()));
     let log = desk.log(id).await;
     let wanted = json!([{
@@ -123,7 +126,10 @@ async fn test_delivery_is_sent_at_once_under_the_announced_id() {
         assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
         assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&told, "delivery_id"));
-        assert_eq!((sent.event(), &sent.headers["X-Service-Event"]), (member(&told, "event_id"), &"test.ping".into()));
+        assert_eq!(
+            (sent.event(), &sent.headers["X-Service-Event"]),
+            (member(&told, "event_id"), &"test.ping".into())
+        );
         assert!(sent.event().starts_with("evt_test_") && sent.body["data"]["message"].is_string());
     }
     assert_eq!(members(&desk.log(id).await, "status"), ["success", "failed"]);

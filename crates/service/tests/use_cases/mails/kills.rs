@@ -28,7 +28,11 @@ async fn process_death_at_any_step_loses_no_mail() {
         let person = stage.invite("ada").await;
         dies(&stage, point).await;
         let mut other = stage.mailer();
-        assert_eq!(other.run_once().await, 0, "{point:?}: the lease of the dead one holds, or nothing is left to do");
+        assert_eq!(
+            other.run_once().await,
+            0,
+            "{point:?}: the lease of the dead one holds, or nothing is left to do"
+        );
         stage.world.clock.advance_millis(OVER);
         other.run_once().await;
         assert_eq!(stage.mail_of(person).await["status"], "sent", "{point:?}");

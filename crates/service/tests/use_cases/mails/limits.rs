@@ -27,7 +27,8 @@ async fn another_admin(world: &TestServices, name: &str) -> RequestContext {
 }
 
 async fn invited(stage: &MailTest, context: &RequestContext, email: &str) -> EmployeeId {
-    let text = json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
+    let text =
+        json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
     let made = employees::create(&stage.world.services, context, body(&text)).await.unwrap();
     member(&made, "id").parse().unwrap()
 }

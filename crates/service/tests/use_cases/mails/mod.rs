@@ -259,7 +259,10 @@ async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
     assert_eq!(stage.mail_of(person).await["status"], "queued");
     stage.world.clock.advance_millis(600_000);
     assert_eq!(mailer.run_once().await, 0, "not sent again, although the lease is over");
-    assert_eq!((stage.mail_of(person).await["status"].clone(), stage.post.accepted_mails().len()), (json!("sent"), 1));
+    assert_eq!(
+        (stage.mail_of(person).await["status"].clone(), stage.post.accepted_mails().len()),
+        (json!("sent"), 1)
+    );
 }
 
 #[tokio::test]

@@ -150,13 +150,16 @@ impl MailTest {
         let tenant = self.world.admin().caller.tenant;
         let ids = self.invited.lock().unwrap().clone();
         let all = self.world.store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &ids).await.unwrap();
-        let sealed = |invitation: &Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
+        let sealed =
+            |invitation: &Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
         all.iter().filter(|row| sealed(&row.value)).count()
     }
 }
 
 fn sending(world: &TestServices, key: &str, seed: u64) -> Arc<Services> {
-    let settings =
-        ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url("https://candor.example".to_owned()) };
+    let settings = ServiceSettings {
+        sends_mail: true,
+        ..ServiceSettings::with_public_url("https://candor.example".to_owned())
+    };
     process_with(&world.clock, &world.store, Arc::new(Receivers), (key, seed), settings)
 }

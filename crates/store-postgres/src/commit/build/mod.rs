@@ -183,8 +183,9 @@ fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
 /// Rows of the people whose reporting line changes or begins.
 fn reporting_changes(change: &ChangeSet) -> impl Iterator<Item = (&AnyRow, ReportingLineChange)> {
     let changes = change.writes.iter();
-    changes
-        .filter_map(|write| if let Write::PutReporting { row, lines, .. } = write { Some((row, *lines)) } else { None })
+    changes.filter_map(
+        |write| if let Write::PutReporting { row, lines, .. } = write { Some((row, *lines)) } else { None },
+    )
 }
 
 #[cfg(test)]

@@ -48,7 +48,9 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(&format!("{table} AS t")));
     let found = statement.part(
         "MATERIALIZED ",
-        &format!("SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"),
+        &format!(
+            "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"
+        ),
     );
     statement.add_check(format!(
         "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \

@@ -73,7 +73,12 @@ impl RowBatch<'_> {
             add_members(statement, members, tenant, &self.new, "");
         }
         let layout = statement.layout;
-        layout.name_secrets(statement, self.table, tenant, &self.changed.iter().chain(&self.new).collect::<Vec<_>>());
+        layout.name_secrets(
+            statement,
+            self.table,
+            tenant,
+            &self.changed.iter().chain(&self.new).collect::<Vec<_>>(),
+        );
     }
 
     /// Queues the searchable rows for the full-text index.
@@ -102,7 +107,8 @@ impl RowBatch<'_> {
             return;
         }
         let ids = statement.sql.ids(found.iter().map(|entry| entry.row.id()));
-        let versions = statement.sql.many(Type::Int, found.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
+        let versions =
+            statement.sql.many(Type::Int, found.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
         let from = statement.source_clause(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
         statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
     }
@@ -179,7 +185,8 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
 
 /// Returns the owner ids and the member ids of rows, as parallel arrays.
 fn member_pairs(rows: &[Entry<'_>]) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
-    let pairs = rows.iter().flat_map(|entry| entry.row.members().iter().map(move |member| (entry.row.id(), *member)));
+    let pairs =
+        rows.iter().flat_map(|entry| entry.row.members().iter().map(move |member| (entry.row.id(), *member)));
     pairs.unzip()
 }
 
@@ -200,7 +207,13 @@ fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str
     );
 }
 
-fn add_members(statement: &mut Statement, members: &MemberTable, tenant: &str, rows: &[Entry<'_>], conflict: &str) {
+fn add_members(
+    statement: &mut Statement,
+    members: &MemberTable,
+    tenant: &str,
+    rows: &[Entry<'_>],
+    conflict: &str,
+) {
     let (owners, tags) = member_pairs(rows);
     if tags.is_empty() {
         return;

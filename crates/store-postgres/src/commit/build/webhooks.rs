@@ -114,7 +114,8 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
         sql.many(Type::Text, jobs.iter().map(|job| text(job.origin))),
         sql.many(
             Type::Id,
-            jobs.iter().map(|job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |job| SqlValue::Id(job.to_bytes()))),
+            jobs.iter()
+                .map(|job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |job| SqlValue::Id(job.to_bytes()))),
         ),
     ];
     let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());

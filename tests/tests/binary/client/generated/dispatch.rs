@@ -213,7 +213,8 @@ async fn conversations(client: &Candor, step: &Step) -> Result<Value, Error> {
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
         "list_messages" => {
-            first_page(resource.list_messages(step.path(0), step.query::<Option<types::ListMessagesQuery>>())).await
+            first_page(resource.list_messages(step.path(0), step.query::<Option<types::ListMessagesQuery>>()))
+                .await
         }
         "create_message" => answer(resource.create_message(step.path(0), step.body())).await,
         "get_message" => answer(resource.get_message(step.path(0), step.path(1))).await,
@@ -239,14 +240,19 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListEmployeeObjectivesQuery>>())).await,
         "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeObjectiveQuery>>())).await,
+        "get" => {
+            answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeObjectiveQuery>>())).await
+        }
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
-        "complete" => answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await,
+        "complete" => {
+            answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
+        }
         "list_history" => {
             first_page(
-                resource.list_history(step.path(0), step.query::<Option<types::ListEmployeeObjectiveHistoryQuery>>()),
+                resource
+                    .list_history(step.path(0), step.query::<Option<types::ListEmployeeObjectiveHistoryQuery>>()),
             )
             .await
         }
@@ -300,10 +306,13 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
-        "complete" => answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await,
+        "complete" => {
+            answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
+        }
         "list_history" => {
             first_page(
-                resource.list_history(step.path(0), step.query::<Option<types::ListManagerObjectiveHistoryQuery>>()),
+                resource
+                    .list_history(step.path(0), step.query::<Option<types::ListManagerObjectiveHistoryQuery>>()),
             )
             .await
         }
@@ -390,7 +399,8 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "delete" => answer(resource.delete(step.path(0))).await,
         "list_deliveries" => {
-            first_page(resource.list_deliveries(step.path(0), step.query::<Option<types::ListDeliveriesQuery>>())).await
+            first_page(resource.list_deliveries(step.path(0), step.query::<Option<types::ListDeliveriesQuery>>()))
+                .await
         }
         "get_delivery" => answer(resource.get_delivery(step.path(0), step.path(1))).await,
         "redeliver" => answer(resource.redeliver(step.path(0), step.path(1))).await,

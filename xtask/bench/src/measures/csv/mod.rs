@@ -65,7 +65,8 @@ fn results(instance: &Instance, rounds: &[Round]) -> Vec<Line> {
     let created = seconds(|round| round.created);
     let peak = rounds.iter().map(|round| round.peak_megabytes).fold(f64::NAN, f64::max);
     let updated = format!("{PEOPLE} new, unchanged, and changed in {}", seconds(|round| round.updated));
-    let line = |what, figures, value, at_most| Line::new(what, instance.store, figures, value, Limit::AtMost(at_most));
+    let line =
+        |what, figures, value, at_most| Line::new(what, instance.store, figures, value, Limit::AtMost(at_most));
     vec![
         line(
             "CSV of 10,000 new people, with managers, departments, events and audit entries",

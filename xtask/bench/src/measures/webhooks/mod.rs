@@ -38,7 +38,8 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
     let comparison = data.compare(instance, &contenders)?;
     let [ours, theirs] = [0, 1].map(|at| per_second(typical(&comparison.samples[at], |sample| sample.rate)));
     let millis = median(millis.borrow().iter().copied());
-    let figures = [format!("{ours}, {millis:.2} ms of processor time each"), format!("{theirs} by the sender alone")];
+    let figures =
+        [format!("{ours}, {millis:.2} ms of processor time each"), format!("{theirs} by the sender alone")];
     let value = (comparison.median_of_pairs(|one, other| one.rate / other.rate), "×");
     let what = "Deliveries from the queue to one receiver, each recorded";
     Ok(vec![Line::new(what, instance.store, figures, value, Limit::AtLeast(MIN_RATE))])
@@ -46,7 +47,12 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
 
 /// Fills the queue and waits until it is empty. Returns the rate from the first arrival to the last record, and
 /// the milliseconds of processor time of the service for a delivery.
-fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Result<(Sample, f64)> {
+fn deliver(
+    queue: &DeliveryQueue<'_>,
+    receiver: &Receiver,
+    to: &Subscription,
+    count: u32,
+) -> Result<(Sample, f64)> {
     receiver.reset();
     let service = &queue.instance.service;
     let before = service.usage()?;
@@ -73,7 +79,8 @@ pub(super) fn latency(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         queue.set_active(&subscription, is_delivered)?;
         receiver.reset();
         receiver.start_recording();
-        let post = || if is_delivered { Ok(None) } else { Post::new(&receiver, queue.event_data.clone()).map(Some) };
+        let post =
+            || if is_delivered { Ok(None) } else { Post::new(&receiver, queue.event_data.clone()).map(Some) };
         let answered = creates_at(instance.service.address, &creates, pace, post)?;
         until("every delivery has arrived", || Ok(receiver.count() >= answered.len()))?;
         Ok(delays(&answered, &receiver.take_recorded(), pace))

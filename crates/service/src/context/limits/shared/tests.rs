@@ -242,7 +242,11 @@ async fn store_recovery_is_noticed_while_the_quota_is_exhausted() {
     world.clock.advance_millis(1_000);
     assert!(!world.ask(0).await.admitted);
     assert_eq!(world.instances[0].limits.breaker.attempt(world.clock.steady()), Some(Attempt::Usual));
-    assert_eq!(world.store.window.lock().unwrap().look(world.clock.now(), LIMIT).remaining, LIMIT, "not counted there");
+    assert_eq!(
+        world.store.window.lock().unwrap().look(world.clock.now(), LIMIT).remaining,
+        LIMIT,
+        "not counted there"
+    );
 }
 
 #[tokio::test]

@@ -50,7 +50,8 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     // Each of these steps takes a millisecond or more for a large file; other requests run in between.
     yield_now().await;
     let ids: Vec<_> = known.people.iter().map(|person| person.id).collect();
-    let pending = known.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
+    let pending =
+        known.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
     let pending: Vec<_> = pending.collect();
     let above = store.lines_above(tenant, &ids).await?;
     known.lines = above.lines.into_iter().collect();
@@ -60,7 +61,8 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
         store.rows::<Connector>(tenant, &connectors),
         store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
     )?;
-    let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.mapped_custom_field_keys));
+    let keys =
+        connectors.into_iter().map(|connector| (connector.value.id, connector.value.mapped_custom_field_keys));
     known.managed_keys = keys.collect();
     Ok(LoadedRows { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
@@ -86,6 +88,9 @@ pub(super) async fn names(services: &Services, tenant: Tenant, known: &StoredRow
     )?;
     Ok(PersonNames {
         people: managers.into_iter().map(|manager| (manager.value.id, manager.value.email)).collect(),
-        departments: departments.into_iter().map(|department| (department.value.id, department.value.name)).collect(),
+        departments: departments
+            .into_iter()
+            .map(|department| (department.value.id, department.value.name))
+            .collect(),
     })
 }

@@ -160,8 +160,9 @@ impl<'a> PieceBuilder<'a> {
         };
         writes.push(Write::employee(&row, lines));
         writes.extend(
-            invitation
-                .map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(self.at), invitation.version))),
+            invitation.map(|invitation| {
+                Write::put(&Row::expecting(invitation.value.revoke(self.at), invitation.version))
+            }),
         );
     }
 }

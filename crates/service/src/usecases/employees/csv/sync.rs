@@ -37,7 +37,9 @@ impl Synced {
         sync: Sync,
         at: Timestamp,
     ) -> Result<Option<Self>, Error> {
-        let Some(stored) = services.store.row::<Connector>(context.caller.tenant, id).await? else { return Ok(None) };
+        let Some(stored) = services.store.row::<Connector>(context.caller.tenant, id).await? else {
+            return Ok(None);
+        };
         let decision = stored.value.synced(sync, at);
         let notices = addressed(services, context.caller.tenant, &decision.notices, at).await?;
         let entry = context.audit(services.id(at), decision.audit, at);
@@ -80,9 +82,13 @@ impl Upload<'_> {
         change.replay = self.services.replay_of(self.context, &reply, at)?;
         match self.services.commit(self.context.caller.tenant, change).await {
             Ok(()) => Ok(Some(reply)),
-            Err(CommitError::Replayed) => self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some),
+            Err(CommitError::Replayed) => {
+                self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some)
+            }
             Err(CommitError::Storage(error)) => Err(error.into()),
-            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => Ok(None),
+            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
+                Ok(None)
+            }
         }
     }
 }
