@@ -2,7 +2,7 @@
 //! objective_lifecycle`.
 //!
 //! Every step is a function of values. It returns a `Decision` with the new state, the events and the notices,
-//! or a `Refusal` for a step that the lifecycle does not have.
+//! or a `DomainError` for a step that the lifecycle does not have.
 
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 

@@ -45,7 +45,7 @@
 //! |---|---|
 //! | read a body and report every wrong field | [`fields::Fields`], `problem::Problems` |
 //! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
-//! | see why a change is refused | `refusal::Refusal` |
+//! | see why a change is refused | `refusal::DomainError` |
 //! | check the signature of a webhook | [`signature::verify`] |
 //! | plan the upload of a CSV file | [`csv::plan`] |
 //! | read the parameters of a list | [`params::Params`], [`page`] |
