@@ -10,6 +10,7 @@ mod output;
 mod private_file;
 mod process_metrics;
 mod serving_lock;
+mod signals;
 mod store;
 mod telemetry;
 mod tenant_metrics;

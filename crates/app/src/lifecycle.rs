@@ -16,7 +16,6 @@ use candor_service::runtime::mail::{self, Mailer};
 use candor_service::runtime::{objective_autostart, reminders, search_index, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
@@ -25,6 +24,7 @@ use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::error::Error;
 use crate::serving_lock::ServingLock;
+use crate::signals::Signals;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
 
 /// Time limit for requests in flight after the stop signal.
@@ -380,25 +380,5 @@ async fn index_pending_rows(services: &Services, goes_on: impl Fn() -> bool) {
 async fn flush(services: &Services) {
     if let Err(error) = services.auth.flush_uses().await {
         tracing::warn!(%error, "cannot record the last use of API keys");
-    }
-}
-
-/// Signals that stop the process.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self, Error> {
-        let of = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
-        Ok(Self { terminate: of(SignalKind::terminate())?, interrupt: of(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
     }
 }

@@ -63,6 +63,7 @@ mod tests {
     use super::super::tests::summary;
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
+    use crate::access::PermissionDenied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
     use crate::access::tests::{bound, unbound};
     use crate::fields::{Reference, StringEnum};
     use crate::id::{EmployeeId, Id};
@@ -70,14 +71,12 @@ mod tests {
 
     #[test]
     fn allowed_actions_depend_on_the_relation_to_the_summary() {
-        use PermissionDenied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
         let shared = summary(Status::Shared);
-        let (subject, author) = (shared.employee_id, shared.author_id.unwrap());
+        let (subject, author, other) =
+            (shared.employee_id, shared.author_id.unwrap(), EmployeeId::from_ulid(Ulid(77)));
         let of_oneself = Summary { author_id: Some(subject), ..shared.clone() };
-        let other = EmployeeId::from_ulid(Ulid(77));
         let table = [
-            // Refusals of submit, approve, return, share, feedback, archive and edit; of approve if reviews are
-            // required.
+            // Refusals of the six actions and of an edit; of approve if reviews are required.
             (&shared, unbound(Standard), [None; 7], None),
             (&shared, unbound(Admin), [None; 7], None),
             (
@@ -122,13 +121,13 @@ mod tests {
             (&shared, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
         ];
         for (summary, caller, refused, required) in table {
-            for (what, wanted) in ActionKind::ALL.iter().zip(refused) {
-                let result = summary.may_be_acted_on_by(&caller, *what, Review::Optional);
-                assert_eq!(result.err(), wanted, "{caller:?} {what:?}");
+            for (action, wanted) in ActionKind::ALL.iter().zip(refused) {
+                let result = summary.may_be_acted_on_by(&caller, *action, Review::Optional).err();
+                assert_eq!(result, wanted, "{caller:?} {action:?}");
             }
             assert_eq!(summary.may_be_changed_by(&caller).err(), refused[6], "{caller:?}");
-            let result = summary.may_be_acted_on_by(&caller, ActionKind::Approve, Review::Required);
-            assert_eq!(result.err(), required, "{caller:?}");
+            let result = summary.may_be_acted_on_by(&caller, ActionKind::Approve, Review::Required).err();
+            assert_eq!(result, required, "{caller:?}");
         }
     }
 

@@ -32,13 +32,10 @@ fn shapes() -> [Member; 7] {
         field("field", plain(), "Member whose value prevents the request."),
         field("current", json!({}), "Current value of the member, of any type."),
     ];
+    let conflicting = "Resource that already has the value. Present if a unique value is taken.";
     let attempted = vec![
         field("attempted_transition", plain(), "Attempted transition. Present if the state does not allow it."),
-        field(
-            "conflicting_id",
-            plain(),
-            "Resource that already has the value. Present if a unique value is taken.",
-        ),
+        field("conflicting_id", plain(), conflicting),
     ];
     let quota = vec![
         field("quota", open(QuotaClass::NAME), "Quota class of the request."),

@@ -126,6 +126,7 @@ async fn foreign_reference_in_a_body_is_422() {
     let attribute = resources.id("attributes");
     let person = json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"});
     let observation = json!({"employee_id": own.id("employees"), "type": "strength", "observation": "x"});
+    let bound_key = json!({"name": "x", "scopes": ["*"], "employee_id": employee});
     let with = |mut body: Value, name: &str, value: Value| {
         body[name] = value;
         body
@@ -160,13 +161,7 @@ async fn foreign_reference_in_a_body_is_422() {
         ("PATCH", &employed, json!({"manager_id": employee}), "manager_id", employee),
         ("PATCH", &employed, json!({"department_id": department}), "department_id", department),
         ("PATCH", &employed, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),
-        (
-            "POST",
-            "/v1/api-keys",
-            json!({"name": "x", "scopes": ["*"], "employee_id": employee}),
-            "employee_id",
-            employee,
-        ),
+        ("POST", "/v1/api-keys", bound_key, "employee_id", employee),
         (
             "POST",
             &format!("/v1/connectors/{}/release", own.id("connectors")),

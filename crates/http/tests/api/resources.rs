@@ -24,11 +24,8 @@ impl Resources {
         };
         let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample",
                             "send_invite": true});
-        let employee = made(
-            "/v1/employees",
-            json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"}),
-        )
-        .await;
+        let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
+        let employee = made("/v1/employees", ada).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["observation.created"]});
         let webhook = made("/v1/webhooks", body).await;
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});

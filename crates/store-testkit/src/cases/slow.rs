@@ -58,23 +58,10 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
     let begun = begun.unwrap().filter;
     let by_name = Sort::up(SortBy::Name);
     let (late, of_log) = (Sort::down(SortBy::PeriodEnd), Sort::down(SortBy::OccurredAt));
+    let observed = |filter| rows::observations::list(filter, Viewer::Everything, by_time, &PAGE);
     vec![
-        (
-            "type",
-            store
-                .page(tenant, rows::observations::list(&typed, Viewer::Everything, by_time, &PAGE))
-                .await
-                .map(drop),
-            &["filter[type]"],
-        ),
-        (
-            "changed",
-            store
-                .page(tenant, rows::observations::list(&changed, Viewer::Everything, by_time, &PAGE))
-                .await
-                .map(drop),
-            &["filter[updated_at]"],
-        ),
+        ("type", store.page(tenant, observed(&typed)).await.map(drop), &["filter[type]"]),
+        ("changed", store.page(tenant, observed(&changed)).await.map(drop), &["filter[updated_at]"]),
         (
             "role",
             store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop),

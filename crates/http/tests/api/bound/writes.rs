@@ -52,12 +52,8 @@ async fn owner_decides_nothing_under_required_review() {
             reviews(world, setting).await;
             for (owner, key, reviewer) in [(&cast.joe, joe, boss), (&cast.admin, admin, &world.admin)] {
                 let path = objective(world, KIND, owner).await;
-                assert_eq!(
-                    post(world, key, &format!("{path}/submit"), json!({})).await.status,
-                    200,
-                    "{}",
-                    it.name
-                );
+                let submitted = post(world, key, &format!("{path}/submit"), json!({})).await;
+                assert_eq!(submitted.status, 200, "{}", it.name);
                 let steps = [
                     ("reject", json!({"reason": "No"})),
                     ("submit", json!({})),

@@ -21,8 +21,7 @@ async fn subscription_behaves_alike_on_every_store() {
         sweep::prune_log(&world.services).await.unwrap();
         let webhook = subscribed(world, &["employee.created"]).await;
         let change = async |body: Value| world.patch(&path(&webhook), body).await.json();
-        let act =
-            async |action: &str, body: Value| world.post(&format!("{}/{action}", path(&webhook)), body).await;
+        let act = async |name: &str, body: Value| world.post(&format!("{}/{name}", path(&webhook)), body).await;
         world.employee("ada@example.com").await;
         let failed = world.attempt_all(500).await[0].id;
         let before = world.get(&path(&webhook)).await;
