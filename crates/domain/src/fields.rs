@@ -280,7 +280,7 @@ impl<K: Kind> Reference<K> {
 /// The words are derived from the variants, so that none can be omitted:
 ///
 /// ```
-/// use candor_domain::fields::Word;
+/// use candor_domain::fields::StringEnum;
 /// use strum::{IntoStaticStr, VariantArray};
 ///
 /// #[derive(Debug, Clone, Copy, PartialEq, IntoStaticStr, VariantArray)]
@@ -290,7 +290,7 @@ impl<K: Kind> Reference<K> {
 ///     LateAutumn,
 /// }
 ///
-/// impl Word for Season {}
+/// impl StringEnum for Season {}
 ///
 /// assert_eq!(Season::words(), ["summer", "late_autumn"]);
 /// assert_eq!(Season::from_word("late_autumn"), Ok(Season::LateAutumn));

@@ -14,7 +14,7 @@
 //! use candor_domain::event::EventType;
 //! use candor_domain::id::{EmployeeId, ObjectiveId};
 //! use candor_domain::json::Object;
-//! use candor_domain::objective::{Action, Draft, Family, Objective, OwnerFound, Status};
+//! use candor_domain::objective::{Action, Draft, Family, Objective, StoredOwner, Status};
 //! use candor_domain::organization::Review;
 //! use candor_domain::people::Role;
 //! use candor_domain::time::Timestamp;
@@ -28,7 +28,7 @@
 //! let now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
 //!
 //! let draft = Draft::parse(Family::Employees, body)?;
-//! let owner = OwnerFound { role: Role::Employee, in_reach: true };
+//! let owner = StoredOwner { role: Role::Employee, in_reach: true };
 //! let created = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, Some(owner), now)?;
 //! assert_eq!(created.events, [EventType::ObjectiveCreated]);
 //!

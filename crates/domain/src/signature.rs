@@ -7,7 +7,7 @@
 //! A receiver verifies the raw bytes of the body before parsing them:
 //!
 //! ```
-//! use candor_domain::signature::{self, Rejected};
+//! use candor_domain::signature::{self, SignatureError};
 //! use candor_domain::time::Timestamp;
 //!
 //! let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -16,9 +16,9 @@
 //! let now: Timestamp = "2026-03-01T08:17:00Z".parse()?;
 //!
 //! assert_eq!(signature::verify(secret, header, body, now), Ok(()));
-//! assert_eq!(signature::verify(secret, header, b"{}", now), Err(Rejected::Forged));
+//! assert_eq!(signature::verify(secret, header, b"{}", now), Err(SignatureError::Forged));
 //! let an_hour_later: Timestamp = "2026-03-01T09:17:00Z".parse()?;
-//! assert_eq!(signature::verify(secret, header, body, an_hour_later), Err(Rejected::TooOld));
+//! assert_eq!(signature::verify(secret, header, body, an_hour_later), Err(SignatureError::TooOld));
 //! # Ok::<(), candor_domain::time::NotATime>(())
 //! ```
 
