@@ -10,7 +10,6 @@ mod output;
 mod private_file;
 mod process_metrics;
 mod serving_lock;
-mod signals;
 mod store;
 mod telemetry;
 mod tenant_metrics;
@@ -22,7 +21,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cli::{Cli, Command, KeyCommand, OrgCommand};
-use config::{Config, LoadedConfig, Setting};
+use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
 use error::Error;
 use output::{Output, printable};
 
@@ -65,7 +64,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         return commands::doctor::without_settings(&problems, output);
     }
     if !problems.is_empty() {
-        return Err(Error::Configuration { problems, warnings, shown: false });
+        return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
     }
     // Container runtimes run this every few seconds, so it skips logging and the runtime.
     if let Command::Healthcheck { live } = cli.command {

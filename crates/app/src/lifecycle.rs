@@ -1,5 +1,8 @@
 //! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
+mod listen;
+mod signals;
+
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -24,8 +27,9 @@ use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::error::Error;
 use crate::serving_lock::ServingLock;
-use crate::signals::Signals;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
+use listen::bind;
+use signals::Signals;
 
 /// Time limit for requests in flight after the stop signal.
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
@@ -297,12 +301,6 @@ fn failed(ended: Result<Ended, JoinError>) -> Error {
         Err(error) => io::Error::other(error),
     };
     Error::io("keep", "serving")(source)
-}
-
-fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), Error> {
-    let bound = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
-    let (local, listener) = bound.map_err(|source| Error::Listen { address, setting, source })?;
-    Ok((listener, local))
 }
 
 /// Runs a server until it ends by itself or is stopped.

@@ -8,12 +8,37 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::DatabaseUrl;
-use crate::error::Error;
+use crate::error::{CommandFailure, IoFailure};
 use crate::private_file;
 
 /// Suffix of the lock file. The file stays when the process ends; the system releases the lock on it in any
 /// case.
 const SUFFIX: &str = ".serving";
+
+/// Failure to take the lock.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockFailure {
+    /// Another process serves the embedded database.
+    #[error(
+        "another process{} serves {database}; stop it first, or use PostgreSQL, which any number of processes may share",
+        named(.process)
+    )]
+    AlreadyServed {
+        /// Path of the database.
+        database: String,
+        /// The other process's id; empty if it is unknown.
+        process: String,
+    },
+    /// The lock file cannot be used.
+    #[error(transparent)]
+    Io(#[from] IoFailure),
+}
+
+impl CommandFailure for LockFailure {}
+
+fn named(process: &str) -> String {
+    if process.is_empty() { String::new() } else { format!(" (process {process})") }
+}
 
 /// Lock of the process that serves an embedded database. Short-lived commands do not take it.
 #[derive(Debug)]
@@ -23,16 +48,16 @@ impl ServingLock {
     /// Takes the lock. Returns `None` for a server, which any number of processes may share.
     ///
     /// # Errors
-    /// [`Error::AlreadyServed`]; [`Error::Io`] if the file cannot be created.
-    pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, Error> {
+    /// [`LockFailure::AlreadyServed`]; [`LockFailure::Io`] if the file cannot be created.
+    pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockFailure> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private_file::create_folder(folder).map_err(Error::io("make the folder", folder))?;
+            private_file::create_folder(folder).map_err(IoFailure::during("make the folder", folder))?;
         }
         let path = beside(path);
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = opened.map_err(Error::io("open", &path))?;
+        let mut file = opened.map_err(IoFailure::during("open", &path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -40,12 +65,12 @@ impl ServingLock {
                 // The process id is only for the error message, so a failed read is ignored.
                 let _ = file.read_to_string(&mut process);
                 let (database, process) = (database.masked(), process.trim().to_owned());
-                return Err(Error::AlreadyServed { database, process });
+                return Err(LockFailure::AlreadyServed { database, process });
             }
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
+            Err(TryLockError::Error(error)) => return Err(IoFailure::during("lock", &path)(error).into()),
         }
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(Error::io("write", &path))?;
+        written.map_err(IoFailure::during("write", &path))?;
         Ok(Some(Self(file)))
     }
 }

@@ -1,6 +1,6 @@
 //! Opens and migrates the database of the configuration.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,8 @@ use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 
 use tokio::time::sleep;
 
-use crate::commands::copy::CopyFailure;
 use crate::config::{Config, DatabaseUrl};
-use crate::error::Error;
+use crate::error::{CommandFailure, Error};
 
 /// Time limit for the database server to answer at start.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,11 +21,48 @@ const TRY_AGAIN: Duration = Duration::from_millis(500);
 /// Interval of the log messages about waiting.
 const TELL_AGAIN: Duration = Duration::from_secs(5);
 
+/// Failure to use the configured database.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreFailure {
+    /// The schema is older than the program.
+    #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", .pending.join(", "))]
+    SchemaOld {
+        /// The database, with secrets masked.
+        database: String,
+        /// Names of the missing migrations.
+        pending: Vec<String>,
+    },
+    /// The database holds an incomplete copy.
+    #[error(
+        "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \
+         new one"
+    )]
+    UnfinishedCopy(String),
+    /// The embedded database does not exist, and this command does not create one.
+    #[error(
+        "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
+         make a new database with `candor migrate`", .0.display()
+    )]
+    NoDatabase(PathBuf),
+    /// The database does not answer, or answers with an error.
+    #[error(
+        "cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right"
+    )]
+    Unusable {
+        /// The database, with secrets masked.
+        database: String,
+        /// Error message of the database.
+        reason: String,
+    },
+}
+
+impl CommandFailure for StoreFailure {}
+
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
 /// current.
 ///
 /// # Errors
-/// [`Error::SchemaOld`], or [`Error::Database`] if the database does not answer; [`CopyFailure::Unfinished`].
+/// [`StoreFailure::SchemaOld`], or [`StoreFailure::Unusable`] if the database does not answer; [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -39,7 +75,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             let pending = pending(config).await?;
             expect_no_unfinished_copy(config).await?;
             if !pending.is_empty() {
-                return Err(Error::SchemaOld { database: config.database.masked(), pending });
+                return Err(StoreFailure::SchemaOld { database: config.database.masked(), pending }.into());
             }
             let opened = PostgresStore::connect(&postgres(config)).await;
             Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
@@ -60,14 +96,14 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
             found.map_err(|error| unusable(config, &error))?
         }
     };
-    if is_unfinished { Err(CopyFailure::Unfinished(config.database.masked()).into()) } else { Ok(()) }
+    if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.masked()).into()) } else { Ok(()) }
 }
 
 /// Returns the master keys that sealed something in the database, whatever its schema; none if it does not
 /// exist.
 ///
 /// # Errors
-/// [`Error::Database`].
+/// [`StoreFailure::Unusable`].
 pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -85,7 +121,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
 /// Returns `true` if the embedded database at this path is empty or does not exist.
 ///
 /// # Errors
-/// [`Error::Database`].
+/// [`StoreFailure::Unusable`].
 pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error> {
     let place = place(path);
     let empty = blocking(move || candor_store_sqlite::is_empty(&place)).await?;
@@ -95,11 +131,11 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error
 /// Requires that the database exists. Commands that only use one must not create another at a mistyped path.
 ///
 /// # Errors
-/// [`Error::NoDatabase`] with the path of the embedded database.
+/// [`StoreFailure::NoDatabase`] with the path of the embedded database.
 pub(crate) fn expect(config: &Config) -> Result<(), Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) if !path.exists() => {
-            Err(Error::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())))
+            Err(StoreFailure::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())).into())
         }
         DatabaseUrl::Sqlite(_) | DatabaseUrl::Postgres(_) => Ok(()),
     }
@@ -110,7 +146,7 @@ pub(crate) fn expect(config: &Config) -> Result<(), Error> {
 /// password.
 ///
 /// # Errors
-/// [`Error::Database`] with the last reason, on timeout or on a refusal.
+/// [`StoreFailure::Unusable`] with the last reason, on timeout or on a refusal.
 pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
@@ -139,7 +175,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
 /// Applies the pending migrations and returns their names.
 ///
 /// # Errors
-/// [`Error::Database`].
+/// [`StoreFailure::Unusable`].
 pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -157,7 +193,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
 /// Distributes the tables over the nodes of a cluster and returns the names of the steps.
 ///
 /// # Errors
-/// [`Error::Database`], also for an embedded database.
+/// [`StoreFailure::Unusable`], also for an embedded database.
 pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
@@ -171,7 +207,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
 /// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors
-/// [`Error::Database`].
+/// [`StoreFailure::Unusable`].
 pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -203,7 +239,7 @@ fn postgres(config: &Config) -> PostgresOptions {
 /// Checks the configured replica. Returns `None` without one, or the reason if it cannot be read.
 ///
 /// # Errors
-/// [`Error::Database`] if the primary does not answer.
+/// [`StoreFailure::Unusable`] if the primary does not answer.
 pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, Error> {
     if config.database_replica.is_none() {
         return Ok(None);
@@ -222,5 +258,5 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
-    Error::Database { database: config.database.masked(), reason: error.to_string() }
+    StoreFailure::Unusable { database: config.database.masked(), reason: error.to_string() }.into()
 }

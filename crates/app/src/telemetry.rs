@@ -184,23 +184,6 @@ const METRICS: [(MetricType, &str, &str); 45] = [
 const QUIET: &str =
     "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
-const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-
-/// Parses a log filter, such as `info` or `warn,candor_http=debug`.
-pub(crate) fn filter(text: &str) -> Result<String, String> {
-    let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
-    // A lone word that is not a level would be taken for a module name and would silence everything else.
-    // Brackets would become part of the name.
-    let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
-    let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    if !parts.iter().all(|part| plain(part)) {
-        return Err(wanted());
-    }
-    let text = parts.join(",");
-    text.parse::<Targets>().map(|_| text).map_err(|_| wanted())
-}
-
 /// Starts logging, and trace export if the environment configures it. Logs never go to standard output.
 ///
 /// # Errors
@@ -285,16 +268,6 @@ pub(crate) fn help(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn log_filter_is_a_level_or_a_module_list() {
-        for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service::change=trace"] {
-            assert!(filter(good).is_ok(), "{good}");
-        }
-        for bad in ["", "loud", "inof", "candor_http=loud", "candor_service[change]=trace", "info,,"] {
-            assert!(filter(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn metric_help_refers_to_no_other_metric() {

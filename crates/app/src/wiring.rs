@@ -1,5 +1,7 @@
 //! Wiring of the service: store, encryption of secrets, transports of webhooks and mails, and use cases.
 
+mod failure;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use candor_webhooks::Sender;
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::error::Error;
 use crate::{private_file, store};
+use failure::WiringFailure;
 
 /// Name of the generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
@@ -57,7 +60,8 @@ pub(crate) async fn services_and_sender(
 ) -> Result<(Arc<Services>, Sender), Error> {
     let trusted = config.webhooks_trusted_targets.clone();
     let sender =
-        Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })?;
+        Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })
+            .map_err(WiringFailure::Webhooks)?;
     let parts = Dependencies { limits: limits(config)?, ..Dependencies::new(config).await? };
     for folder in open_folders(config) {
         tracing::warn!(
@@ -94,12 +98,12 @@ pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, 
 /// Creates the mail transport if a mail server is configured.
 ///
 /// # Errors
-/// [`Error::Mail`] if TLS cannot be set up.
+/// [`WiringFailure::Mail`] if TLS cannot be set up.
 pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, Error> {
     let settings =
         |smtp: &Smtp| SmtpSettings { server: smtp.server.clone(), from: smtp.from.clone(), authorities: vec![] };
     let transport = config.smtp.as_ref().map(|smtp| SmtpTransport::new(settings(smtp)));
-    Ok(transport.transpose()?)
+    Ok(transport.transpose().map_err(WiringFailure::Mail)?)
 }
 
 /// Returns the folders of the embedded database and its master key that group or other users can access. Candor
@@ -146,7 +150,7 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
 /// On PostgreSQL the check is skipped without a configured key, because migrations do not need one.
 ///
 /// # Errors
-/// [`Error::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
+/// [`WiringFailure::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
 pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
     if has_no_master_key(config) {
         Ok(())
@@ -163,10 +167,11 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
 pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
     match (configured_vault(config)?, &config.database) {
         (Some(vault), _) => compared(config, &vault).await.map(|()| true),
-        (None, DatabaseUrl::Postgres(_)) => Err(Error::NoMasterKey),
+        (None, DatabaseUrl::Postgres(_)) => Err(WiringFailure::NoMasterKey.into()),
         (None, DatabaseUrl::Sqlite(database)) if store::is_empty(config, database).await? => Ok(false),
         (None, DatabaseUrl::Sqlite(_)) => {
-            Err(Error::MasterKeyGone { path: master_key_file(config), database: config.database.masked() })
+            Err(WiringFailure::MasterKeyGone { path: master_key_file(config), database: config.database.masked() }
+                .into())
         }
     }
 }
@@ -181,7 +186,7 @@ fn configured_vault(config: &Config) -> Result<Option<Vault>, Error> {
         (None, DatabaseUrl::Sqlite(_)) => private_file::read(&path).map_err(Error::io("read", &path))?,
     };
     let vault = text.map(|text| Vault::parse(text.trim_end()));
-    vault.transpose().map_err(|_| Error::MasterKeyFile(path))
+    Ok(vault.transpose().map_err(|_| WiringFailure::MasterKeyFile(path))?)
 }
 
 /// Relation of the master keys that sealed a backup to the configured ring.
@@ -197,7 +202,7 @@ pub(crate) enum SealingKeys {
 /// Compares the keys that sealed a backup with the configured ring.
 ///
 /// # Errors
-/// [`Error::MasterKeyFile`]; [`Error::Io`] if the file cannot be read.
+/// [`WiringFailure::MasterKeyFile`]; [`Error::Io`] if the file cannot be read.
 pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> Result<SealingKeys, Error> {
     let Some(vault) = configured_vault(config)? else {
         return Ok(if sealed_by.is_empty() { SealingKeys::Fit } else { SealingKeys::None });
@@ -230,7 +235,7 @@ const fn has_no_master_key(config: &Config) -> bool {
 }
 
 async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
-    master_key::examine(vault, &store::master_keys(config).await?).map_err(Error::wrong_master_key(config))
+    master_key::examine(vault, &store::master_keys(config).await?).map_err(WiringFailure::wrong_master_key(config))
 }
 
 /// Dependencies of [`Services`] except the store.
@@ -245,7 +250,7 @@ impl Dependencies {
         let ids = Arc::new(SystemIds::default());
         let ring = ring(config, &*ids).await?;
         let vault = Vault::parse(ring.reveal())
-            .map_err(|_| Error::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
+            .map_err(|_| WiringFailure::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
         Ok(Self { ids, vault, limits: Limits::default() })
     }
 
@@ -261,7 +266,7 @@ impl Dependencies {
             compared(config, &self.vault).await?;
         }
         let services = self.services(config, public_url, receivers).await?;
-        master_key::confirm(&services).await.map_err(Error::wrong_master_key(config))?;
+        master_key::confirm(&services).await.map_err(WiringFailure::wrong_master_key(config))?;
         Ok(services)
     }
 
@@ -318,9 +323,9 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
 /// one.
 ///
 /// # Errors
-/// [`Error::NoMasterKey`].
-pub(crate) const fn require_master_key(config: &Config) -> Result<(), Error> {
-    if has_no_master_key(config) { Err(Error::NoMasterKey) } else { Ok(()) }
+/// [`WiringFailure::NoMasterKey`].
+pub(crate) const fn require_master_key(config: &Config) -> Result<(), WiringFailure> {
+    if has_no_master_key(config) { Err(WiringFailure::NoMasterKey) } else { Ok(()) }
 }
 
 /// Returns the configured key ring. A new embedded database gets a generated ring; for an existing database, a
@@ -329,7 +334,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());
     }
-    let DatabaseUrl::Sqlite(database) = &config.database else { return Err(Error::NoMasterKey) };
+    let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringFailure::NoMasterKey.into()) };
     private_file::create_folder(&config.data_dir).map_err(Error::io("make the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
     let kept = || private_file::read(&path).map_err(Error::io("read", &path));
@@ -338,7 +343,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
         // Another process that started at the same time may have created both by now.
         text = kept()?;
         if text.is_none() {
-            return Err(Error::MasterKeyGone { path, database: config.database.masked() });
+            return Err(WiringFailure::MasterKeyGone { path, database: config.database.masked() }.into());
         }
     }
     let text = match text {
@@ -383,7 +388,8 @@ mod tests {
         let first = ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap();
         assert_eq!(ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap(), first);
         assert!(Vault::parse(first.reveal()).is_ok());
-        assert!(matches!(ring(&load("postgres://x/y"), &ids).await, Err(Error::NoMasterKey)));
+        let refused = ring(&load("postgres://x/y"), &ids).await.unwrap_err().to_string();
+        assert!(refused.starts_with("CANDOR_MASTER_KEY is not set"), "{refused}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::LoadedConfig;
+use crate::config::{ConfigurationFailure, LoadedConfig};
 use crate::error::Error;
 use crate::output::{Output, table};
 
 /// Prints the configuration with secrets masked, even if it has problems; these are reported as the error.
 ///
 /// # Errors
-/// [`Error::Configuration`] with all problems; [`Error::Io`] if the output cannot be written.
+/// [`ConfigurationFailure`] with all problems; [`Error::Io`] if the output cannot be written.
 pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), Error> {
     let LoadedConfig { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config
@@ -33,7 +33,7 @@ pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), Error> {
         .collect();
     output.say(&Value::Object(object), &table(&rows))?;
     if !problems.is_empty() {
-        return Err(Error::Configuration { problems, warnings, shown: true });
+        return Err(ConfigurationFailure { problems, warnings, shown: true }.into());
     }
     for warning in warnings {
         let _ = writeln!(std::io::stderr(), "candor: warning: {warning}");

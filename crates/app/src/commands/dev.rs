@@ -18,7 +18,7 @@ use serde_json::json;
 use super::sample;
 use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat};
-use crate::error::Error;
+use crate::error::{CommandFailure, Error};
 use crate::lifecycle::Running;
 use crate::output::Output;
 use crate::private_file;
@@ -35,13 +35,20 @@ struct KeyFile {
     key: String,
 }
 
+/// Failure of `candor dev` with a database on a server: it supports the embedded database only.
+#[derive(Debug, thiserror::Error)]
+#[error("candor dev runs on the embedded database only; use `candor migrate` and `candor serve` with {0}")]
+struct DevOnServer(String);
+
+impl CommandFailure for DevOnServer {}
+
 /// Starts the service on the embedded database with sample data.
 ///
 /// # Errors
-/// [`Error::DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
+/// [`DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
-        return Err(Error::DevOnServer(config.database.masked()));
+        return Err(DevOnServer(config.database.masked()).into());
     }
     let running = Running::start(&for_a_newcomer(config), Role::All).await?;
     let key = key(config, &running.services).await?;

@@ -7,21 +7,33 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{CommandFailure, Error};
 use crate::output::Output;
 
 /// Time limit for the answer; a service on the same machine needs far less.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// Failure of a service that does not answer or is not ready.
+#[derive(Debug, thiserror::Error)]
+#[error("the service at {address} is not healthy: {reason}; see its log, or run `candor doctor`")]
+struct Unhealthy {
+    /// Address of the called service.
+    address: SocketAddr,
+    /// Error or answer of the service.
+    reason: String,
+}
+
+impl CommandFailure for Unhealthy {}
+
 /// Asks the service with these settings whether it is ready, or with `live` only whether it is alive. A separate
 /// listener for metrics and health is preferred, because a worker has no other.
 ///
 /// # Errors
-/// [`Error::Unhealthy`] if the service is not, or does not answer.
+/// [`Unhealthy`] if the service is not, or does not answer.
 pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (path, wanted) = if live { ("/livez", "alive") } else { ("/readyz", "ready") };
-    let unhealthy = |reason: String| Error::Unhealthy { address, reason };
+    let unhealthy = |reason: String| Error::from(Unhealthy { address, reason });
     let answer = ask(address, path).ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
     if answer["status"] != wanted {
         return Err(unhealthy(reason(&answer)));

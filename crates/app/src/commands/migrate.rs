@@ -3,14 +3,33 @@
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{CommandFailure, Error};
 use crate::output::Output;
 use crate::{store, wiring};
+
+/// Exit status of `candor migrate --check` when migrations are pending.
+const PENDING: u8 = 3;
+
+/// Result of `candor migrate --check` when migrations are pending.
+#[derive(Debug, thiserror::Error)]
+#[error("{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`")]
+struct PendingMigrations {
+    /// The database, with secrets masked.
+    database: String,
+    /// Number of pending migrations.
+    count: usize,
+}
+
+impl CommandFailure for PendingMigrations {
+    fn exit_status(&self) -> u8 {
+        PENDING
+    }
+}
 
 /// Prints the pending migrations without applying them.
 ///
 /// # Errors
-/// [`Error::Database`] if the database does not answer; [`Error::Pending`] if a migration is pending.
+/// A database that does not answer; [`PendingMigrations`] if a migration is pending.
 pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
     let pending = store::pending(config).await?;
@@ -19,7 +38,7 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
         names => format!("{database} lacks:\n{}", names.join("\n")),
     };
     output.say(&json!({"database": database, "pending": pending}), &people)?;
-    if pending.is_empty() { Ok(()) } else { Err(Error::Pending { database, count: pending.len() }) }
+    if pending.is_empty() { Ok(()) } else { Err(PendingMigrations { database, count: pending.len() }.into()) }
 }
 
 /// Prints the role settings for a pooler that shares sessions.
@@ -34,7 +53,7 @@ pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
 /// Applies the pending migrations, and distributes the tables into `shards` shards if requested.
 ///
 /// # Errors
-/// [`Error::Database`] if the database does not answer or a migration fails; [`Error::WrongMasterKey`].
+/// A database that does not answer, a migration that fails, a wrong master key.
 pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
     wiring::compare_master_key(config).await?;

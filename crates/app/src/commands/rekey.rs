@@ -1,18 +1,29 @@
 //! `candor rekey`: re-encrypts stored secrets with the first key of the ring.
 
+use candor_domain::id::WebhookId;
 use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{CommandFailure, Error};
 use crate::output::Output;
 use crate::wiring;
+
+/// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; put the key that did behind \
+     the first one, or delete this webhook, and run this again"
+)]
+struct NoKeyFor(WebhookId);
+
+impl CommandFailure for NoKeyFor {}
 
 /// Encrypts the secrets of all webhooks with the first key of the ring. With `accept_loss`, secrets that no key
 /// decrypts are dropped.
 ///
 /// # Errors
-/// [`Error::WrongMasterKey`], [`Error::NoKeyFor`] the secrets of a webhook; a database that does not answer.
+/// A wrong master key; [`NoKeyFor`] the secrets of a webhook; a database that does not answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
     let base = wiring::link_base(config, config.listen);
     let done = if accept_loss {
@@ -21,7 +32,7 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::rekey(&*wiring::services(config, base).await?).await
     };
     let done = done.map_err(|error| match error {
-        webhooks::Unsealable::NoKey(webhook) => Error::NoKeyFor(webhook),
+        webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook).into(),
         webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
     })?;
     let mut people = format!(

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
+use super::failure::SettingError;
 use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
-use crate::error::Error;
+use crate::error::IoFailure;
 
 /// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]
 pub(crate) struct RawSettings {
     values: BTreeMap<Setting, (String, Origin)>,
     /// Errors in the sources, such as an unknown setting in the file.
-    pub(crate) problems: Vec<Error>,
+    pub(crate) problems: Vec<SettingError>,
     /// Warnings about ignored names that may have been meant as settings.
     pub(crate) warnings: Vec<String>,
 }
@@ -69,7 +70,9 @@ impl RawSettings {
             // Empty counts as unset, because that is how Compose files and shells pass unset variables on.
             Some("") => {}
             Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
-            None => self.problems.push(Error::malformed(setting, &Origin::Environment, None, "it is not UTF-8")),
+            None => {
+                self.problems.push(SettingError::malformed(setting, &Origin::Environment, None, "it is not UTF-8"))
+            }
         }
     }
 
@@ -85,10 +88,10 @@ impl RawSettings {
             let Some(setting) = Setting::find_by_name(&name) else {
                 let given = format!("{name} in {}", path.display());
                 let hint = nearest(&name).map(|setting| setting.name().to_owned());
-                self.problems.push(Error::UnknownSetting { given, hint });
+                self.problems.push(SettingError::Unknown { given, hint });
                 continue;
             };
-            let malformed = |reason: &str| Error::malformed(setting, &origin, None, reason);
+            let malformed = |reason: &str| SettingError::malformed(setting, &origin, None, reason);
             if self.values.contains_key(&setting) {
                 self.problems.push(malformed("it is there twice, as a key and in a table"));
                 continue;
@@ -117,11 +120,11 @@ fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
     format!("{variable} is not a setting and is passed over{hint}")
 }
 
-fn parse_file(path: &Path) -> Result<Table, Error> {
-    let text = std::fs::read_to_string(path).map_err(Error::io("read the configuration file", path))?;
+fn parse_file(path: &Path) -> Result<Table, SettingError> {
+    let text = std::fs::read_to_string(path).map_err(IoFailure::during("read the configuration file", path))?;
     text.parse().map_err(|problem: toml::de::Error| {
         let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-        Error::ConfigurationFile { path: path.to_owned(), line, reason: problem.message().to_owned() }
+        SettingError::File { path: path.to_owned(), line, reason: problem.message().to_owned() }
     })
 }
 

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod example;
+mod failure;
 mod gather;
 mod masked;
 mod parse;
@@ -24,6 +25,7 @@ use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;
 
+pub(crate) use failure::{ConfigurationFailure, SettingError};
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
@@ -102,7 +104,7 @@ pub(crate) struct LoadedConfig {
     /// The valid settings, and defaults for the invalid ones.
     pub(crate) config: Config,
     /// Errors that prevent the process from starting.
-    pub(crate) problems: Vec<Error>,
+    pub(crate) problems: Vec<SettingError>,
     /// Warnings, such as about an unknown variable.
     pub(crate) warnings: Vec<String>,
 }
@@ -111,12 +113,12 @@ impl Config {
     /// Reads the configuration and collects all problems.
     ///
     /// # Errors
-    /// [`Error`] only for an invalid default, which is a defect.
+    /// [`SettingError`] only for an invalid default, which is a defect.
     pub(crate) fn load(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
-    ) -> Result<LoadedConfig, Error> {
+    ) -> Result<LoadedConfig, SettingError> {
         let mut given = RawSettings::gather(file, environment, flags);
         let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
         let mut reader = Reader { given, shown: Vec::new(), problems, file_with_secrets: None };
@@ -147,7 +149,7 @@ impl Config {
             cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
             trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
             connections_per_client: reader.needed(Setting::ConnectionsPerClient, parse::connections)?,
-            log: reader.needed(Setting::Log, crate::telemetry::filter)?,
+            log: reader.needed(Setting::Log, parse::log_filter)?,
             log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
             shown: Vec::new(),
             file_with_secrets: None,
@@ -162,40 +164,49 @@ impl Config {
 struct Reader {
     given: RawSettings,
     shown: Vec<ShownSetting>,
-    problems: Vec<Error>,
+    problems: Vec<SettingError>,
     file_with_secrets: Option<PathBuf>,
 }
 
 impl Reader {
-    fn optional<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<Option<T>, Error> {
+    fn optional<T>(
+        &mut self,
+        setting: Setting,
+        parse: impl Fn(&str) -> Parsed<T>,
+    ) -> Result<Option<T>, SettingError> {
         let (text, origin) = self.given.value(setting);
         let text = text.map(str::to_owned);
         Ok(self.understand(setting, text, origin, parse))
     }
 
     /// Parses a setting whose default depends on other settings.
-    fn or<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>, default: &str) -> Result<T, Error> {
+    fn or<T>(
+        &mut self,
+        setting: Setting,
+        parse: impl Fn(&str) -> Parsed<T>,
+        default: &str,
+    ) -> Result<T, SettingError> {
         let (text, origin) = self.given.value(setting);
         let text = text.unwrap_or(default).to_owned();
         match self.understand(setting, Some(text), origin, &parse) {
             Some(value) => Ok(value),
             None => parse(setting.default().unwrap_or(default))
-                .map_err(|reason| Error::malformed(setting, &Origin::Default, None, &reason)),
+                .map_err(|reason| SettingError::malformed(setting, &Origin::Default, None, &reason)),
         }
     }
 
     /// Parses a setting whose default is in the table.
-    fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, Error> {
+    fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, SettingError> {
         self.or(setting, parse, "")
     }
 
     /// Parses mail server and sender, each of which requires the other.
-    fn smtp(&mut self) -> Result<Option<Smtp>, Error> {
+    fn smtp(&mut self) -> Result<Option<Smtp>, SettingError> {
         let server = self.optional(Setting::SmtpUrl, parse::smtp_url)?;
         let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
         if server.is_some() && self.given.value(Setting::SmtpFrom).0.is_none() {
             let what = "the address that mails are from";
-            self.problems.push(Error::MissingSetting {
+            self.problems.push(SettingError::Missing {
                 given: "CANDOR_SMTP_URL",
                 missing: "CANDOR_SMTP_FROM",
                 what,
@@ -205,12 +216,12 @@ impl Reader {
     }
 
     /// Parses the replica, which requires a database on a server.
-    fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, Error> {
+    fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, SettingError> {
         let replica = self.optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
         if replica.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
             let (given, missing) = ("CANDOR_DATABASE_REPLICA_URL", "CANDOR_DATABASE_URL");
             let what = "the PostgreSQL database that it is a standby of: an embedded one has none";
-            self.problems.push(Error::MissingSetting { given, missing, what });
+            self.problems.push(SettingError::Missing { given, missing, what });
         }
         Ok(replica)
     }
@@ -231,7 +242,7 @@ impl Reader {
         let value = match text.as_deref().map(parse).transpose() {
             Ok(value) => value,
             Err(reason) => {
-                self.problems.push(Error::malformed(setting, &origin, shown.clone(), &reason));
+                self.problems.push(SettingError::malformed(setting, &origin, shown.clone(), &reason));
                 None
             }
         };

@@ -10,6 +10,7 @@ use candor_http::Network;
 use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
 use ipnet::IpNet;
+use tracing_subscriber::filter::Targets;
 
 /// A parsed value, or a text that states the expected form.
 pub(crate) type Parsed<T> = Result<T, String>;
@@ -226,9 +227,37 @@ pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
     }
 }
 
+/// Levels of log lines.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Parses a log filter, such as `info` or `warn,candor_http=debug`.
+pub(super) fn log_filter(text: &str) -> Parsed<String> {
+    let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
+    // A lone word that is not a level would be taken for a module name and would silence everything else.
+    // Brackets would become part of the name.
+    let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
+    let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if !parts.iter().all(|part| plain(part)) {
+        return Err(wanted());
+    }
+    let text = parts.join(",");
+    text.parse::<Targets>().map(|_| text).map_err(|_| wanted())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn log_filter_is_a_level_or_a_module_list() {
+        for good in ["info", "WARN", "off", "warn,candor_http=debug", "info, candor_service::change=trace"] {
+            assert!(log_filter(good).is_ok(), "{good}");
+        }
+        for bad in ["", "loud", "inof", "candor_http=loud", "candor_service[change]=trace", "info,,"] {
+            assert!(log_filter(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn database_url_is_a_file_or_a_server() {

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::CommandFailure;
+
 /// Failure of `candor backup` or `candor restore`.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BackupFailure {
+pub(super) enum BackupFailure {
     /// A backup was requested, but the configured database is on a server.
     #[error(
         "`candor backup` copies the embedded database, and {0} is on a server; use `pg_dump --format=custom`, or \
@@ -88,3 +90,5 @@ impl BackupFailure {
         move |source| Self::File { what, path, source }
     }
 }
+
+impl CommandFailure for BackupFailure {}

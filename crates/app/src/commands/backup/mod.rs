@@ -13,10 +13,9 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::serving_lock::ServingLock;
 use crate::{private_file, store, wiring};
+use failure::BackupFailure;
 use file::Unfinished;
 use report::Report;
-
-pub(crate) use failure::BackupFailure;
 
 /// Suffixes of files beside a database that hold changes which are not in it yet.
 const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
@@ -24,7 +23,7 @@ const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 /// Copies the embedded database into a new file and checks the copy. A service may be running.
 ///
 /// # Errors
-/// [`BackupFailure`]; [`Error::NoDatabase`].
+/// [`BackupFailure`]; a missing database.
 pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
         return Err(BackupFailure::BackupOnServer(config.database.masked()).into());
@@ -49,7 +48,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
 /// Installs a checked backup as the embedded database, which must not exist.
 ///
 /// # Errors
-/// [`BackupFailure`]; [`Error::AlreadyServed`].
+/// [`BackupFailure`]; a database in use.
 pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
         return Err(BackupFailure::RestoreOnServer(config.database.masked()).into());

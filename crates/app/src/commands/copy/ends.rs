@@ -6,11 +6,11 @@ use candor_port_storage::copy::CopyTarget;
 use candor_store_postgres::{CopyRefusal, PostgresCopy, PostgresOptions};
 use candor_store_sqlite::SqliteCopy;
 
-use super::CopyFailure;
+use super::failure::CopyFailure;
 use crate::config::DatabaseUrl;
 use crate::error::Error;
-use crate::serving_lock::ServingLock;
-use crate::store;
+use crate::serving_lock::{LockFailure, ServingLock};
+use crate::store::{self, StoreFailure};
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;
@@ -27,7 +27,7 @@ impl Locks {
     /// Takes the locks of source and target.
     ///
     /// # Errors
-    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`Error::NoDatabase`] if the source does not exist.
+    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist.
     pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, Error> {
         if identity(from) == identity(to) {
             return Err(CopyFailure::Same(from.masked()).into());
@@ -35,12 +35,15 @@ impl Locks {
         if let DatabaseUrl::Sqlite(path) = from
             && !path.exists()
         {
-            return Err(Error::NoDatabase(absolute(path)));
+            return Err(StoreFailure::NoDatabase(absolute(path)).into());
         }
         let take = |database: &DatabaseUrl| {
-            ServingLock::take(database).map_err(|error| {
-                let Error::AlreadyServed { database, process } = error else { return error };
-                CopyFailure::InUse { database, reason: format!("process {process} serves or copies it") }.into()
+            ServingLock::take(database).map_err(|failure| match failure {
+                LockFailure::AlreadyServed { database, process } => {
+                    let reason = format!("process {process} serves or copies it");
+                    CopyFailure::InUse { database, reason }.into()
+                }
+                other @ LockFailure::Io(_) => Error::from(other),
             })
         };
         Ok(Self { _both: [take(from)?, take(to)?] })
@@ -71,7 +74,7 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     }
     match source.progress().await.map_err(unusable(database))? {
         None => Ok(source),
-        Some(_) => Err(CopyFailure::Unfinished(database.masked()).into()),
+        Some(_) => Err(StoreFailure::UnfinishedCopy(database.masked()).into()),
     }
 }
 

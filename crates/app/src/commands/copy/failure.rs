@@ -1,8 +1,10 @@
 //! Errors of `candor copy`, each with cause and remedy in one line.
 
+use crate::error::CommandFailure;
+
 /// Failure of a copy.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CopyFailure {
+pub(super) enum CopyFailure {
     /// Source and target are the same database.
     #[error("--from and --to are both {0}; name another target database")]
     Same(String),
@@ -25,12 +27,6 @@ pub(crate) enum CopyFailure {
         /// Names of the missing migrations.
         pending: Vec<String>,
     },
-    /// The source is an incomplete copy itself, or a service opened an incomplete copy.
-    #[error(
-        "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \
-         new one"
-    )]
-    Unfinished(String),
     /// The target is not empty.
     #[error(
         "{database} is not empty: it has rows in {table}; a copy needs an empty database, so name another one"
@@ -71,3 +67,5 @@ pub(crate) enum CopyFailure {
         reason: String,
     },
 }
+
+impl CommandFailure for CopyFailure {}

@@ -13,7 +13,7 @@ use crate::output::{Output, table};
 use ends::Locks;
 use progress::Progress;
 
-pub(crate) use failure::CopyFailure;
+use failure::CopyFailure;
 
 /// Number of checksum digits in text output; `--json` has all of them.
 const DIGITS: usize = 16;

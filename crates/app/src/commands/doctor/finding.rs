@@ -1,8 +1,8 @@
 //! Result of a check.
 
-use serde_json::{Value, json};
+use std::error::Error;
 
-use crate::error::Error;
+use serde_json::{Value, json};
 
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Finding {
     }
 
     /// Creates a finding from an error. The text after the first semicolon of its message is the remedy.
-    pub(super) fn failed(check: &'static str, error: &Error) -> Self {
+    pub(super) fn failed(check: &'static str, error: &dyn Error) -> Self {
         let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         match line.split_once("; ") {
             Some((says, remedy)) => Self::broken(check, says, remedy),

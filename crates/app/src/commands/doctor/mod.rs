@@ -8,16 +8,23 @@ mod mail;
 
 use serde_json::json;
 
-use crate::config::{Config, Setting};
-use crate::error::Error;
+use crate::config::{Config, Setting, SettingError};
+use crate::error::{CommandFailure, Error};
 use crate::output::{Output, table};
 use crate::wiring::{self, OpenFile};
 use finding::{Finding, State};
 
+/// Result of `candor doctor` when at least one check is broken; it names those checks.
+#[derive(Debug, thiserror::Error)]
+#[error("problems found: {0}; the output above names the remedies")]
+struct ProblemsFound(String);
+
+impl CommandFailure for ProblemsFound {}
+
 /// Runs all checks.
 ///
 /// # Errors
-/// [`Error::Unwell`] if a check is broken; [`Error::Io`] if the output cannot be written.
+/// [`ProblemsFound`] if a check is broken; [`Error::Io`] if the output cannot be written.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
@@ -43,7 +50,7 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
 ///
 /// # Errors
 /// Those of [`run`].
-pub(crate) fn without_settings(problems: &[Error], output: Output) -> Result<(), Error> {
+pub(crate) fn without_settings(problems: &[SettingError], output: Output) -> Result<(), Error> {
     let mut findings: Vec<Finding> = problems.iter().map(|problem| Finding::failed("settings", problem)).collect();
     findings.push(Finding::skipped("everything else", "the settings must be correct first"));
     report(&findings, output)
@@ -65,5 +72,5 @@ fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
     let mut names: Vec<&str> =
         findings.iter().filter(|finding| finding.state == State::Broken).map(|finding| finding.check).collect();
     names.dedup();
-    if names.is_empty() { Ok(()) } else { Err(Error::Unwell(names.join(", "))) }
+    if names.is_empty() { Ok(()) } else { Err(ProblemsFound(names.join(", ")).into()) }
 }

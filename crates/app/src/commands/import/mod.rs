@@ -1,5 +1,6 @@
 //! `candor import`: uploads a CSV file of any size to a running service.
 
+mod failure;
 mod outcome;
 mod plan;
 mod progress;
@@ -19,7 +20,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::cli::Import;
 use crate::error::Error;
 use crate::output::Output;
-pub(crate) use outcome::ImportOutcome;
+use failure::ImportFailure;
 use progress::Progress;
 use send::{Connection, Target};
 
@@ -33,19 +34,24 @@ const WATCH: Duration = Duration::from_millis(250);
 /// Imports a file and reports the result, also after a failure.
 ///
 /// # Errors
-/// A file that cannot be read, a service that does not answer or refuses; [`Error::RowsFailed`] if rows failed;
-/// [`Error::Interrupted`] by a signal.
+/// A file that cannot be read, a service that does not answer or refuses; [`ImportFailure::RowsFailed`] if rows failed;
+/// [`ImportFailure::Interrupted`] by a signal.
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
-    let progress = Arc::new(Progress::new(import.dry_run, output));
+    let dry_run = import.dry_run;
+    let progress = Arc::new(Progress::new(dry_run, output));
     let ended = carried_out(import, &progress).await;
     progress.say_what_was_done(output, ended.as_ref().err())?;
-    ended
+    match ended? {
+        0 => Ok(()),
+        failed => Err(ImportFailure::RowsFailed { failed, dry_run }.into()),
+    }
 }
 
-async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Error> {
+/// Imports the file until it is done or a signal comes, and returns the number of failed rows.
+async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<usize, Error> {
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    let stopped = |signal, status| Error::Interrupted { signal, status, outcome: progress.outcome() };
+    let stopped = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
     // The HTTP client blocks, so it runs outside the async runtime. A signal abandons it, and the process ends.
     let of_thread = Arc::clone(progress);
     let mut work = spawn_blocking(move || carry_out(&import, &of_thread));
@@ -57,16 +63,16 @@ async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<(), Err
                 let defect = |error: tokio::task::JoinError| Error::Defect { what: "import the file", reason: error.to_string() };
                 return done.unwrap_or_else(|error| Err(defect(error)));
             }
-            _ = interrupt.recv() => return Err(stopped("SIGINT", 130)),
-            _ = terminate.recv() => return Err(stopped("SIGTERM", 143)),
+            _ = interrupt.recv() => return Err(stopped("SIGINT", 130).into()),
+            _ = terminate.recv() => return Err(stopped("SIGTERM", 143).into()),
             _ = watch.tick() => progress.watch(),
         }
     }
 }
 
-fn carry_out(import: &Import, progress: &Progress) -> Result<(), Error> {
-    let key =
-        std::env::var(KEY_VARIABLE).ok().filter(|value| !value.is_empty()).ok_or(Error::NoApiKey(KEY_VARIABLE))?;
+fn carry_out(import: &Import, progress: &Progress) -> Result<usize, Error> {
+    let key = std::env::var(KEY_VARIABLE).ok().filter(|value| !value.is_empty());
+    let key = key.ok_or(ImportFailure::NoApiKey(KEY_VARIABLE))?;
     let target = Target::new(import, key)?;
     let bytes = read(&import.file)?;
     let Split { parts, duplicates } =
@@ -75,17 +81,14 @@ fn carry_out(import: &Import, progress: &Progress) -> Result<(), Error> {
     let connection = Connection::new(target)?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
-        let answer = connection.send(part, number, progress).map_err(|reason| Error::NotImported {
+        let answer = connection.send(part, number, progress).map_err(|reason| ImportFailure::NotImported {
             url: connection.address().to_owned(),
             reason: reason.trim_end_matches('.').to_owned(),
             outcome: progress.outcome(),
         })?;
         progress.record_answer(number, part, answer);
     }
-    match progress.failed() {
-        0 => Ok(()),
-        failed => Err(Error::RowsFailed { failed, dry_run: import.dry_run }),
-    }
+    Ok(progress.failed())
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
@@ -97,7 +100,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-fn unreadable(file: &Path, reason: UnreadableFile) -> Error {
+fn unreadable(file: &Path, reason: UnreadableFile) -> ImportFailure {
     let reason = match reason {
         UnreadableFile::Malformed(message) => message,
         UnreadableFile::Invalid(problems) => {
@@ -106,5 +109,5 @@ fn unreadable(file: &Path, reason: UnreadableFile) -> Error {
         }
     };
     let path = if file.as_os_str() == STANDARD_INPUT { Path::new("standard input") } else { file };
-    Error::NotAFileOfPeople { path: path.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
+    ImportFailure::NotAFileOfPeople { path: path.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Extent to which a file was imported before the import ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ImportOutcome {
+pub(super) enum ImportOutcome {
     /// A dry run, which imports nothing.
     DryRun,
     /// No row was imported.

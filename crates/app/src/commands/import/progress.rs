@@ -119,7 +119,7 @@ impl Progress {
     pub(super) fn say_what_was_done(&self, output: Output, error: Option<&Error>) -> Result<(), Error> {
         let state = self.state();
         state.bar.finish_and_clear();
-        let early = error.filter(|error| !matches!(error, Error::RowsFailed { .. })).map(ToString::to_string);
+        let early = error.map(ToString::to_string);
         if !output.json && !state.tally.has_begun() {
             return Ok(());
         }

@@ -1,0 +1,106 @@
+//! Errors of settings.
+
+use std::path::PathBuf;
+
+use super::setting::{Origin, Setting};
+use crate::error::{CommandFailure, FAILURE, IoFailure, WRONG_USAGE};
+
+/// Problem of one setting, or of the file that holds settings.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingError {
+    /// The configuration names a setting that does not exist.
+    #[error("{given} is not a setting; {}", did_you_mean(.hint.as_deref()))]
+    Unknown {
+        /// The unknown name, as written.
+        given: String,
+        /// The known setting with the most similar name.
+        hint: Option<String>,
+    },
+    /// A setting has a value that requires another setting, and that one is missing.
+    #[error("{given} needs {missing} beside it; set that to {what}")]
+    Missing {
+        /// The setting that has a value.
+        given: &'static str,
+        /// The setting that is missing.
+        missing: &'static str,
+        /// Value to give the missing setting, as a phrase.
+        what: &'static str,
+    },
+    /// A setting has an invalid value.
+    #[error("{setting} has the value {value:?}: {reason}; correct it, or remove it to get the default")]
+    Malformed {
+        /// The setting, spelled as in its source: a variable or a line of a file.
+        setting: String,
+        /// The invalid value, with secrets masked; empty if it is not text.
+        value: String,
+        /// The expected form of the value.
+        reason: String,
+    },
+    /// A flag has an invalid value.
+    #[error("{setting} has the value {value:?}: {reason}; see `candor help`")]
+    MalformedFlag {
+        /// The flag, such as `--listen`.
+        setting: String,
+        /// The invalid value, with secrets masked; empty if it is not text.
+        value: String,
+        /// The expected form of the value.
+        reason: String,
+    },
+    /// The configuration file is not valid TOML.
+    #[error("the configuration file {}:{line} is not TOML: {reason}; correct that line", .path.display())]
+    File {
+        /// Path of the configuration file.
+        path: PathBuf,
+        /// Number of the invalid line, from 1.
+        line: usize,
+        /// Message of the TOML parser.
+        reason: String,
+    },
+    /// The configuration file cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] IoFailure),
+}
+
+impl SettingError {
+    /// Creates the error for a setting with an invalid value.
+    pub(super) fn malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
+        let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
+        match origin {
+            Origin::Flag => Self::MalformedFlag { setting, value, reason },
+            Origin::Default | Origin::File(_) | Origin::Environment => Self::Malformed { setting, value, reason },
+        }
+    }
+}
+
+impl CommandFailure for SettingError {}
+
+/// Problems of the configuration. All are reported at once.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration has {} problems", .problems.len())]
+pub(crate) struct ConfigurationFailure {
+    /// One error per problem.
+    pub(crate) problems: Vec<SettingError>,
+    /// Warnings about ignored variables and lines; a mistyped name among them may explain the problems.
+    pub(crate) warnings: Vec<String>,
+    /// `true` if the command was `candor config`: it printed the settings, and the problems are its result.
+    pub(crate) shown: bool,
+}
+
+impl CommandFailure for ConfigurationFailure {
+    fn exit_status(&self) -> u8 {
+        let is_usage = |problem: &SettingError| matches!(problem, SettingError::MalformedFlag { .. });
+        if !self.shown && self.problems.iter().all(is_usage) { WRONG_USAGE } else { FAILURE }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let problems = self.problems.iter().map(ToString::to_string);
+        problems.chain(self.warnings.iter().map(|warning| format!("warning: {warning}"))).collect()
+    }
+}
+
+fn did_you_mean(hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("did you mean {hint}? `candor config` shows all there are"),
+        None => "remove it; `candor config` shows all there are".to_owned(),
+    }
+}

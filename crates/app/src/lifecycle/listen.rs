@@ -1,0 +1,28 @@
+//! Binding of the listeners.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+
+use crate::config::Setting;
+use crate::error::CommandFailure;
+
+/// Failure to bind a listener.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {source}; stop what uses it, or set {} to another address", .setting.variable())]
+pub(super) struct ListenFailure {
+    /// The address that could not be bound.
+    address: SocketAddr,
+    /// The setting that the address came from.
+    setting: Setting,
+    /// Error of the operating system.
+    source: io::Error,
+}
+
+impl CommandFailure for ListenFailure {}
+
+/// Binds a listener and returns it with its address.
+pub(super) fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), ListenFailure> {
+    let bound = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let (local, listener) = bound.map_err(|source| ListenFailure { address, setting, source })?;
+    Ok((listener, local))
+}

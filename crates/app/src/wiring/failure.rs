@@ -1,0 +1,68 @@
+//! Errors of the master key and of the transports.
+
+use std::path::PathBuf;
+
+use candor_service::context::master_key::WrongKey;
+
+use crate::config::Config;
+use crate::error::{CommandFailure, Error};
+
+/// Failure to connect the parts of the service.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WiringFailure {
+    /// `CANDOR_MASTER_KEY` is missing. On PostgreSQL no key is generated, because all instances need the same
+    /// one.
+    #[error(
+        "CANDOR_MASTER_KEY is not set: with Postgres every instance needs the same one; \
+         make one with: echo \"k1:$(head -c 32 /dev/urandom | base64)\""
+    )]
+    NoMasterKey,
+    /// The file of the generated master key does not contain a key ring.
+    #[error("{} does not hold a key ring; restore it from a backup: what it sealed cannot be opened without it", .0.display())]
+    MasterKeyFile(PathBuf),
+    /// The file of the generated master key is missing, although its database exists.
+    #[error(
+        "{} is missing, and {database} is not empty: a new key would not open what is sealed in it; put the file back, or \
+         set CANDOR_MASTER_KEY to the key that it held; if that is lost for good, set it to a new one and run \
+         `candor rekey --accept-loss`", .path.display()
+    )]
+    MasterKeyGone {
+        /// Path of the missing file.
+        path: PathBuf,
+        /// The database, with secrets masked.
+        database: String,
+    },
+    /// The database was sealed with another master key.
+    #[error(
+        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the ring that it was sealed with, with \
+         a new key in front of the old one or without; if the old key is lost for good, `candor rekey --accept-loss` gives \
+         up what it sealed"
+    )]
+    WrongMasterKey {
+        /// The database, with secrets masked.
+        database: String,
+        /// Comparison of the keys in the database with those in the ring.
+        reason: String,
+    },
+    /// The webhook transport could not be set up.
+    #[error("cannot send webhooks: {0}; check the name servers and the certificates of this machine")]
+    Webhooks(candor_webhooks::SetupError),
+    /// TLS for mails could not be set up.
+    #[error("{0}; check the certificates of this machine")]
+    Mail(candor_mail::TlsSetupError),
+}
+
+impl WiringFailure {
+    /// Converts a master key mismatch into an error that names the database.
+    pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Error {
+        let database = config.database.masked();
+        move |error| match error {
+            WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
+                Self::WrongMasterKey { database, reason: error.to_string() }.into()
+            }
+            WrongKey::Failed(error) => Error::cannot("compare the master key with the database")(error),
+        }
+    }
+}
+
+impl CommandFailure for WiringFailure {}
