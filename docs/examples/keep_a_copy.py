@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Keeps a copy of a data set in a SQLite file in step with Candor. Needs nothing but Python 3.8.
+"""Keeps a copy of a data set in an SQLite file current. Requires only Python 3.8 or newer.
 
     export CANDOR_URL=https://feedback.example.com CANDOR_API_KEY=cdr_live_...
-    python3 keep_a_copy.py copy.db            # reads everything the first time, later what has changed
-    python3 keep_a_copy.py copy.db --check    # reads everything, and lists what differs from the copy
+    python3 keep_a_copy.py copy.db            # reads everything the first time, later only the changes
+    python3 keep_a_copy.py copy.db --check    # reads everything, and lists the differences from the copy
 
-The key needs every read scope and must act for nobody. Run the program again as often as the copy should be brought up
-to date. It can be killed at any time: a cursor is saved together with the changes in front of it.
+The key needs all read scopes, and must be a key of the organization that acts for no person. Run the program at
+intervals to update the copy. It can be killed at any time: a cursor is saved together with the changes before it.
 """
 
 import calendar
@@ -31,25 +31,26 @@ LISTS = {
     "departments": "filter[archived]=all",
     "attributes": "filter[archived]=all",
 }
-# The lists with changes that fire no event: every change of departments, attributes and conversations, and the
-# cancellation of an assignment. They are asked for what has changed since the last time.
+# Lists with changes that create no event: all changes of departments, attributes and conversations, and the
+# cancellation of an assignment. Each run reads their changes since the previous run.
 WITHOUT_EVENTS = ["departments", "attributes", "conversations", "assignments"]
 # A change gets its `updated_at` before it is saved, so one with an earlier time can appear after one with a later time.
 OVERLAP_SECONDS = 5 * 60
-# The feed has the events of the last 30 days. A copy that was away for longer has missed changes and begins anew.
+# The feed has the events of the last 30 days. A copy that was not updated for longer has missed changes and starts
+# again.
 FEED_SECONDS = 29 * 24 * 60 * 60
-# The list that holds the resources of an id; objectives are told apart by their scope.
+# The list of an id's resource, by prefix. The list of an objective depends on its scope.
 LIST_OF_PREFIX = {"emp": "employees", "obs": "observations", "sum": "summaries", "asg": "assignments"}
 
 
 class Service:
-    """The API, with retries of what is safe to repeat."""
+    """Reads the API and retries failed requests."""
 
     def __init__(self, url, key):
         self.base, self.key = url.rstrip("/") + "/v1", key
 
     def get(self, path):
-        """Returns the answer to a GET request. Waits and asks again up to four times where the service asks for it."""
+        """Returns the response to a GET request. Retries up to four times after temporary failures."""
         request = urllib.request.Request(
             self.base + urllib.parse.quote(path, safe="/?&=%"), headers={"Authorization": "Bearer " + self.key}
         )
@@ -98,7 +99,7 @@ class Copy:
         return row and json.loads(row[0])
 
     def put(self, name, resource):
-        """Stores what was read, unless the copy has a later state."""
+        """Stores a resource, unless the copy has a later state."""
         known = self.get(resource["id"])
         if not known or changed_at(known) <= changed_at(resource):
             row = (resource["id"], name, json.dumps(resource))
@@ -135,7 +136,7 @@ def read_everything(service):
 
 
 def begin(service, copy):
-    """Takes the place in the feed first, then reads the lists: what changes meanwhile comes by the feed."""
+    """Reads the position in the feed first, then the lists. The feed has all changes in between."""
     begun = time.time()
     cursor = service.get("/events?since=now")["next_cursor"]
     copy.db.execute("DELETE FROM resources")
@@ -154,7 +155,7 @@ def note_change(copy, name, resource):
 
 
 def follow(service, copy):
-    """Applies the events behind the saved cursor, a page at a time."""
+    """Applies the events after the saved cursor, page by page."""
     while True:
         begun = time.time()
         cursor = urllib.parse.quote(copy.position("cursor"), safe="")
@@ -169,7 +170,7 @@ def follow(service, copy):
 
 
 def apply(service, copy, event, resource):
-    """Stores the resource of an event, and reads again what changes with it without an event of its own."""
+    """Stores the resource of an event. Also reads resources that change with it but have no event."""
     if event == "conversation.message.created":
         copy.put("messages", resource)
         # The conversation's `last_message_at`.
@@ -177,24 +178,24 @@ def apply(service, copy, event, resource):
         return
     name = list_of(resource)
     if name is None:
-        return  # A kind of event that this program does not know.
+        return  # An event of a type that this program does not support.
     before = copy.get(resource["id"])
     copy.put(name, resource)
     if name == "summaries":
-        # The `linked_summary_ids` of the objectives that it includes, or has included until now.
+        # The `linked_summary_ids` of the objectives that the summary includes, or included before.
         included = set(resource["included_objective_ids"]) | set((before or resource)["included_objective_ids"])
         for objective in included:
             known = copy.get(objective)
             if known:
                 copy.put(list_of(known), service.get(f"/{list_of(known)}/{objective}"))
     if event in ("observation.archived", "observation.restored"):
-        # Drafts leave archived observations out of their `included_observation_ids`.
+        # Drafts omit archived observations from their `included_observation_ids`.
         for summary in service.every(f"/summaries?filter[included_observation_id]={resource['id']}&filter[status]=all"):
             copy.put("summaries", summary)
 
 
 def refresh(service, copy):
-    """Reads again what has changed in the lists that have no events, or not for every change."""
+    """Reads the changes of lists that do not have events for all changes."""
     for name in WITHOUT_EVENTS:
         since = copy.position(name)
         path = f"/{name}?{LISTS[name]}&sort=updated_at"
@@ -212,7 +213,7 @@ def earlier(moment):
 
 
 def differences(service, copy):
-    """Lists the ids that the copy lacks, has too many, or has in another state than the service."""
+    """Returns the ids that only the service or only the copy has, or that have different states."""
     theirs = {resource["id"]: resource for _, resource in read_everything(service)}
     ours = copy.all()
     return sorted(id for id in theirs.keys() | ours.keys() if theirs.get(id) != ours.get(id))
