@@ -5,13 +5,10 @@
 //! its [`Readers`], and [`Readers::include`] compares them with the [`Viewer`]. A resource that the viewer does
 //! not see is answered with 404 and missing from every other response.
 
+mod readers;
+
 use crate::access::Caller;
-use crate::assignment::Assignment;
-use crate::conversation::Conversation;
 use crate::id::{AssignmentId, EmployeeId, ObjectiveId, ObservationId, SummaryId};
-use crate::objective::{Objective, Scope};
-use crate::observation::{Observation, Visibility};
-use crate::summary::Summary;
 
 /// The part of a data set that a caller sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,45 +72,6 @@ impl Readers {
     const fn managed(people: Vec<EmployeeId>, managers_of: EmployeeId) -> Self {
         Self { is_public: false, people, managers_of: Some(managers_of) }
     }
-
-    /// Returns the readers of an observation: its author, the requester of the assignment that it was submitted
-    /// to, and the managers of the person it is about. That person reads it too, unless its visibility is
-    /// `managers`.
-    #[must_use]
-    pub fn for_observation(
-        employee: EmployeeId,
-        author: Option<EmployeeId>,
-        requester: Option<EmployeeId>,
-        visibility: Visibility,
-    ) -> Self {
-        let person = (visibility == Visibility::Person).then_some(employee);
-        Self::managed(author.into_iter().chain(requester).chain(person).collect(), employee)
-    }
-
-    /// Returns the readers of an objective: every person for org scope, otherwise its owner and their managers.
-    #[must_use]
-    pub fn for_objective(scope: Scope, owner: EmployeeId) -> Self {
-        Self { is_public: scope == Scope::Org, ..Self::managed(vec![owner], owner) }
-    }
-
-    /// Returns the readers of a summary: its author, the managers of the person it is about, and that person
-    /// once it was shared, also after it was archived.
-    #[must_use]
-    pub fn for_summary(employee: EmployeeId, author: Option<EmployeeId>, was_shared: bool) -> Self {
-        Self::managed(author.into_iter().chain(was_shared.then_some(employee)).collect(), employee)
-    }
-
-    /// Returns the readers of a conversation: its participants.
-    #[must_use]
-    pub fn for_conversation(participants: &[EmployeeId]) -> Self {
-        Self::people(participants.to_vec())
-    }
-
-    /// Returns the readers of an assignment: its requester and its reviewers.
-    #[must_use]
-    pub fn for_assignment(requester: Option<EmployeeId>, reviewers: &[EmployeeId]) -> Self {
-        Self::people(requester.into_iter().chain(reviewers.iter().copied()).collect())
-    }
 }
 
 /// The id of a resource that not every caller sees, where another resource shows it.
@@ -147,36 +105,6 @@ pub trait RestrictedResource {
     /// Returns `true` if the viewer sees the resource; for `is_below` see [`Readers::include`].
     fn is_visible_to(&self, viewer: Viewer, is_below: bool) -> bool {
         viewer == Viewer::Everything || self.readers().include(viewer, is_below)
-    }
-}
-
-impl RestrictedResource for Observation {
-    fn readers(&self) -> Readers {
-        Readers::for_observation(self.employee_id, self.author_id, self.requester_id, self.visibility)
-    }
-}
-
-impl RestrictedResource for Objective {
-    fn readers(&self) -> Readers {
-        Readers::for_objective(self.scope, self.owner_id)
-    }
-}
-
-impl RestrictedResource for Summary {
-    fn readers(&self) -> Readers {
-        Readers::for_summary(self.employee_id, self.author_id, self.shared_at.is_some())
-    }
-}
-
-impl RestrictedResource for Conversation {
-    fn readers(&self) -> Readers {
-        Readers::for_conversation(&self.participant_ids)
-    }
-}
-
-impl RestrictedResource for Assignment {
-    fn readers(&self) -> Readers {
-        Readers::for_assignment(self.requester_id, &self.reviewer_ids)
     }
 }
 

@@ -4,8 +4,8 @@
 
 use crate::Result;
 use crate::burst::Sample;
-use crate::options::Store;
 use crate::report::{Limit, Line, per_second};
+use crate::store::Store;
 use std::time::Duration;
 
 /// Length of the turns before the first round.

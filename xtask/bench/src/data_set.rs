@@ -4,10 +4,11 @@ use crate::Result;
 use crate::comparison::{Comparison, Contender, Turns};
 use crate::data::Size;
 use crate::instance::Instance;
-use crate::options::{Options, Store};
+use crate::options::Options;
 use crate::pgbench::{Postgres, Reference};
 use crate::scratch::Scratch;
 use crate::service::Candor;
+use crate::store::Store;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

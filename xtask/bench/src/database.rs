@@ -1,7 +1,7 @@
 //! A connection to the database under the service, for loading and looking up rows directly.
 
 use crate::Result;
-use crate::options::Store;
+use crate::store::Store;
 use candor_test_postgres::TestSession;
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::deserialize::QueryableByName;

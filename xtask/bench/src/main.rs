@@ -22,22 +22,23 @@ mod receiver;
 mod report;
 mod scratch;
 mod service;
+mod store;
 mod traffic;
 
-use clap::Parser;
 use data_set::{DataSet, Kind};
-use options::{Options, Store};
+use options::Options;
 use pgbench::Postgres;
 use report::Line;
 use scratch::Scratch;
 use std::error::Error;
 use std::process::ExitCode;
+use store::Store;
 
 /// The error is a text for a person.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    match run(&Options::read(measures::names().collect())) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {

@@ -1,6 +1,6 @@
 //! The results as a table, for the terminal and for the document.
 
-use crate::options::Store;
+use crate::store::Store;
 use std::fmt::Write;
 
 /// Condition for a value.

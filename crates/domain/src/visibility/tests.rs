@@ -2,13 +2,13 @@ use ulid::Ulid;
 
 use super::*;
 use crate::access::{AccessLevel, BoundPerson, Environment, PermissionDenied, Permissions, Quotas, Tenant};
-use crate::assignment::tests::assignment;
-use crate::conversation::tests::conversation;
+use crate::assignment::{Assignment, tests::assignment};
+use crate::conversation::{Conversation, tests::conversation};
 use crate::fields::Reference;
 use crate::id::{KeyId, OrganizationId};
-use crate::objective::{Status as ObjectiveStatus, tests::objective};
-use crate::observation::tests::observation;
-use crate::summary::{Status, tests::summary};
+use crate::objective::{Objective, Scope, Status as ObjectiveStatus, tests::objective};
+use crate::observation::{Observation, Visibility, tests::observation};
+use crate::summary::{Status, Summary, tests::summary};
 
 const AUTHOR: EmployeeId = person(3);
 const SUBJECT: EmployeeId = person(2);

@@ -4,7 +4,7 @@ use super::{
     APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, MILLIS_PER_DAY, NUMBER_STEP, OBJECTIVES,
     OBSERVATIONS, PEOPLE, Series, Size,
 };
-use crate::options::Store;
+use crate::store::Store;
 use candor_domain::id::AttributeId;
 
 /// Different combinations of attributes.

@@ -4,9 +4,9 @@
 use super::{DAYS, FIRST_DAY, MILLIS_PER_DAY, Series, hex, person};
 use crate::Result;
 use crate::database::Database;
-use crate::options::Store;
 use crate::random::Random;
 use crate::service::wait_until;
+use crate::store::Store;
 use candor_domain::id::ObservationId;
 use std::time::{Duration, Instant};
 

@@ -29,10 +29,11 @@ use crate::comparison::{Comparison, Contender, Turns, figures, median, typical};
 use crate::data_set::{CLIENTS, DataSet, Kind};
 use crate::database::Database;
 use crate::instance::Instance;
-use crate::options::{Options, Store};
+use crate::options::Options;
 use crate::receiver::Receiver;
 use crate::report::{Limit, Line, grouped, per_second};
 use crate::service::{MEGABYTE, wait};
+use crate::store::Store;
 use crate::traffic::{Traffic, usual_text};
 
 /// Runs once for each store that is measured.
