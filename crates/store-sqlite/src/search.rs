@@ -13,10 +13,10 @@ use candor_tables::AnyRow;
 use candor_tables::flat::CellReader;
 
 use crate::SqliteStore;
-use crate::commit::refusal::commit_error;
 use crate::connection::writer;
+use crate::sql::refusal::commit_error;
+use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, Value, failed};
-use crate::table::tenant_of;
 
 const WAIT: &str = "INSERT INTO search_pending (tenant_id, table_name, id, version) VALUES (?, ?, ?, ?) \
     ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";

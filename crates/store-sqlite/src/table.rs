@@ -9,8 +9,9 @@ use candor_tables::AnyRow;
 use candor_tables::flat::{CellReader, Column, MemberTable, Reader, SqlValue, Stored};
 use candor_tables::read::{AnyStored, ID, RowKind};
 
-use crate::commit::refusal::commit_error;
 use crate::search;
+use crate::sql::refusal::commit_error;
+use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
@@ -65,13 +66,6 @@ pub(crate) fn due(
     let text =
         format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
     db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
-}
-
-/// Reads the leading `tenant_id` column of a cross-tenant query.
-pub(crate) fn tenant_of(row: &mut dyn CellReader, table: &'static str) -> Result<Tenant, StorageError> {
-    let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
-    let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
-    Ok(Tenant::from_bytes(bytes))
 }
 
 /// Reads one row of a table with immutable rows.

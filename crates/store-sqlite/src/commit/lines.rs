@@ -8,7 +8,7 @@ use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::flat::CellReader;
 
-use crate::commit::refusal::commit_error;
+use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
 

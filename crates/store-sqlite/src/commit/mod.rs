@@ -2,7 +2,6 @@
 
 pub(crate) mod check;
 pub(crate) mod lines;
-pub(crate) mod refusal;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -16,8 +15,8 @@ use candor_tables::AnyRow;
 use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
-use crate::commit::refusal::commit_error;
 use crate::queue;
+use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
 

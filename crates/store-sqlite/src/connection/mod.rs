@@ -2,11 +2,9 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod files;
-pub(crate) mod limit;
 pub(crate) mod lookups;
 pub(crate) mod open;
 pub(crate) mod planner_settings;
 pub(crate) mod readers;
-pub(crate) mod row;
 pub(crate) mod tasks;
 pub(crate) mod writer;

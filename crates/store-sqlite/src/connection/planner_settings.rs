@@ -14,7 +14,7 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-use crate::connection::limit;
+use crate::sql::limit;
 
 /// Applies the settings to every connection that this process opens from now on.
 pub(crate) fn keep() {

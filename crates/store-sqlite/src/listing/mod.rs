@@ -12,7 +12,7 @@ use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_of_few};
 use candor_tables::read::AnyStored;
 
-use crate::connection::limit::{self, Limit};
+use crate::sql::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
 use crate::statements::columns;
 use crate::text::Draft;

@@ -10,9 +10,9 @@ use candor_tables::access_path::{AccessPath, unanswered_parameters};
 use candor_tables::listing::Listing;
 
 use crate::SqliteStore;
-use crate::connection::limit::{self, Limit};
 use crate::connection::readers::{self, Reads};
 use crate::sql::Db;
+use crate::sql::limit::{self, Limit};
 
 /// Progress calls after which a list on the shared readers is interrupted and restarted on the slow threads:
 /// about 50 ms. Whether a person or tag has few rows only shows during the read.

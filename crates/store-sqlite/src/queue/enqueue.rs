@@ -10,7 +10,7 @@ use candor_port_storage::queue::Lease;
 use candor_port_storage::{CommitError, Committed, ExpediteDelivery, StorageError, Version};
 use candor_tables::flat::{CellReader, Reader, Stored};
 
-use crate::commit::refusal::commit_error;
+use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 
 /// Finds the active subscriptions of a tenant. Most tenants have none.

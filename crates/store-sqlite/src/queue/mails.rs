@@ -15,8 +15,9 @@ use candor_tables::flat::{CellReader, Reader, SqlValue, Stored};
 use super::FEW;
 use crate::SqliteStore;
 use crate::connection::writer;
+use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, Value, failed};
-use crate::table::{self, tenant_of};
+use crate::table;
 
 const DUE: &str = "invitations WHERE mail_due_at <= ?1 AND (mail_leased_until IS NULL OR mail_leased_until <= ?1)";
 

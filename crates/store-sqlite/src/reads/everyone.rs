@@ -16,8 +16,9 @@ use candor_tables::flat::{CellReader, Stored};
 
 use crate::SqliteStore;
 use crate::connection::writer;
+use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, failed};
-use crate::table::{self, tenant_of};
+use crate::table;
 
 /// Records the last use of a key. An older use never overwrites a newer one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \

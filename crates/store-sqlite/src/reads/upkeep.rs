@@ -13,8 +13,8 @@ use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::{TablePiece, piece_statement};
 
 use crate::SqliteStore;
-use crate::commit::refusal::commit_error;
 use crate::connection::writer;
+use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql, failed};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";

@@ -15,8 +15,9 @@ use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::read::versioned;
 
 use super::redelivery;
+use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, Value};
-use crate::table::{self, tenant_of};
+use crate::table;
 use crate::{SqliteStore, queue};
 
 #[async_trait]

@@ -1,5 +1,9 @@
 //! Statements with their values, the cache of prepared statements, and the classification of errors.
 
+pub(crate) mod limit;
+pub(crate) mod refusal;
+pub(crate) mod row;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -17,8 +21,8 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_tables::flat::{CellReader, SqlValue, Table};
 
-use crate::connection::row::Columns;
 use crate::statements::Statements;
+use row::Columns;
 
 /// A bound value of a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,7 +216,7 @@ impl Db {
     /// Begins a read transaction, in which all statements see the same snapshot.
     pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
         // An interrupt at the last step would make `BEGIN` fail although the transaction has begun.
-        crate::connection::limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| failed(&error))?;
+        limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| failed(&error))?;
         Ok(ReadTransaction(self))
     }
 
@@ -296,7 +300,7 @@ pub(crate) struct ReadTransaction<'d>(pub(crate) &'d mut Db);
 impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
         // Nothing was written. If this fails, the next `BEGIN` fails as well.
-        drop(crate::connection::limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
+        drop(limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
     }
 }
 

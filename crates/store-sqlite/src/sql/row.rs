@@ -3,7 +3,9 @@
 use diesel::row::{Field, Row};
 use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 
+use candor_domain::access::Tenant;
 use candor_domain::time::{Date, Timestamp};
+use candor_port_storage::StorageError;
 use candor_tables::flat::CellReader;
 
 /// Reader of one row's columns, from the first to the last.
@@ -91,6 +93,13 @@ impl<'s, R: Row<'s, Sqlite>> CellReader for Columns<'_, R> {
     fn size(&self) -> usize {
         self.size
     }
+}
+
+/// Reads the leading `tenant_id` column of a cross-tenant query.
+pub(crate) fn tenant_of(row: &mut dyn CellReader, table: &'static str) -> Result<Tenant, StorageError> {
+    let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
+    let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
+    Ok(Tenant::from_bytes(bytes))
 }
 
 const ID_BYTES: usize = 16;
