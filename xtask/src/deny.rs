@@ -30,7 +30,7 @@ pub(crate) fn run() -> Outcome {
     Ok(())
 }
 
-/// Rules of `deny.toml`.
+/// Licences and banned crates of `deny.toml`.
 struct Settings {
     licences: Vec<String>,
     banned: Vec<String>,

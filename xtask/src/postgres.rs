@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// A server. A temporary one is removed on drop.
 pub(crate) enum Postgres {
-    /// `CANDOR_TEST_DATABASE_URL` names it.
+    /// A running server that `CANDOR_TEST_DATABASE_URL` names.
     Given,
     Temporary(Cluster),
 }

@@ -125,7 +125,7 @@ impl Drop for Service {
     }
 }
 
-/// An API key.
+/// An API key with its secret.
 pub(crate) struct Key {
     pub(crate) id: String,
     pub(crate) secret: String,

@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 /// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditDraft {
-    /// `resource.action`, e.g. `observation.archive`.
+    /// Resource and action, such as `observation.archive`.
     pub action: &'static str,
     /// The resource that the action changed.
     pub target: Target,
@@ -49,7 +49,7 @@ pub struct Target {
     /// Kind of resource, for example `observation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The resource's id.
+    /// Id of the changed resource.
     pub id: String,
 }
 
@@ -98,7 +98,7 @@ impl Actor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct KeyUsed {
-    /// The key's id.
+    /// Id of the key, with the prefix `key_`.
     #[schemars(with = "Id<KeyKind>")]
     pub id: String,
     /// Display name at that time.
@@ -122,7 +122,7 @@ pub struct Origin {
 /// One entry of the audit log; appended together with its change and never altered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AuditEntry {
-    /// The entry's id.
+    /// Id of the audit entry, with the prefix `aud_`.
     pub id: AuditId,
     /// Time of the action.
     pub occurred_at: Timestamp,

@@ -17,12 +17,12 @@ use std::{fmt, slice, vec};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-/// Any JSON value.
+/// A JSON value of any type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// `null`
+    /// The JSON literal `null`.
     Null,
-    /// `true` or `false`
+    /// A boolean, `true` or `false`.
     Bool(bool),
     /// A number, integer or decimal.
     Number(serde_json::Number),

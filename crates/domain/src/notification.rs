@@ -94,7 +94,7 @@ pub struct Notice {
 /// A notice sent to one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Notification {
-    /// The notification's id.
+    /// Id of the notification, with the prefix `ntf_`.
     pub id: NotificationId,
     /// Recipient of the notification.
     pub recipient_id: EmployeeId,

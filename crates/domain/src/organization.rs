@@ -39,9 +39,9 @@ impl StringEnum for Review {
 /// The owner of a data set, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Organization {
-    /// The organization's id.
+    /// Id of the organization, with the prefix `org_`.
     pub id: OrganizationId,
-    /// The organization's name.
+    /// Name of the organization, for display.
     pub name: String,
     /// Review of objectives before approval.
     #[serde(serialize_with = "as_word")]
@@ -51,7 +51,7 @@ pub struct Organization {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

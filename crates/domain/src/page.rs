@@ -58,7 +58,7 @@ impl SortBy {
 pub struct Sort {
     /// The value to order by.
     pub by: SortBy,
-    /// Largest value first.
+    /// Whether the largest value comes first.
     pub descending: bool,
 }
 
@@ -81,9 +81,9 @@ impl Sort {
 pub enum Key {
     /// A time, in milliseconds.
     Time(Timestamp),
-    /// A calendar day.
+    /// A calendar day without a time zone.
     Date(Date),
-    /// A case-folded text.
+    /// A text, folded for the comparison without case.
     Text(String),
     /// A position in the order of commits.
     Rank(i64),

@@ -35,9 +35,9 @@ pub struct Params {
 /// Inclusive bounds of a range; `None` is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds<T> {
-    /// Lower bound.
+    /// Inclusive lower bound; `None` for no bound.
     pub gte: Option<T>,
-    /// Upper bound.
+    /// Inclusive upper bound; `None` for no bound.
     pub lte: Option<T>,
 }
 
@@ -56,7 +56,7 @@ pub struct ListRequest<F, E> {
     pub sort: Sort,
     /// Size and start of the page.
     pub page: PageRequest,
-    /// Paths to inline.
+    /// Related resources to include in each entry.
     pub expand: Vec<E>,
     /// Digest that binds the next cursor to this list.
     pub digest: ListDigest,
@@ -70,7 +70,7 @@ pub enum Archived {
     #[default]
     #[strum(to_string = "false")]
     No,
-    /// Only archived entries.
+    /// Archived entries and no others.
     #[strum(to_string = "true")]
     Yes,
     /// Entries in use and archived ones.

@@ -62,16 +62,16 @@ pub enum Shape {
     },
     /// Word of the enumeration with this name in the OpenAPI document.
     Word(&'static str),
-    /// Boolean.
+    /// The boolean `true` or `false`.
     Flag,
-    /// Whole number.
+    /// A whole number between two bounds.
     Whole {
-        /// Lower bound, inclusive.
+        /// Smallest accepted value, inclusive.
         min: i64,
-        /// Upper bound, inclusive.
+        /// Largest accepted value, inclusive.
         max: i64,
     },
-    /// Calendar date.
+    /// A calendar date, `YYYY-MM-DD`.
     Date,
     /// Datetime with an offset.
     Datetime,
@@ -82,7 +82,7 @@ pub enum Shape {
         /// Prefix of the resource's ids.
         prefix: &'static str,
     },
-    /// Array.
+    /// An array of values of one shape.
     List {
         /// Description of each entry.
         of: Box<Shape>,

@@ -6,7 +6,7 @@ enum Last {
     /// A byte within a line.
     #[default]
     Other,
-    /// A line feed.
+    /// A line feed, which ends a line.
     Line,
     /// A line feed followed by a carriage return.
     Return,

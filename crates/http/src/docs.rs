@@ -26,13 +26,13 @@ pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; versi
 
 /// A page outside of the API.
 pub(crate) enum Page<'a> {
-    /// `/`
+    /// The path `/`, which names the service and links to its documents.
     Root,
-    /// `/livez`
+    /// Liveness check at `/livez`.
     Alive,
-    /// `/readyz`
+    /// Readiness check at `/readyz`.
     Ready,
-    /// `/metrics`
+    /// Metrics for Prometheus at `/metrics`.
     Metrics,
     /// `/docs` or one of its files.
     Docs(&'a str),

@@ -59,7 +59,7 @@ impl Method {
 /// Request body of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// No body.
+    /// The route accepts no body.
     None,
     /// An optional JSON object.
     Optional(&'static Schema),
@@ -97,15 +97,15 @@ pub(crate) enum Handler {
 /// One operation of the API.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// HTTP method.
+    /// HTTP method of the operation.
     pub method: Method,
     /// Path below [`BASE`]. `{id}` is an identifier; the name of a second one tells its kind.
     pub path: &'static str,
-    /// Required access.
+    /// Scope, access level and environment that the key needs.
     pub access: Access,
     /// Quota class of its requests.
     pub quota: QuotaClass,
-    /// Request body.
+    /// Body that the route accepts.
     pub body: Body,
     /// Whether it can answer 422 without having a body, because of stored data.
     pub checks_content: bool,
@@ -115,9 +115,9 @@ pub struct Route {
     pub summary: &'static str,
     /// Description beyond the summary: effects, conditions and limits.
     pub about: &'static str,
-    /// Response to `dry_run=true`.
+    /// Support of `dry_run=true` (decision A18).
     pub dry_run: DryRun,
-    /// Query parameters.
+    /// Query parameters; `None` if the operation has none.
     pub query: Option<Query>,
     /// Body of a successful answer.
     pub response: Success,

@@ -44,7 +44,7 @@ pub trait Codec<T>: Layout {
 /// Codec of ids, as 16 bytes.
 #[derive(Debug)]
 pub struct IdColumn;
-/// Codec of texts.
+/// Codec of texts, stored unchanged.
 #[derive(Debug)]
 pub struct TextColumn;
 /// Codec of enumerations: the variant's word, as text.
@@ -56,7 +56,7 @@ pub struct Json;
 /// Codec of integers, stored with 64 bits.
 #[derive(Debug)]
 pub struct Int;
-/// Codec of booleans.
+/// Codec of booleans, stored as SQL booleans or as 0 and 1.
 #[derive(Debug)]
 pub struct FlagColumn;
 /// Codec of instants with millisecond precision.

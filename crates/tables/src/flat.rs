@@ -20,11 +20,11 @@ pub use table::{BackgroundWorker, Index, MemberTable, Related, Table};
 pub enum Type {
     /// Id of 16 bytes: `uuid`, `BLOB`.
     Id,
-    /// Text: `text`, `TEXT`.
+    /// Text of any length: `text`, `TEXT`.
     Text,
     /// Integer of 64 bits: `bigint`, `INTEGER`.
     Int,
-    /// Boolean: `boolean`, `INTEGER`.
+    /// Boolean: `boolean`, `INTEGER` with 0 or 1.
     Flag,
     /// Instant in milliseconds: `timestamptz`, `INTEGER`.
     Time,
@@ -143,7 +143,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Appends a cell.
+    /// Appends the cell of the next column.
     pub fn put(&mut self, cell: SqlValue) {
         self.cells.push(cell);
     }

@@ -119,7 +119,7 @@ impl<T: Stored> LookupColumn<T> {
         Self { column: Column::new(name, kind), rows: PhantomData }
     }
 
-    /// Returns the column.
+    /// Returns name and type of the column.
     #[must_use]
     pub const fn get(&self) -> Column {
         self.column

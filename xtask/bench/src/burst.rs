@@ -42,7 +42,7 @@ impl Shape {
 /// Result of a burst.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
-    /// Responses per second.
+    /// Responses per second of all connections.
     pub(crate) rate: f64,
     /// Latencies in microseconds, ascending. Empty if only the rate is known.
     pub(crate) micros: Vec<u32>,

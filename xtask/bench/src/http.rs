@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 /// Bytes for the head of a response and for most bodies.
 const BUFFER: usize = 64 * 1024;
 
-/// A kept-alive connection.
+/// A kept-alive HTTP/1.1 connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,

@@ -111,12 +111,12 @@ impl Instance {
         self.candor.clone().with_setting("CANDOR_RATE_LIMITER", url).serve()
     }
 
-    /// Creates another organization.
+    /// Creates another organization and returns its key.
     pub(crate) fn create_account(&self) -> Result<Account> {
         self.candor.create_account()
     }
 
-    /// Creates another organization.
+    /// Creates another organization and returns a client with its key.
     pub(crate) fn create_organization(&self) -> Result<Api> {
         Ok(self.service.api(&self.create_account()?.key))
     }

@@ -98,7 +98,7 @@ impl Reference {
         })
     }
 
-    /// Transactions per second.
+    /// Runs the script and returns the transactions per second.
     fn rate(&self, script: &Path, clients: usize, time: Duration) -> Result<f64> {
         let mut command = Command::new(&self.program);
         command.args(["--no-vacuum", "--protocol=prepared", "--jobs", THREADS]);

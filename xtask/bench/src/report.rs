@@ -22,7 +22,7 @@ impl Limit {
     }
 }
 
-/// One result.
+/// A result of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) what: String,
@@ -81,7 +81,7 @@ fn short(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// Formats a rate.
+/// Formats a rate with groups of thousands and `/s`.
 pub(crate) fn per_second(rate: f64) -> String {
     grouped(rate) + "/s"
 }

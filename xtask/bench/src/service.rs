@@ -92,7 +92,7 @@ impl Candor {
         self
     }
 
-    /// Without background work.
+    /// Sets the role `api`, which runs no background work.
     pub(crate) fn only_api(self) -> Self {
         Self { role: "api", ..self }
     }
@@ -262,7 +262,7 @@ pub(crate) fn wait_until(what: &str, patience: Duration, holds: impl Fn() -> Res
     Ok(())
 }
 
-/// Lets time pass.
+/// Blocks the thread for this time.
 pub(crate) fn wait(time: Duration) -> Result {
     let started = Instant::now();
     while started.elapsed() < time {

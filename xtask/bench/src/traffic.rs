@@ -99,7 +99,7 @@ impl Traffic {
         Self::with_body(key, move |random| format!("POST {}", path(random)), body)
     }
 
-    /// PATCHes of people.
+    /// Returns traffic that changes people.
     fn patch_person(
         key: &str,
         person: impl Fn(&mut Random) -> EmployeeId + 'static,

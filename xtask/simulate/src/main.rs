@@ -38,7 +38,7 @@ struct Options {
     /// First seed. Without --rounds it runs alone, and a broken promise is shown with its history
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of seeds
+    /// Number of seeds, from the first one on
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
 }

@@ -29,7 +29,7 @@ pub(crate) struct Process {
     pub(crate) batch: Option<Batch>,
     pub(crate) record_at: Option<i64>,
     pub(crate) is_stopping: bool,
-    /// Attempts in progress.
+    /// Attempts in progress, by their number.
     pub(crate) turns: BTreeMap<u64, StartedAttempt<WaitingDelivery<()>>>,
     /// Number of the current alarm. Earlier ones are obsolete.
     pub(crate) alarm: u64,

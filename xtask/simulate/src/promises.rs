@@ -56,7 +56,7 @@ struct Track {
     removed: bool,
 }
 
-/// Totals.
+/// Totals of a run, for the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) deliveries: u64,

@@ -11,13 +11,13 @@ const TIMEOUT: i64 = 15 * SECOND;
 pub(crate) enum Receiver {
     /// Acknowledges within a tenth of a second.
     Prompt,
-    /// Acknowledges after seconds.
+    /// Acknowledges after 1 to 15 seconds, or rarely never.
     Slow,
-    /// Never responds.
+    /// Accepts requests and never responds.
     Hanging,
     /// Responds with an error.
     Refusing,
-    /// Accepts no connections.
+    /// Accepts no connection: attempts fail within three seconds.
     Unreachable,
     /// Is prompt for `up` milliseconds and hangs for `down` milliseconds, in turn.
     Flapping { up: i64, down: i64 },

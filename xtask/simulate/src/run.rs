@@ -173,7 +173,7 @@ impl Run {
         self.promises.check_end(&parked, self.now);
     }
 
-    /// Schedules a step.
+    /// Schedules a step after this many milliseconds.
     pub(crate) fn after(&mut self, millis: i64, step: Step) {
         self.sequence += 1;
         self.steps.insert((self.now + millis, self.sequence), step);

@@ -25,7 +25,7 @@ pub(crate) enum Call {
     Commit(Commit, Option<Vec<Job>>),
 }
 
-/// Results of deliveries.
+/// Results of deliveries that one write records.
 pub(crate) struct Record {
     pub(crate) worker: WorkerId,
     pub(crate) results: AttemptResults,
@@ -166,7 +166,7 @@ impl Run {
         jobs
     }
 
-    /// Queues a delivery.
+    /// Adds a delivery to the queue, leased if its commit claimed it.
     pub(crate) fn enqueue(&mut self, job: Job, lease: Option<Lease>) {
         let queue = (job.tenant, job.webhook_id);
         if self.queue.add(job, lease) {
@@ -175,7 +175,7 @@ impl Run {
         }
     }
 
-    /// Processes an answer.
+    /// Processes the store's answer to a call.
     pub(crate) fn answer(&mut self, place: usize, call: Call) {
         let (now, shift, overrated) = (self.now, self.clock_shift, self.defect == Some(Defect::OverratedLeases));
         let Some(process) = &mut self.processes[place] else { return };

@@ -170,7 +170,7 @@ pub(super) fn member(name: &str, schema: &Value, required: bool, of_type: &Type)
     Member { name: name.to_owned(), doc, required, rendered: Rendered::from(of_type) }
 }
 
-/// An object type.
+/// Returns an object type with these members.
 pub(super) fn object(name: &str, doc: &str, members: Vec<Member>) -> NamedType {
     NamedType { name: name.to_owned(), doc: doc.to_owned(), form: Form::Object { members } }
 }

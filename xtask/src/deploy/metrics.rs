@@ -8,7 +8,7 @@ use std::fs;
 
 /// The file that describes every metric of the program.
 const TABLE: &str = "crates/app/src/telemetry.rs";
-/// Folders with queries.
+/// Folders whose files contain queries of metrics.
 const QUERIES: [&str; 2] = ["prometheus/", "grafana/"];
 /// Metrics of the process, with the names of Prometheus' client libraries.
 const PROCESS_METRICS: [&str; 8] = [

@@ -21,7 +21,7 @@ pub(super) enum Expected {
     AnyOf(&'static [&'static str]),
     /// A number, or a text such as `30s`.
     AtLeast(u64),
-    /// Any value.
+    /// Any value: the key must be present.
     Present,
     /// A list with only this text.
     Only(&'static str),

@@ -28,7 +28,7 @@ pub use body::{
 pub struct ApiKey {
     /// Id of the key. It is not the secret.
     pub id: KeyId,
-    /// Display name.
+    /// Name of the key, for display only.
     pub name: String,
     /// Data set that the key accesses.
     #[serde(serialize_with = "as_word")]
@@ -48,7 +48,7 @@ pub struct ApiKey {
     pub reads_per_minute: Option<u32>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<u32>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -7,7 +7,7 @@ use super::{AdminContext, Caller, Environment, Permission, PermissionDenied};
 enum Key {
     /// No key: the operation is public.
     None,
-    /// Any valid key.
+    /// Any valid key, whatever its scopes are.
     Any,
     /// A key with the read scope of each type of resource that the request names. The use case checks it.
     ReadsTypes,
@@ -36,7 +36,7 @@ pub struct Access {
 impl Access {
     /// Every client, without a key.
     pub const PUBLIC: Self = Self::new(Key::None, None);
-    /// Every valid key.
+    /// Every valid key, whatever its scopes are.
     pub const ANY_KEY: Self = Self::new(Key::Any, None);
     /// Keys with the read scope of each type of resource that the request names. The use case checks the scopes.
     pub const READS_TYPES: Self = Self::new(Key::ReadsTypes, None);

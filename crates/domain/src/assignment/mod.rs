@@ -54,7 +54,7 @@ impl StatusWord for Status {
 /// A request for feedback about one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Assignment {
-    /// The assignment's id.
+    /// Id of the assignment, with the prefix `asg_`.
     pub id: AssignmentId,
     /// Person the feedback is about.
     pub employee_id: EmployeeId,
@@ -79,7 +79,7 @@ pub struct Assignment {
     pub submissions: Vec<Submission>,
     /// Number of reviewers who have submitted.
     pub submitted_count: usize,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -47,17 +47,17 @@ impl StringEnum for Tone {
 /// A tag of observations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Attribute {
-    /// The attribute's id.
+    /// Id of the attribute, with the prefix `attr_`.
     pub id: AttributeId,
     /// Name. Unique in the organization, compared without case.
     pub name: String,
-    /// Category, free text.
+    /// Category: a free text that groups attributes.
     pub category: String,
     /// Tone of feedback with this attribute.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Tone>")]
     pub tone: Tone,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

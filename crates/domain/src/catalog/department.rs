@@ -26,11 +26,11 @@ const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
 /// A named group that people belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Department {
-    /// The department's id.
+    /// Id of the department, with the prefix `dep_`.
     pub id: DepartmentId,
     /// Name. Unique in the organization, compared without case.
     pub name: String,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -118,11 +118,11 @@ impl About {
 #[schemars(inline)]
 #[serde(bound = "")]
 struct Document<K: Kind> {
-    /// Kind of resource.
+    /// Kind of resource that the conversation is about.
     #[serde(rename = "type", serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Type>")]
     kind: Type,
-    /// The resource's id.
+    /// Id of the resource that it is about.
     #[schemars(with = "String")]
     id: Id<K>,
 }

@@ -34,7 +34,7 @@ const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS));
 /// A message of a conversation. Immutable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
-    /// The message's id.
+    /// Id of the message, with the prefix `msg_`.
     pub id: MessageId,
     /// Conversation of the message.
     pub conversation_id: ConversationId,

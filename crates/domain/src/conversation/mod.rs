@@ -29,7 +29,7 @@ pub const MAX_PARTICIPANTS: usize = 20;
 /// A conversation, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Conversation {
-    /// The conversation's id.
+    /// Id of the conversation, with the prefix `cnv_`.
     pub id: ConversationId,
     /// Title that is not blank.
     pub title: String,
@@ -39,7 +39,7 @@ pub struct Conversation {
     pub participant_ids: Vec<EmployeeId>,
     /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<Timestamp>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. Messages do not count as changes.
     pub updated_at: Timestamp,

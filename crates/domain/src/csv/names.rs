@@ -9,6 +9,6 @@ use crate::id::{DepartmentId, EmployeeId};
 pub struct PersonNames {
     /// Email addresses of people.
     pub people: HashMap<EmployeeId, String>,
-    /// Names of departments.
+    /// Names of departments, as stored.
     pub departments: HashMap<DepartmentId, String>,
 }

@@ -83,7 +83,7 @@ impl RowOutcome {
 pub struct Report {
     /// Result of the upload. The five counts add up to the number of rows.
     pub data: Counts,
-    /// Ignored columns.
+    /// Columns that were ignored because their names are unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Effect that each row would have. Present with `dry_run=true`.

@@ -13,9 +13,9 @@ use crate::time::{Date, Timestamp};
 /// One of the two API resources that share the shape and lifecycle of objectives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// The resource `/employee-objectives`.
+    /// The resource `/employee-objectives`, with objectives of the scope `employee`.
     Employees,
-    /// The resource `/manager-objectives`.
+    /// The resource `/manager-objectives`, with objectives of the scopes `manager` and `org`.
     Managers,
 }
 
@@ -67,7 +67,7 @@ pub struct Filter {
     pub scopes: Vec<Scope>,
     /// The owner of the objective.
     pub owner_id: Option<EmployeeId>,
-    /// Accepted statuses.
+    /// Statuses that the list shows.
     pub statuses: Vec<Status>,
     /// Bounds of the first day.
     pub period_start: Bounds<Date>,

@@ -56,9 +56,9 @@ pub enum Status {
     Approved,
     /// Started and not finished.
     InProgress,
-    /// Finished with success.
+    /// Finished with success. Read-only.
     Completed,
-    /// Finished without success.
+    /// Finished without success. Read-only.
     Missed,
     /// Removed from default lists. Final.
     Archived,
@@ -87,7 +87,7 @@ pub struct Content {
 /// A goal of a person, a team or the organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Objective {
-    /// The objective's id.
+    /// Id of the objective, with the prefix `obj_`.
     pub id: ObjectiveId,
     /// Scope of the goal.
     #[serde(serialize_with = "as_word")]
@@ -110,7 +110,7 @@ pub struct Objective {
     /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
     /// key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<SummaryId>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

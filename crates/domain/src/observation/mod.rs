@@ -57,7 +57,7 @@ impl StringEnum for Visibility {
 /// A piece of feedback about one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Observation {
-    /// The observation's id.
+    /// Id of the observation, with the prefix `obs_`.
     pub id: ObservationId,
     /// Id of the person it is about.
     pub employee_id: EmployeeId,
@@ -86,7 +86,7 @@ pub struct Observation {
     /// clients.
     #[serde(skip)]
     pub requester_id: Option<EmployeeId>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -33,7 +33,7 @@ pub enum ValueForm {
     Chars(usize, usize),
     /// Comma-separated words of an enumeration, which has this name in the OpenAPI document.
     Words(&'static str),
-    /// A calendar date.
+    /// A calendar date, `YYYY-MM-DD`.
     Date,
     /// A datetime with an offset.
     Datetime,

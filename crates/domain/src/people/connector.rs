@@ -101,7 +101,7 @@ impl Serialize for Connector {
 /// The JSON form of a connector.
 #[derive(Serialize, JsonSchema)]
 struct Document<'a> {
-    /// The connector's id.
+    /// Id of the connector, with the prefix `con_`.
     id: ConnectorId,
     /// Transfer method of the records.
     #[serde(rename = "type", serialize_with = "as_word")]
@@ -122,7 +122,7 @@ struct Document<'a> {
     last_sync_status: Option<&'static str>,
     /// Reason why rows of the last upload were not applied. Null if all were.
     last_sync_message: Option<&'a str>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     updated_at: Timestamp,

@@ -24,7 +24,7 @@ pub const MAX_VALUE_CHARS: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Custom {
-    /// A boolean value.
+    /// The boolean `true` or `false`.
     Flag(bool),
     /// A number, integer or decimal.
     Number(serde_json::Number),

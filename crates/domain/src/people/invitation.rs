@@ -87,7 +87,7 @@ impl State {
 #[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Invitation {
     pub id: InvitationId,
-    /// The invited person.
+    /// Person who may accept the invitation.
     pub employee_id: EmployeeId,
     /// SHA-256 hash of the token.
     pub token_hash: [u8; 32],
@@ -102,9 +102,9 @@ pub struct Invitation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Invitation")]
 pub struct View {
-    /// The invitation's id.
+    /// Id of the invitation, with the prefix `inv_`.
     id: InvitationId,
-    /// Invited person.
+    /// Id of the invited person.
     employee_id: EmployeeId,
     /// Status of the invitation.
     #[serde(serialize_with = "as_word")]

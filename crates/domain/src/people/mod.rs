@@ -72,15 +72,15 @@ impl StringEnum for Status {
 /// A person of the organization.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Employee {
-    /// The person's id.
+    /// Id of the person, with the prefix `emp_`.
     pub id: EmployeeId,
     /// E-mail address as given. Unique among all people of the organization, compared without case.
     pub email: String,
     /// Id of the person in another system. Unique in the organization. Null if there is none.
     pub external_id: Option<String>,
-    /// First name.
+    /// First name of the person.
     pub first_name: String,
-    /// Last name.
+    /// Last name of the person.
     pub last_name: String,
     /// Job title. Null if there is none.
     pub job_title: Option<String>,
@@ -105,7 +105,7 @@ pub struct Employee {
     /// The connector that manages part of this record.
     #[serde(skip)]
     pub connector_id: Option<ConnectorId>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -66,11 +66,11 @@ pub enum SearchedResource {
 /// A resource that matches a query.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SearchHit {
-    /// Kind of resource.
+    /// Kind of resource that was found.
     #[serde(rename = "type")]
     #[schemars(schema_with = "hit_type")]
     pub kind: &'static str,
-    /// The resource's id.
+    /// Id of the resource that was found.
     pub id: String,
     /// Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a word.
     #[serde(serialize_with = "as_number")]

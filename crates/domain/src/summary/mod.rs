@@ -72,7 +72,7 @@ pub struct EmployeeFeedback {
 /// The assessment of one person over a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The summary's id.
+    /// Id of the summary, with the prefix `sum_`.
     pub id: SummaryId,
     /// Id of the person it is about.
     pub employee_id: EmployeeId,
@@ -104,7 +104,7 @@ pub struct Summary {
     pub shared_at: Option<Timestamp>,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,

@@ -83,7 +83,7 @@ pub struct SealedSecret {
 /// The JSON form has no secret: [`Subscription::with_secret`] is for the two responses that carry one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Subscription {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: WebhookId,
     /// URL of the receiver, with https.
     pub url: String,
@@ -98,7 +98,7 @@ pub struct Subscription {
     /// Result of the newest attempt. Null if there was none.
     #[schemars(with = "Option<OpenWord<Status>>")]
     pub last_delivery_status: Option<Status>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: Timestamp,

@@ -29,10 +29,10 @@ trait Resource {
     const ROWS: [Named; 11];
 }
 
-/// `/employee-objectives`
+/// The routes of `/employee-objectives`.
 struct OfEmployees;
 
-/// `/manager-objectives`
+/// The routes of `/manager-objectives`.
 struct OfManagers;
 
 impl Resource for OfEmployees {

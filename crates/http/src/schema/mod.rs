@@ -17,7 +17,7 @@ pub(crate) use answers::{answer_of, resource, take_components, with_optional};
 pub(crate) use body::{body, body_of, body_with};
 use shapes::{field, nullable, page, plain, reference_to};
 
-/// Example timestamp.
+/// Timestamp of the examples in the document.
 pub(crate) const AT: &str = "2026-03-02T09:00:00.000Z";
 /// Example id of an employee.
 pub(crate) const EMPLOYEE_ID: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
@@ -106,7 +106,7 @@ impl fmt::Debug for Schema {
 /// Body of a successful answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Success {
-    /// No body.
+    /// The answer has no body: 204.
     Empty,
     /// One value of this schema.
     One(&'static Schema),

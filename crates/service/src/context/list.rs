@@ -53,7 +53,7 @@ impl<'a> JsonObjectWriter<'a> {
         self.member(name, items)
     }
 
-    /// Closes the object.
+    /// Ends the object with its brace.
     pub(crate) fn end(self) {
         self.0.push(b'}');
     }

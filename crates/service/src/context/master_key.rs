@@ -27,7 +27,7 @@ pub enum WrongKey {
     /// The store has data sealed by a key that the ring lacks.
     #[error("this database was sealed by {sealed_by}, the ring has {}", listed(.ring))]
     Lacking {
-        /// The missing key.
+        /// Name of the key that the ring lacks.
         sealed_by: KeyName,
         /// The keys of the ring.
         ring: Vec<KeyName>,

@@ -6,7 +6,7 @@ use candor_port_storage::Version;
 /// Kind of success of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Status 200.
+    /// Status 200 with a body.
     Done,
     /// Status 201, with the id of the new resource, such as `obs_…`.
     Created(String),
@@ -44,7 +44,7 @@ impl Outcome {
 pub struct Reply {
     /// The kind of success.
     pub outcome: Outcome,
-    /// The JSON body.
+    /// JSON text of the response.
     pub body: Bytes,
     /// Version of the resource in the body, for `ETag`; `None` for lists and bodies with inlined resources.
     pub version: Option<Version>,

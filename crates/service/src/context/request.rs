@@ -16,7 +16,7 @@ use crate::context::error::Error;
 /// A request without its body.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
-    /// The authenticated caller.
+    /// API key of the request, with its permissions.
     pub caller: Arc<Caller>,
     /// Id of the request, for logs and the audit log.
     pub request: RequestId,
@@ -24,7 +24,7 @@ pub struct RequestContext {
     pub origin: Origin,
     /// Idempotency key and fingerprint of a POST.
     pub idempotency: Option<Idempotency>,
-    /// Parsed `If-Match` header.
+    /// Condition of the `If-Match` header.
     pub precondition: Option<Precondition>,
     /// Problems with body members that the route does not accept; `None` if there are none.
     pub unexpected_fields: Option<ValidationErrors>,

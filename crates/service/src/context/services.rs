@@ -80,7 +80,7 @@ impl ServiceSettings {
 
 /// The store, the clocks, the vault and the other parts that a use case needs beside its request.
 pub struct Services {
-    /// Persistent storage.
+    /// Store of all persistent data.
     pub store: Arc<dyn Storage>,
     /// Wall clock and steady clock.
     pub clock: Arc<dyn Clock>,

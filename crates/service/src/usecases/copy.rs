@@ -42,7 +42,7 @@ pub struct CopiedTable {
 /// Result of a complete copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
-    /// Every copied table.
+    /// All tables of the copy, with their results.
     pub tables: Vec<CopiedTable>,
     /// Number of rows that an interrupted earlier run had copied.
     pub from_before: u64,

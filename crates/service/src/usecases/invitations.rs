@@ -40,7 +40,7 @@ pub struct SentInvitation {
 /// The person who accepted an invitation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedInvitation {
-    /// Person who accepted.
+    /// Id of the person who accepted the invitation.
     employee_id: EmployeeId,
     /// Organization of the person.
     organization_id: OrganizationId,

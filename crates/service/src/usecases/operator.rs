@@ -31,7 +31,7 @@ const OPERATOR: &str = "operator";
 pub struct NewKeyRequest {
     /// Organization that will own the key.
     pub organization: OrganizationId,
-    /// Display name.
+    /// Name of the key, for display.
     pub name: String,
     /// Permissions of the key.
     pub scopes: Permissions,

@@ -45,7 +45,7 @@ stored! {
     };
 }
 
-/// Lookup by person.
+/// Lookup by the invited person.
 pub const BY_EMPLOYEE: LookupColumn<Invitation> = LookupColumn::column("employee_id", Type::Id);
 /// Lookup by the hash of the token.
 pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash", Type::Bytes);

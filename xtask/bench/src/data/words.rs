@@ -11,7 +11,7 @@ use candor_domain::id::ObservationId;
 use std::time::{Duration, Instant};
 
 pub(crate) const WORDS_PER_TEXT: usize = 60;
-/// Different words.
+/// Number of different words in all texts.
 const VOCABULARY: u32 = 50_000;
 /// Two frequent words that no text has both of. One in `APART_SHARE` texts has the first one, as many have the
 /// second.
@@ -30,7 +30,7 @@ const TEXTS: Series = Series { before: "01a", after: "00b1a96c40d2e85f7733c4" };
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
-    /// Cumulative frequencies.
+    /// Sums of the frequencies up to each word.
     sums: Vec<f64>,
 }
 

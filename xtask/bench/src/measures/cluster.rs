@@ -18,8 +18,8 @@ const NODES: usize = 3;
 /// Upper bounds for processor time as a multiple of that on one server.
 const MAX_READ_COST: f64 = 12.0;
 const MAX_COMMIT_COST: f64 = 6.0;
-/// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one,
-/// beyond the change on two unrelated servers instead of one: twice the servers share one machine in both cases.
+/// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one.
+/// The change on two unrelated servers instead of one is subtracted: both cases put twice the servers on one machine.
 const MAX_APART: f64 = 10.0;
 /// Statements for each request at a node without the tenant. They are the cluster's own maintenance.
 const MAX_ELSEWHERE: f64 = 0.1;

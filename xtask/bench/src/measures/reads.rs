@@ -15,7 +15,7 @@ struct Read<'a> {
     traffic: fn(&str, Size) -> Traffic,
     /// Words of the statement.
     words: &'a [&'a str],
-    /// Variables of pgbench.
+    /// Definitions of the script's variables for pgbench.
     variables: String,
     /// Values of the statement's parameters after the tenant.
     values: Vec<String>,

@@ -55,7 +55,7 @@ fn manager(random: &mut Random) -> Value {
     json!(data::person(random.between(100, 900)))
 }
 
-/// Two different managers.
+/// Returns the ids of two different managers.
 fn two_managers(random: &mut Random) -> [Value; 2] {
     [json!(data::person(random.between(100, 500))), json!(data::person(random.between(500, 900)))]
 }

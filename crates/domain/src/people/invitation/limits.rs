@@ -70,7 +70,7 @@ mod tests {
     use crate::people::Employee;
     use ulid::Ulid;
 
-    /// 2026-03-01T12:00:00Z
+    /// The time 2026-03-01T12:00:00Z.
     const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
     fn invitation() -> Invitation {

@@ -125,7 +125,7 @@ pub struct MailView {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<MailStatus>")]
     status: MailStatus,
-    /// Number of attempts.
+    /// Number of attempts to send the mail.
     attempts: u32,
     /// Time of the last attempt. Null if there was none.
     last_attempt_at: Option<Timestamp>,

@@ -13,7 +13,7 @@ use super::watched::Watched;
 use crate::objectives::key_for;
 use crate::resources::{Resources, absent, family, method, path};
 
-/// Requests on SQLite.
+/// Number of requests on SQLite.
 const REQUESTS: usize = 2_000;
 /// Requests on PostgreSQL, where all rows are read after each one.
 const REQUESTS_ON_SERVER: usize = 300;
@@ -22,7 +22,7 @@ const PAUSE_MILLIS: i64 = 2_500;
 /// Ids of each kind that requests choose from.
 const MAX_IDS: usize = 12;
 
-/// Source of requests.
+/// Generates random requests from one seed.
 struct Generator {
     random: Random,
     resources: Resources,

@@ -52,7 +52,7 @@ pub struct Engine {
 /// Phase of the engine's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(super) enum Phase {
-    /// Normal operation.
+    /// New attempts are started.
     Open,
     /// No new attempts are started.
     Closing,

@@ -9,7 +9,7 @@ use candor_port_storage::{StorageExt, Versioned};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Mails per claim.
+/// Number of mails in one claim.
 const BATCH: u16 = 100;
 /// Lease duration in seconds, well above the time that a batch takes.
 const LEASE_SECONDS: i64 = 60;

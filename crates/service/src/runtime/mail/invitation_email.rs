@@ -13,7 +13,7 @@ pub(super) struct InvitationEmail {
     pub(super) subject: String,
     /// Body as plain text.
     pub(super) text: String,
-    /// Body as HTML.
+    /// The same text as HTML.
     pub(super) html: String,
 }
 

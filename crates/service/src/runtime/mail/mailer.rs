@@ -26,7 +26,7 @@ const MAILS_AT_ONCE: usize = 8;
 const CLAIMED_AT_ONCE: u16 = 16;
 /// Number of claimed mails at which claims stop: as many wait as are being sent.
 const JOBS: usize = 2 * MAILS_AT_ONCE;
-/// Results per record.
+/// Maximum number of results in one record.
 const RECORDED_AT_ONCE: usize = 64;
 /// Minimum interval between records while mails wait. A write for each mail would slow down requests.
 const RECORDED_EVERY: Duration = Duration::from_millis(10);
@@ -52,7 +52,7 @@ pub(super) struct MailerShared {
     server: Mutex<ServerPause>,
 }
 
-/// Sends queued mails.
+/// Background worker that sends the queued mails.
 pub struct Mailer {
     parts: Arc<MailerShared>,
     /// Jobs of claimed mails: `MAILS_AT_ONCE` of them send, the rest waits for a permit.

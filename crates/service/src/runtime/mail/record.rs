@@ -8,7 +8,7 @@ use candor_port_storage::{StorageError, StorageExt, Versioned};
 
 use super::mailer::MailerShared;
 
-/// Results recorded together.
+/// Results that one write records.
 pub(super) type Batch = Vec<(MailKey, MailResult)>;
 
 impl MailerShared {

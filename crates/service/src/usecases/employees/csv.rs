@@ -119,7 +119,7 @@ async fn connector(
     Ok(Some(found.ok_or_else(unknown)?.value))
 }
 
-/// Parsed upload request.
+/// Parameters and file of an upload.
 struct UploadSettings {
     file: File,
     connector: Option<Connector>,

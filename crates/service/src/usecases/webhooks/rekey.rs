@@ -34,7 +34,7 @@ pub enum Unsealable {
     /// No key of the ring opens a secret of this subscription, which is unchanged.
     #[error("no key of the ring opens the secret of {0}")]
     NoKey(WebhookId),
-    /// Any other error.
+    /// Any other error, such as a failed commit.
     #[error(transparent)]
     Failed(#[from] Error),
 }
