@@ -82,7 +82,7 @@ pub struct Actor {
     pub kind: ActorKind,
     /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
-    /// Name of the actor at that time.
+    /// Name of the actor at the time of the action.
     pub name: String,
 }
 
@@ -101,7 +101,7 @@ pub struct KeyUsed {
     /// Id of the key, with the prefix `key_`.
     #[schemars(with = "Id<KeyKind>")]
     pub id: String,
-    /// Display name at that time.
+    /// Name of the key at the time of the action.
     pub name: String,
 }
 
@@ -119,7 +119,7 @@ pub struct Origin {
     pub api_key: Option<KeyUsed>,
 }
 
-/// One entry of the audit log; appended together with its change and never altered.
+/// An entry of the audit log. It is written with its change and never altered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AuditEntry {
     /// Id of the audit entry, with the prefix `aud_`.
@@ -259,7 +259,7 @@ impl Filter {
                 "Only entries with this action, for example `observation.archive`. The whole text is compared.",
             )),
             occurred_at: params
-                .bounds(&params::datetime("filter[occurred_at]", "Only entries whose time is within the bounds.")),
+                .bounds(&params::datetime("filter[occurred_at]", "Only entries of actions within the bounds.")),
         };
         params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
     }

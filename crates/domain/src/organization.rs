@@ -36,7 +36,7 @@ impl StringEnum for Review {
     const NAME: &'static str = "ReviewMode";
 }
 
-/// The owner of a data set, with its settings.
+/// An organization with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Organization {
     /// Id of the organization, with the prefix `org_`.

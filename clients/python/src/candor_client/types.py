@@ -23,7 +23,7 @@ class Actor(TypedDict):
     """Id of the actor. Null for the service itself."""
 
     name: str
-    """Name of the actor at that time."""
+    """Name of the actor at the time of the action."""
 
 
 ActorType: TypeAlias = Literal[
@@ -42,7 +42,7 @@ class ApiKey(TypedDict):
     """Id of the key. It is not the secret."""
 
     name: str
-    """Display name. 1 to 80 characters in one line."""
+    """Name of the key, for display only. 1 to 80 characters in one line."""
 
     environment: Environment | str
     """Data set that the key accesses."""
@@ -68,7 +68,7 @@ class ApiKey(TypedDict):
     """Number of writes allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -86,7 +86,7 @@ class ApiKey(TypedDict):
 class ApiKeyCreate(TypedDict):
 
     name: str
-    """Display name. 1 to 80 characters in one line."""
+    """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
     """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -155,7 +155,7 @@ class ApiKeyUpdate(TypedDict):
     """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
     name: NotRequired[str]
-    """Display name. 1 to 80 characters in one line."""
+    """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
     """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -170,7 +170,7 @@ class ApiKeyWithSecret(TypedDict):
     """Id of the key. It is not the secret."""
 
     name: str
-    """Display name. 1 to 80 characters in one line."""
+    """Name of the key, for display only. 1 to 80 characters in one line."""
 
     environment: Environment | str
     """Data set that the key accesses."""
@@ -196,7 +196,7 @@ class ApiKeyWithSecret(TypedDict):
     """Number of writes allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -226,7 +226,7 @@ class Assignment(TypedDict):
     """A request for feedback about one person."""
 
     id: str
-    """The assignment's id."""
+    """Id of the assignment, with the prefix `asg_`."""
 
     employee_id: str
     """Person the feedback is about."""
@@ -235,7 +235,7 @@ class Assignment(TypedDict):
     """Person who requests the feedback. Null if unknown."""
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     instructions: str | None
     """Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters."""
@@ -259,7 +259,7 @@ class Assignment(TypedDict):
     """Number of reviewers who have submitted."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -273,7 +273,7 @@ class AssignmentCreate(TypedDict):
     """
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     reviewer_ids: list[str]
     """Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist."""
@@ -315,7 +315,7 @@ class AssignmentEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Assignment
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 AssignmentEventType: TypeAlias = Literal[
@@ -357,19 +357,19 @@ class Attribute(TypedDict):
     """A tag of observations."""
 
     id: str
-    """The attribute's id."""
+    """Id of the attribute, with the prefix `attr_`."""
 
     name: str
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """Category, free text. 1 to 80 characters."""
+    """Category: a free text that groups attributes. 1 to 80 characters."""
 
     tone: AttributeTone | str
     """Tone of feedback with this attribute."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -384,7 +384,7 @@ class AttributeCreate(TypedDict):
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """Category, free text. 1 to 80 characters."""
+    """Category: a free text that groups attributes. 1 to 80 characters."""
 
     tone: NotRequired[AttributeTone]
     """Tone of feedback with this attribute. Default: `neutral`."""
@@ -412,7 +412,7 @@ AttributeTone: TypeAlias = Literal[
 class AttributeUpdate(TypedDict):
 
     category: NotRequired[str]
-    """Category, free text. 1 to 80 characters."""
+    """Category: a free text that groups attributes. 1 to 80 characters."""
 
     name: NotRequired[str]
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
@@ -422,10 +422,10 @@ class AttributeUpdate(TypedDict):
 
 
 class AuditEntry(TypedDict):
-    """One entry of the audit log; appended together with its change and never altered."""
+    """An entry of the audit log. It is written with its change and never altered."""
 
     id: str
-    """The entry's id."""
+    """Id of the audit entry, with the prefix `aud_`."""
 
     occurred_at: str
     """Time of the action."""
@@ -469,10 +469,10 @@ class AuditEntryContext(TypedDict):
 class AuditEntryContextApiKey(TypedDict):
 
     id: str
-    """The key's id."""
+    """Id of the key, with the prefix `key_`."""
 
     name: str
-    """Display name at that time."""
+    """Name of the key at the time of the action."""
 
 
 AuditEntrySort: TypeAlias = Literal[
@@ -502,7 +502,7 @@ class Connector(TypedDict):
     """A connector to an HR system."""
 
     id: str
-    """The connector's id."""
+    """Id of the connector, with the prefix `con_`."""
 
     type: ConnectorType | str
     """Transfer method of the records."""
@@ -528,7 +528,7 @@ class Connector(TypedDict):
     """Reason why rows of the last upload were not applied. Null if all were."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -596,10 +596,10 @@ class Conversation(TypedDict):
     """A conversation, without its messages."""
 
     id: str
-    """The conversation's id."""
+    """Id of the conversation, with the prefix `cnv_`."""
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     about: ConversationAbout | None
     """Resource that the conversation is about. Null if there is none or the key cannot see it."""
@@ -611,7 +611,7 @@ class Conversation(TypedDict):
     """Time of the newest message. Null if there is none."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. Messages do not count as changes."""
@@ -623,10 +623,10 @@ class Conversation(TypedDict):
 class ConversationAbout(TypedDict):
 
     type: ConversationAboutType | str
-    """Kind of resource."""
+    """Kind of resource that the conversation is about."""
 
     id: str
-    """The resource's id."""
+    """Id of the resource that it is about."""
 
 
 ConversationAboutType: TypeAlias = Literal[
@@ -642,7 +642,7 @@ ConversationAboutType: TypeAlias = Literal[
 class ConversationCreate(TypedDict):
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     participant_ids: list[str]
     """Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist."""
@@ -654,10 +654,12 @@ class ConversationCreate(TypedDict):
 class ConversationCreateAbout(TypedDict):
 
     type: ConversationAboutType
-    """Kind of resource."""
+    """Kind of resource that the conversation is about."""
 
     id: str
-    """The resource's id. 1 to 40 characters. 422 if the organization has no such resource."""
+    """Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such
+    resource.
+    """
 
 
 ConversationSort: TypeAlias = Literal[
@@ -677,7 +679,7 @@ class ConversationUpdate(TypedDict):
     """Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist."""
 
     title: NotRequired[str]
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
 
 CsvAction: TypeAlias = Literal[
@@ -702,13 +704,13 @@ class CsvReport(TypedDict):
     """Result of an upload."""
 
     data: CsvReportData
-    """Result of the upload. The five counts add up to the number of rows."""
+    """Result of the upload. The four counts and the number of `errors` add up to the number of rows."""
 
     plan: NotRequired[list[CsvReportPlan]]
     """Effect that each row would have. Present with `dry_run=true`."""
 
     warnings: NotRequired[list[CsvReportWarning]]
-    """Ignored columns."""
+    """Columns that were ignored because their names are unknown."""
 
 
 class CsvReportData(TypedDict):
@@ -894,13 +896,13 @@ class Department(TypedDict):
     """A named group that people belong to."""
 
     id: str
-    """The department's id."""
+    """Id of the department, with the prefix `dep_`."""
 
     name: str
     """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -945,10 +947,10 @@ class Document(TypedDict):
 
 
 class DryRun(TypedDict):
-    """Effects that a request would have, found without any change."""
+    """Effects that a request would have. Nothing was changed."""
 
     dry_run: bool
-    """Always true. No other response has it with this value."""
+    """Always `true`. Marks the response to a dry run."""
 
     status: int
     """Status that the response would have."""
@@ -972,7 +974,7 @@ class Employee(TypedDict):
     """A person of the organization."""
 
     id: str
-    """The person's id."""
+    """Id of the person, with the prefix `emp_`."""
 
     email: str
     """E-mail address as given. Unique among all people of the organization, compared without case. At most
@@ -985,10 +987,10 @@ class Employee(TypedDict):
     """
 
     first_name: str
-    """First name. 1 to 80 characters."""
+    """First name of the person. 1 to 80 characters."""
 
     last_name: str
-    """Last name. 1 to 80 characters."""
+    """Last name of the person. 1 to 80 characters."""
 
     job_title: str | None
     """Job title. Null if there is none. 1 to 120 characters."""
@@ -1017,7 +1019,7 @@ class Employee(TypedDict):
     """HR system that manages this record, or `manual` if there is none."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -1045,10 +1047,10 @@ class EmployeeCreate(TypedDict):
     """
 
     first_name: str
-    """First name. 1 to 80 characters."""
+    """First name of the person. 1 to 80 characters."""
 
     last_name: str
-    """Last name. 1 to 80 characters."""
+    """Last name of the person. 1 to 80 characters."""
 
     custom_fields: NotRequired[dict[str, str | float | bool | None]]
     """Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a
@@ -1101,7 +1103,7 @@ class EmployeeEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Employee
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 EmployeeEventType: TypeAlias = Literal[
@@ -1143,7 +1145,7 @@ class EmployeeObjectiveCreate(TypedDict):
     """
 
     title: str
-    """Title: the goal in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
 
     period_start: str
     """First day of the period. An approved objective starts on this day, in UTC."""
@@ -1155,7 +1157,9 @@ class EmployeeObjectiveCreate(TypedDict):
     """Description in plain text. Null if there is none. At most 4000 characters."""
 
     scope: NotRequired[EmployeeObjectiveScope]
-    """Scope of the goal. Default: `employee`."""
+    """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    for an org admin. Default: `employee`.
+    """
 
     status: NotRequired[ObjectiveFirstStatus]
     """Status of the objective. Default: `proposed`."""
@@ -1238,13 +1242,13 @@ class EmployeeUpdate(TypedDict):
     """
 
     first_name: NotRequired[str]
-    """First name. 1 to 80 characters."""
+    """First name of the person. 1 to 80 characters."""
 
     job_title: NotRequired[str | None]
     """Job title. Null if there is none. 1 to 120 characters."""
 
     last_name: NotRequired[str]
-    """Last name. 1 to 80 characters."""
+    """Last name of the person. 1 to 80 characters."""
 
     manager_id: NotRequired[str | None]
     """Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
@@ -1299,7 +1303,7 @@ class ErrorResponseError(TypedDict):
 
     details: NotRequired[list[ErrorDetail]]
     """One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most
-    100 field problems are listed. One more entry has the number of the others.
+    100 field problems are listed; a last entry has the number of all others.
     """
 
 
@@ -1360,8 +1364,9 @@ FieldErrorCode: TypeAlias = Literal[
     "not_a_reviewer",
     "not_possible",
 ]
-"""Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
-status 422.
+"""Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
+`reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
+have status 400.
 """
 
 
@@ -1397,10 +1402,10 @@ class Highlight(TypedDict):
 
 
 class HistoryEntry(TypedDict):
-    """One entry of the audit log; appended together with its change and never altered."""
+    """An entry of the audit log. It is written with its change and never altered."""
 
     id: str
-    """The entry's id."""
+    """Id of the audit entry, with the prefix `aud_`."""
 
     occurred_at: str
     """Time of the action."""
@@ -1432,13 +1437,13 @@ class IdempotencyConflict(TypedDict):
 
 
 class Invitation(TypedDict):
-    """The JSON form of an invitation."""
+    """An invitation of a person, without its token."""
 
     id: str
-    """The invitation's id."""
+    """Id of the invitation, with the prefix `inv_`."""
 
     employee_id: str
-    """Invited person."""
+    """Id of the invited person."""
 
     status: InvitationStatus | str
     """Status of the invitation."""
@@ -1468,7 +1473,7 @@ class InvitationAccepted(TypedDict):
     """The person who accepted an invitation."""
 
     employee_id: str
-    """Person who accepted."""
+    """Id of the person who accepted the invitation."""
 
     organization_id: str
     """Organization of the person."""
@@ -1478,13 +1483,13 @@ class InvitationAccepted(TypedDict):
 
 
 class InvitationMail(TypedDict):
-    """The JSON form of a mail."""
+    """State of the mail that contains an invitation."""
 
     status: MailStatus | str
     """Status of the mail."""
 
     attempts: int
-    """Number of attempts."""
+    """Number of attempts to send the mail."""
 
     last_attempt_at: str | None
     """Time of the last attempt. Null if there was none."""
@@ -1497,13 +1502,13 @@ class InvitationMail(TypedDict):
 
 
 class InvitationSent(TypedDict):
-    """A new invitation, as its response shows it."""
+    """A new invitation, with its link if no mail is sent."""
 
     id: str
-    """The invitation's id."""
+    """Id of the invitation, with the prefix `inv_`."""
 
     employee_id: str
-    """Invited person."""
+    """Id of the invited person."""
 
     status: InvitationStatus | str
     """Status of the invitation."""
@@ -1572,7 +1577,7 @@ class ManagerObjectiveCreate(TypedDict):
     """
 
     title: str
-    """Title: the goal in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
 
     period_start: str
     """First day of the period. An approved objective starts on this day, in UTC."""
@@ -1584,7 +1589,9 @@ class ManagerObjectiveCreate(TypedDict):
     """Description in plain text. Null if there is none. At most 4000 characters."""
 
     scope: NotRequired[ManagerObjectiveScope]
-    """Scope of the goal. Default: `manager`."""
+    """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    for an org admin. Default: `manager`.
+    """
 
     status: NotRequired[ObjectiveFirstStatus]
     """Status of the objective. Default: `proposed`."""
@@ -1649,7 +1656,7 @@ class Message(TypedDict):
     """A message of a conversation. Immutable."""
 
     id: str
-    """The message's id."""
+    """Id of the message, with the prefix `msg_`."""
 
     conversation_id: str
     """Conversation of the message."""
@@ -1694,7 +1701,7 @@ class MessageEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Message
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 MessageEventType: TypeAlias = Literal[
@@ -1728,7 +1735,7 @@ class Notification(TypedDict):
     """A notice sent to one person."""
 
     id: str
-    """The notification's id."""
+    """Id of the notification, with the prefix `ntf_`."""
 
     recipient_id: str
     """Recipient of the notification."""
@@ -1800,16 +1807,18 @@ class Objective(TypedDict):
     """A goal of a person, a team or the organization."""
 
     id: str
-    """The objective's id."""
+    """Id of the objective, with the prefix `obj_`."""
 
     scope: ObjectiveScope | str
-    """Scope of the goal."""
+    """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    for an org admin.
+    """
 
     owner_id: str
     """Owner of the objective. For the scope `org` an org admin."""
 
     title: str
-    """Title: the goal in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
 
     description: str | None
     """Description in plain text. Null if there is none. At most 4000 characters."""
@@ -1829,7 +1838,7 @@ class Objective(TypedDict):
     """
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -1881,7 +1890,7 @@ class ObjectiveEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Objective
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 ObjectiveEventType: TypeAlias = Literal[
@@ -1979,14 +1988,14 @@ class ObjectiveUpdate(TypedDict):
     """
 
     title: NotRequired[str]
-    """Title: the goal in text that is not blank. 1 to 200 characters."""
+    """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
 
 
 class Observation(TypedDict):
     """A piece of feedback about one person."""
 
     id: str
-    """The observation's id."""
+    """Id of the observation, with the prefix `obs_`."""
 
     employee_id: str
     """Id of the person it is about."""
@@ -2013,12 +2022,12 @@ class Observation(TypedDict):
     """Day of the observed behaviour. Never in the future."""
 
     visibility: ObservationVisibility | str
-    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person, the author and the requester of its assignment see it.
+    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    above that person, the author, the requester of its assignment and org admins do.
     """
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -2064,8 +2073,8 @@ class ObservationCreate(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person, the author and the requester of its assignment see it. Default: `person`.
+    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     """
 
 
@@ -2088,7 +2097,7 @@ class ObservationEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Observation
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 ObservationEventType: TypeAlias = Literal[
@@ -2140,8 +2149,8 @@ class ObservationUpdate(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person, the author and the requester of its assignment see it.
+    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    above that person, the author, the requester of its assignment and org admins do.
     """
 
 
@@ -2149,19 +2158,19 @@ ObservationVisibility: TypeAlias = Literal[
     "person",
     "managers",
 ]
-"""Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
-managers of that person, the author and the requester of its assignment see it.
+"""Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, only
+the managers above that person, the author, the requester of its assignment and org admins do.
 """
 
 
 class Organization(TypedDict):
-    """The owner of a data set, with its settings."""
+    """An organization with its settings."""
 
     id: str
-    """The organization's id."""
+    """Id of the organization, with the prefix `org_`."""
 
     name: str
-    """The organization's name. 1 to 120 characters in one line."""
+    """Name of the organization, for display. 1 to 120 characters in one line."""
 
     objective_review: ReviewMode | str
     """Review of objectives before approval."""
@@ -2170,7 +2179,7 @@ class Organization(TypedDict):
     """Review of summaries before approval."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -2179,7 +2188,7 @@ class Organization(TypedDict):
 class OrganizationUpdate(TypedDict):
 
     name: NotRequired[str]
-    """The organization's name. 1 to 120 characters in one line."""
+    """Name of the organization, for display. 1 to 120 characters in one line."""
 
     objective_review: NotRequired[ReviewMode]
     """Review of objectives before approval."""
@@ -2207,7 +2216,7 @@ class OtherEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: dict[str, Any]
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 class Quota(TypedDict):
@@ -2253,8 +2262,8 @@ ReplaySelection: TypeAlias = Literal[
     "failed",
     "all",
 ]
-"""Selection of events: `failed` for events without acknowledgement, `all` also for events without any
-attempt.
+"""Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every
+event of the time range.
 """
 
 
@@ -2263,7 +2272,9 @@ ReviewMode: TypeAlias = Literal[
     "required",
     "disabled",
 ]
-"""Review before approval: optional, required or disabled."""
+"""Review before approval. `required`: only what was submitted can be approved. `disabled`: submission and
+its rejection are refused with 409.
+"""
 
 
 Role: TypeAlias = Literal[
@@ -2278,10 +2289,10 @@ class SearchHit(TypedDict):
     """A resource that matches a query."""
 
     type: SearchHitType | str
-    """Kind of resource."""
+    """Kind of resource that was found."""
 
     id: str
-    """The resource's id."""
+    """Id of the resource that was found."""
 
     score: float
     """Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a
@@ -2361,8 +2372,8 @@ class SubmissionCreateObservation(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    person, the author and the requester of its assignment see it. Default: `person`.
+    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     """
 
 
@@ -2377,7 +2388,7 @@ class Summary(TypedDict):
     """The assessment of one person over a period."""
 
     id: str
-    """The summary's id."""
+    """Id of the summary, with the prefix `sum_`."""
 
     employee_id: str
     """Id of the person it is about."""
@@ -2386,7 +2397,7 @@ class Summary(TypedDict):
     """Author of the summary. Null if unknown."""
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     body: str
     """Text of the summary, in plain text. At most 20000 characters."""
@@ -2424,7 +2435,7 @@ class Summary(TypedDict):
     """Archive time. Null if it is not archived."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. It increases with every change."""
@@ -2450,7 +2461,7 @@ class SummaryCreate(TypedDict):
     """
 
     title: str
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
     author_id: NotRequired[str | None]
     """Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no
@@ -2500,7 +2511,7 @@ class SummaryEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Summary
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 SummaryEventType: TypeAlias = Literal[
@@ -2594,7 +2605,7 @@ class SummaryUpdate(TypedDict):
     """
 
     title: NotRequired[str]
-    """Title that is not blank. 1 to 200 characters."""
+    """Title. It must not be blank. 1 to 200 characters."""
 
 
 class Target(TypedDict):
@@ -2603,7 +2614,7 @@ class Target(TypedDict):
     """Kind of resource, for example `observation`."""
 
     id: str
-    """The resource's id."""
+    """Id of the changed resource."""
 
 
 class TestDataReset(TypedDict):
@@ -2635,7 +2646,7 @@ class TestEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: TestMessage
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 TestEventType: TypeAlias = Literal[
@@ -2655,7 +2666,7 @@ class Webhook(TypedDict):
     """A webhook subscription."""
 
     id: str
-    """The subscription's id."""
+    """Id of the subscription, with the prefix `whk_`."""
 
     url: str
     """URL of the receiver, with https. At most 2048 characters."""
@@ -2676,7 +2687,7 @@ class Webhook(TypedDict):
     """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. Deliveries do not count as changes."""
@@ -2709,7 +2720,7 @@ class WebhookReplay(TypedDict):
     """
 
     only: NotRequired[ReplaySelection | None]
-    """`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+    """`failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
     Default: `failed`.
     """
 
@@ -2766,10 +2777,10 @@ class WebhookUpdate(TypedDict):
 
 
 class WebhookUpdated(TypedDict):
-    """A webhook subscription with its secret."""
+    """A webhook subscription. It has its secret only if the request rotated it."""
 
     id: str
-    """The subscription's id."""
+    """Id of the subscription, with the prefix `whk_`."""
 
     url: str
     """URL of the receiver, with https. At most 2048 characters."""
@@ -2790,7 +2801,7 @@ class WebhookUpdated(TypedDict):
     """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. Deliveries do not count as changes."""
@@ -2803,7 +2814,7 @@ class WebhookWithSecret(TypedDict):
     """A webhook subscription with its secret."""
 
     id: str
-    """The subscription's id."""
+    """Id of the subscription, with the prefix `whk_`."""
 
     url: str
     """URL of the receiver, with https. At most 2048 characters."""
@@ -2824,7 +2835,7 @@ class WebhookWithSecret(TypedDict):
     """Result of the newest attempt. Null if there was none."""
 
     created_at: str
-    """Creation time."""
+    """Time of creation, which never changes."""
 
     updated_at: str
     """Time of the last change. Deliveries do not count as changes."""
@@ -3111,7 +3122,7 @@ class ListEmployeeObjectivesFilter(TypedDict):
     """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
 
     scope: NotRequired[ObjectiveScope]
-    """Only objectives of this scope. A scope that these paths do not have matches nothing."""
+    """Has no effect: every entry has the scope `employee`."""
 
     status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
     """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
@@ -3290,7 +3301,7 @@ class ListManagerObjectivesFilter(TypedDict):
     """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
 
     scope: NotRequired[ObjectiveScope]
-    """Only objectives of this scope. A scope that these paths do not have matches nothing."""
+    """Only objectives of this scope. `employee` matches nothing."""
 
     status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
     """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up

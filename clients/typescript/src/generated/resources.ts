@@ -360,7 +360,8 @@ export class Attributes {
   /**
    * Archive an attribute.
    *
-   * Archives an attribute. Observations that have it keep it.
+   * Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
+   * archived.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -799,7 +800,7 @@ export class Departments {
   /**
    * Archive a department without members.
    *
-   * Archives a department. 409 if it has members who are not deactivated.
+   * Archives a department. 409 if it has members who are not deactivated, or is already archived.
    *
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -852,7 +853,8 @@ export class EmployeeObjectives {
   /**
    * List employees' objectives.
    *
-   * Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
+   * Lists objectives by the end of their period, latest first. Archived ones are listed only if
+   * `filter[status]` contains `archived` or `all`.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -874,7 +876,7 @@ export class EmployeeObjectives {
    * Create an employee's objective.
    *
    * Creates an objective. The default status is `proposed`. If reviews are required, another status needs an
-   * admin-level key.
+   * admin-level key, or one that acts for an org admin who is not the owner.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1008,7 +1010,7 @@ export class EmployeeObjectives {
    * List the history of an employee's objective, newest first.
    *
    * Lists the audit entries of the objective with comment, outcome or reason, but without the origin of the
-   * requests. The changes of a submission are relative to the previous submission.
+   * requests. The changes of a submission are relative to the last submission or approval.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1105,7 +1107,7 @@ export class Employees {
   /**
    * List employees.
    *
-   * Lists people by last name. The default is active people; `filter[status]` selects others.
+   * Lists people by last name. Only active people are listed, unless `filter[status]` selects others.
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
@@ -1217,7 +1219,8 @@ export class Employees {
   /**
    * Deactivate an employee.
    *
-   * Deactivates an active person. The reporting line and all records stay.
+   * Deactivates an active or invited person. API keys that act for the person stop working. The reporting
+   * line and all records stay. 409 if the person is already deactivated.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1257,9 +1260,9 @@ export class Employees {
    * Invite a pending employee again.
    *
    * Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The mail is
-   * sent after the response; a mail failure does not fail the request. If mails are configured, the response
-   * is 409 with `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the address on one
-   * day (UTC).
+   * sent after the response; a mail failure does not fail the request. 409 with `Retry-After` within 60
+   * seconds of the previous mail, or after 5 mails to the address on one day (UTC). Both limits apply only if
+   * mails are sent.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
@@ -1280,7 +1283,7 @@ export class Employees {
   /**
    * Reactivate an employee.
    *
-   * Reactivates a deactivated person without other changes.
+   * Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1303,7 +1306,8 @@ export class Employees {
   /**
    * Rehire an employee.
    *
-   * Rehires a deactivated person. The manager, department and custom fields change if they are given.
+   * Rehires a deactivated person. The manager, department and custom fields change if they are given. 409 if
+   * the person is not deactivated.
    *
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
@@ -1384,7 +1388,7 @@ export class Invitations {
    * Accept an invitation with its token.
    *
    * Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or revoked. At
-   * most 20 requests a minute from one address.
+   * most 20 requests a minute from one client address.
    *
    * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
    */
@@ -1412,7 +1416,8 @@ export class ManagerObjectives {
   /**
    * List managers' and org objectives.
    *
-   * Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
+   * Lists objectives by the end of their period, latest first. Archived ones are listed only if
+   * `filter[status]` contains `archived` or `all`.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1434,7 +1439,7 @@ export class ManagerObjectives {
    * Create a manager's or org objective.
    *
    * Creates an objective. The default status is `proposed`. If reviews are required, another status needs an
-   * admin-level key.
+   * admin-level key, or one that acts for an org admin who is not the owner.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1568,7 +1573,7 @@ export class ManagerObjectives {
    * List the history of a manager's or org objective, newest first.
    *
    * Lists the audit entries of the objective with comment, outcome or reason, but without the origin of the
-   * requests. The changes of a submission are relative to the previous submission.
+   * requests. The changes of a submission are relative to the last submission or approval.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1714,7 +1719,7 @@ export class Notifications {
   /**
    * Mark all notifications of a person as read.
    *
-   * Marks all present notifications of a person as read.
+   * Marks the unread notifications that the person has at this time as read.
    *
    * Needs the scope `notifications:write`. Counts as `write`.
    */
@@ -1766,7 +1771,7 @@ export class Observations {
   /**
    * List observations.
    *
-   * Lists the observations that the key sees, newest first. Archived ones are listed only on request.
+   * Lists the observations that the key sees, newest day first. Archived ones are listed only on request.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -1855,7 +1860,8 @@ export class Observations {
   /**
    * Archive an observation.
    *
-   * Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
+   * Archives an observation. Search and default lists no longer contain it, and it cannot be changed. 409 if
+   * it is already archived.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1956,8 +1962,8 @@ export class Summaries {
   /**
    * List summaries.
    *
-   * Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains `archived`
-   * or `all`.
+   * Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains `archived` or
+   * `all`.
    *
    * Needs the scope `summaries:read`. Counts as `read`.
    */
@@ -1978,8 +1984,8 @@ export class Summaries {
   /**
    * Create a draft of a summary.
    *
-   * Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or about
-   * people who report to that person.
+   * Creates a draft of a summary. A key that acts for a person writes as that person: this is the default of
+   * `author_id`, and another author is a 403.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */

@@ -19,7 +19,7 @@ export interface Actor {
   type: Open<ActorType>;
   /** Id of the actor. Null for the service itself. */
   id: string | null;
-  /** Name of the actor at that time. */
+  /** Name of the actor at the time of the action. */
   name: string;
 }
 
@@ -34,7 +34,7 @@ export type ActorType =
 export interface ApiKey {
   /** Id of the key. It is not the secret. */
   id: string;
-  /** Display name. 1 to 80 characters in one line. */
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
@@ -52,7 +52,7 @@ export interface ApiKey {
   reads_per_minute: number | null;
   /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -65,7 +65,7 @@ export interface ApiKey {
 }
 
 export interface ApiKeyCreate {
-  /** Display name. 1 to 80 characters in one line. */
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /**
    * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -124,7 +124,7 @@ export type ApiKeySort =
 export interface ApiKeyUpdate {
   /** Expiry time of the key. Null if it does not expire. It must be in the future. */
   expires_at?: string | null | undefined;
-  /** Display name. 1 to 80 characters in one line. */
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
   name?: string | undefined;
   /**
    * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -137,7 +137,7 @@ export interface ApiKeyUpdate {
 export interface ApiKeyWithSecret {
   /** Id of the key. It is not the secret. */
   id: string;
-  /** Display name. 1 to 80 characters in one line. */
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
@@ -155,7 +155,7 @@ export interface ApiKeyWithSecret {
   reads_per_minute: number | null;
   /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -177,13 +177,13 @@ export type ArchivedFilter =
 
 /** A request for feedback about one person. */
 export interface Assignment {
-  /** The assignment's id. */
+  /** Id of the assignment, with the prefix `asg_`. */
   id: string;
   /** Person the feedback is about. */
   employee_id: string;
   /** Person who requests the feedback. Null if unknown. */
   requester_id: string | null;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters. */
   instructions: string | null;
@@ -199,7 +199,7 @@ export interface Assignment {
   submissions: Array<Submission>;
   /** Number of reviewers who have submitted. */
   submitted_count: number;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -210,7 +210,7 @@ export interface AssignmentCreate {
    * Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   employee_id: string;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist. */
   reviewer_ids: Array<string>;
@@ -243,7 +243,7 @@ export interface AssignmentEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Assignment;
 }
 
@@ -276,15 +276,15 @@ export type AssignmentStatusFilter =
 
 /** A tag of observations. */
 export interface Attribute {
-  /** The attribute's id. */
+  /** Id of the attribute, with the prefix `attr_`. */
   id: string;
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** Category, free text. 1 to 80 characters. */
+  /** Category: a free text that groups attributes. 1 to 80 characters. */
   category: string;
   /** Tone of feedback with this attribute. */
   tone: Open<AttributeTone>;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -295,7 +295,7 @@ export interface Attribute {
 export interface AttributeCreate {
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** Category, free text. 1 to 80 characters. */
+  /** Category: a free text that groups attributes. 1 to 80 characters. */
   category: string;
   /** Tone of feedback with this attribute. Default: `neutral`. */
   tone?: AttributeTone | undefined;
@@ -317,7 +317,7 @@ export type AttributeTone =
   | "constructive";
 
 export interface AttributeUpdate {
-  /** Category, free text. 1 to 80 characters. */
+  /** Category: a free text that groups attributes. 1 to 80 characters. */
   category?: string | undefined;
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name?: string | undefined;
@@ -325,9 +325,9 @@ export interface AttributeUpdate {
   tone?: AttributeTone | undefined;
 }
 
-/** One entry of the audit log; appended together with its change and never altered. */
+/** An entry of the audit log. It is written with its change and never altered. */
 export interface AuditEntry {
-  /** The entry's id. */
+  /** Id of the audit entry, with the prefix `aud_`. */
   id: string;
   /** Time of the action. */
   occurred_at: string;
@@ -359,9 +359,9 @@ export interface AuditEntryContext {
 }
 
 export interface AuditEntryContextApiKey {
-  /** The key's id. */
+  /** Id of the key, with the prefix `key_`. */
   id: string;
-  /** Display name at that time. */
+  /** Name of the key at the time of the action. */
   name: string;
 }
 
@@ -384,7 +384,7 @@ export interface Conflict {
 
 /** A connector to an HR system. */
 export interface Connector {
-  /** The connector's id. */
+  /** Id of the connector, with the prefix `con_`. */
   id: string;
   /** Transfer method of the records. */
   type: Open<ConnectorType>;
@@ -403,7 +403,7 @@ export interface Connector {
   last_sync_status: Open<ConnectorSyncStatus> | null;
   /** Reason why rows of the last upload were not applied. Null if all were. */
   last_sync_message: string | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -457,9 +457,9 @@ export type ConnectorType =
 
 /** A conversation, without its messages. */
 export interface Conversation {
-  /** The conversation's id. */
+  /** Id of the conversation, with the prefix `cnv_`. */
   id: string;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Resource that the conversation is about. Null if there is none or the key cannot see it. */
   about: ConversationAbout | null;
@@ -467,7 +467,7 @@ export interface Conversation {
   participant_ids: Array<string>;
   /** Time of the newest message. Null if there is none. */
   last_message_at: string | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. Messages do not count as changes. */
   updated_at: string;
@@ -476,9 +476,9 @@ export interface Conversation {
 }
 
 export interface ConversationAbout {
-  /** Kind of resource. */
+  /** Kind of resource that the conversation is about. */
   type: Open<ConversationAboutType>;
-  /** The resource's id. */
+  /** Id of the resource that it is about. */
   id: string;
 }
 
@@ -491,7 +491,7 @@ export type ConversationAboutType =
   | "summary";
 
 export interface ConversationCreate {
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist. */
   participant_ids: Array<string>;
@@ -500,9 +500,11 @@ export interface ConversationCreate {
 }
 
 export interface ConversationCreateAbout {
-  /** Kind of resource. */
+  /** Kind of resource that the conversation is about. */
   type: ConversationAboutType;
-  /** The resource's id. 1 to 40 characters. 422 if the organization has no such resource. */
+  /**
+   * Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
+   */
   id: string;
 }
 
@@ -518,7 +520,7 @@ export type ConversationSort =
 export interface ConversationUpdate {
   /** Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist. */
   participant_ids?: Array<string> | undefined;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
@@ -538,11 +540,11 @@ export type CsvEmptyCell =
 
 /** Result of an upload. */
 export interface CsvReport {
-  /** Result of the upload. The five counts add up to the number of rows. */
+  /** Result of the upload. The four counts and the number of `errors` add up to the number of rows. */
   data: CsvReportData;
   /** Effect that each row would have. Present with `dry_run=true`. */
   plan?: Array<CsvReportPlan> | undefined;
-  /** Ignored columns. */
+  /** Columns that were ignored because their names are unknown. */
   warnings?: Array<CsvReportWarning> | undefined;
 }
 
@@ -684,11 +686,11 @@ export type DeliveryStatusFilter =
 
 /** A named group that people belong to. */
 export interface Department {
-  /** The department's id. */
+  /** Id of the department, with the prefix `dep_`. */
   id: string;
   /** Name. Unique in the organization, compared without case. 1 to 120 characters in one line. */
   name: string;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -724,9 +726,9 @@ export interface Document {
   paths: Record<string, unknown>;
 }
 
-/** Effects that a request would have, found without any change. */
+/** Effects that a request would have. Nothing was changed. */
 export interface DryRun {
-  /** Always true. No other response has it with this value. */
+  /** Always `true`. Marks the response to a dry run. */
   dry_run: boolean;
   /** Status that the response would have. */
   status: number;
@@ -745,7 +747,7 @@ export interface DryRun {
 
 /** A person of the organization. */
 export interface Employee {
-  /** The person's id. */
+  /** Id of the person, with the prefix `emp_`. */
   id: string;
   /**
    * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
@@ -757,9 +759,9 @@ export interface Employee {
    * characters.
    */
   external_id: string | null;
-  /** First name. 1 to 80 characters. */
+  /** First name of the person. 1 to 80 characters. */
   first_name: string;
-  /** Last name. 1 to 80 characters. */
+  /** Last name of the person. 1 to 80 characters. */
   last_name: string;
   /** Job title. Null if there is none. 1 to 120 characters. */
   job_title: string | null;
@@ -780,7 +782,7 @@ export interface Employee {
   is_hris_managed: boolean;
   /** HR system that manages this record, or `manual` if there is none. */
   hris_source: string;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -803,9 +805,9 @@ export interface EmployeeCreate {
    * characters.
    */
   email: string;
-  /** First name. 1 to 80 characters. */
+  /** First name of the person. 1 to 80 characters. */
   first_name: string;
-  /** Last name. 1 to 80 characters. */
+  /** Last name of the person. 1 to 80 characters. */
   last_name: string;
   /**
    * Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text of
@@ -849,7 +851,7 @@ export interface EmployeeEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Employee;
 }
 
@@ -883,7 +885,7 @@ export interface EmployeeObjectiveCreate {
    * organization has no such resource.
    */
   owner_id: string;
-  /** Title: the goal in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in a few words. It must not be blank. 1 to 200 characters. */
   title: string;
   /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
@@ -891,7 +893,10 @@ export interface EmployeeObjectiveCreate {
   period_end: string;
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
-  /** Scope of the goal. Default: `employee`. */
+  /**
+   * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
+   * an org admin. Default: `employee`.
+   */
   scope?: EmployeeObjectiveScope | undefined;
   /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
@@ -964,11 +969,11 @@ export interface EmployeeUpdate {
    * characters.
    */
   external_id?: string | null | undefined;
-  /** First name. 1 to 80 characters. */
+  /** First name of the person. 1 to 80 characters. */
   first_name?: string | undefined;
   /** Job title. Null if there is none. 1 to 120 characters. */
   job_title?: string | null | undefined;
-  /** Last name. 1 to 80 characters. */
+  /** Last name of the person. 1 to 80 characters. */
   last_name?: string | undefined;
   /**
    * Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
@@ -1017,7 +1022,7 @@ export interface ErrorResponseError {
   request_id: string;
   /**
    * One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most 100
-   * field problems are listed. One more entry has the number of the others.
+   * field problems are listed; a last entry has the number of all others.
    */
   details?: Array<ErrorDetail> | undefined;
 }
@@ -1064,8 +1069,9 @@ export interface FieldChange {
 }
 
 /**
- * Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have status
- * 422.
+ * Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
+ * `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others have
+ * status 400.
  */
 export type FieldErrorCode =
   | "required"
@@ -1110,9 +1116,9 @@ export interface Highlight {
   ranges: Array<Array<number>>;
 }
 
-/** One entry of the audit log; appended together with its change and never altered. */
+/** An entry of the audit log. It is written with its change and never altered. */
 export interface HistoryEntry {
-  /** The entry's id. */
+  /** Id of the audit entry, with the prefix `aud_`. */
   id: string;
   /** Time of the action. */
   occurred_at: string;
@@ -1136,11 +1142,11 @@ export interface IdempotencyConflict {
   idempotency_key: string;
 }
 
-/** The JSON form of an invitation. */
+/** An invitation of a person, without its token. */
 export interface Invitation {
-  /** The invitation's id. */
+  /** Id of the invitation, with the prefix `inv_`. */
   id: string;
-  /** Invited person. */
+  /** Id of the invited person. */
   employee_id: string;
   /** Status of the invitation. */
   status: Open<InvitationStatus>;
@@ -1164,7 +1170,7 @@ export interface InvitationAccept {
 
 /** The person who accepted an invitation. */
 export interface InvitationAccepted {
-  /** Person who accepted. */
+  /** Id of the person who accepted the invitation. */
   employee_id: string;
   /** Organization of the person. */
   organization_id: string;
@@ -1172,11 +1178,11 @@ export interface InvitationAccepted {
   status: Open<EmployeeStatus>;
 }
 
-/** The JSON form of a mail. */
+/** State of the mail that contains an invitation. */
 export interface InvitationMail {
   /** Status of the mail. */
   status: Open<MailStatus>;
-  /** Number of attempts. */
+  /** Number of attempts to send the mail. */
   attempts: number;
   /** Time of the last attempt. Null if there was none. */
   last_attempt_at: string | null;
@@ -1186,11 +1192,11 @@ export interface InvitationMail {
   failure: Open<MailFailure> | null;
 }
 
-/** A new invitation, as its response shows it. */
+/** A new invitation, with its link if no mail is sent. */
 export interface InvitationSent {
-  /** The invitation's id. */
+  /** Id of the invitation, with the prefix `inv_`. */
   id: string;
-  /** Invited person. */
+  /** Id of the invited person. */
   employee_id: string;
   /** Status of the invitation. */
   status: Open<InvitationStatus>;
@@ -1248,7 +1254,7 @@ export interface ManagerObjectiveCreate {
    * organization has no such resource.
    */
   owner_id: string;
-  /** Title: the goal in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in a few words. It must not be blank. 1 to 200 characters. */
   title: string;
   /** First day of the period. An approved objective starts on this day, in UTC. */
   period_start: string;
@@ -1256,7 +1262,10 @@ export interface ManagerObjectiveCreate {
   period_end: string;
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
-  /** Scope of the goal. Default: `manager`. */
+  /**
+   * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
+   * an org admin. Default: `manager`.
+   */
   scope?: ManagerObjectiveScope | undefined;
   /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
@@ -1304,7 +1313,7 @@ export interface MeQuotas {
 
 /** A message of a conversation. Immutable. */
 export interface Message {
-  /** The message's id. */
+  /** Id of the message, with the prefix `msg_`. */
   id: string;
   /** Conversation of the message. */
   conversation_id: string;
@@ -1338,7 +1347,7 @@ export interface MessageEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Message;
 }
 
@@ -1365,7 +1374,7 @@ export interface MissingScope {
 
 /** A notice sent to one person. */
 export interface Notification {
-  /** The notification's id. */
+  /** Id of the notification, with the prefix `ntf_`. */
   id: string;
   /** Recipient of the notification. */
   recipient_id: string;
@@ -1422,13 +1431,16 @@ export interface NotificationsReadAll {
 
 /** A goal of a person, a team or the organization. */
 export interface Objective {
-  /** The objective's id. */
+  /** Id of the objective, with the prefix `obj_`. */
   id: string;
-  /** Scope of the goal. */
+  /**
+   * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
+   * an org admin.
+   */
   scope: Open<ObjectiveScope>;
   /** Owner of the objective. For the scope `org` an org admin. */
   owner_id: string;
-  /** Title: the goal in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in a few words. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description: string | null;
@@ -1443,7 +1455,7 @@ export interface Objective {
    * key cannot see are omitted. Empty without `summaries:read`.
    */
   linked_summary_ids: Array<string>;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -1481,7 +1493,7 @@ export interface ObjectiveEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Objective;
 }
 
@@ -1559,13 +1571,13 @@ export interface ObjectiveUpdate {
    * others.
    */
   status?: ObjectiveStatus | undefined;
-  /** Title: the goal in text that is not blank. 1 to 200 characters. */
+  /** Title: the goal in a few words. It must not be blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
 /** A piece of feedback about one person. */
 export interface Observation {
-  /** The observation's id. */
+  /** Id of the observation, with the prefix `obs_`. */
   id: string;
   /** Id of the person it is about. */
   employee_id: string;
@@ -1584,11 +1596,11 @@ export interface Observation {
   /** Day of the observed behaviour. Never in the future. */
   observation_date: string;
   /**
-   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person, the author and the requester of its assignment see it.
+   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
+   * that person, the author, the requester of its assignment and org admins do.
    */
   visibility: Open<ObservationVisibility>;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -1623,8 +1635,8 @@ export interface ObservationCreate {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person, the author and the requester of its assignment see it. Default: `person`.
+   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
+   * that person, the author, the requester of its assignment and org admins do. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -1641,7 +1653,7 @@ export interface ObservationEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Observation;
 }
 
@@ -1681,38 +1693,38 @@ export interface ObservationUpdate {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person, the author and the requester of its assignment see it.
+   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
+   * that person, the author, the requester of its assignment and org admins do.
    */
   visibility?: ObservationVisibility | undefined;
 }
 
 /**
- * Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
- * managers of that person, the author and the requester of its assignment see it.
+ * Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, only the
+ * managers above that person, the author, the requester of its assignment and org admins do.
  */
 export type ObservationVisibility =
   | "person"
   | "managers";
 
-/** The owner of a data set, with its settings. */
+/** An organization with its settings. */
 export interface Organization {
-  /** The organization's id. */
+  /** Id of the organization, with the prefix `org_`. */
   id: string;
-  /** The organization's name. 1 to 120 characters in one line. */
+  /** Name of the organization, for display. 1 to 120 characters in one line. */
   name: string;
   /** Review of objectives before approval. */
   objective_review: Open<ReviewMode>;
   /** Review of summaries before approval. */
   summary_review: Open<ReviewMode>;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
 }
 
 export interface OrganizationUpdate {
-  /** The organization's name. 1 to 120 characters in one line. */
+  /** Name of the organization, for display. 1 to 120 characters in one line. */
   name?: string | undefined;
   /** Review of objectives before approval. */
   objective_review?: ReviewMode | undefined;
@@ -1732,7 +1744,7 @@ export interface OtherEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Record<string, unknown>;
 }
 
@@ -1768,14 +1780,17 @@ export interface RefusedEnvironment {
 }
 
 /**
- * Selection of events: `failed` for events without acknowledgement, `all` also for events without any
- * attempt.
+ * Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every event
+ * of the time range.
  */
 export type ReplaySelection =
   | "failed"
   | "all";
 
-/** Review before approval: optional, required or disabled. */
+/**
+ * Review before approval. `required`: only what was submitted can be approved. `disabled`: submission and its
+ * rejection are refused with 409.
+ */
 export type ReviewMode =
   | "optional"
   | "required"
@@ -1789,9 +1804,9 @@ export type Role =
 
 /** A resource that matches a query. */
 export interface SearchHit {
-  /** Kind of resource. */
+  /** Kind of resource that was found. */
   type: Open<SearchHitType>;
-  /** The resource's id. */
+  /** Id of the resource that was found. */
   id: string;
   /**
    * Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a word.
@@ -1855,8 +1870,8 @@ export interface SubmissionCreateObservation {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-   * person, the author and the requester of its assignment see it. Default: `person`.
+   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
+   * that person, the author, the requester of its assignment and org admins do. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -1868,13 +1883,13 @@ export type SubmissionStatus =
 
 /** The assessment of one person over a period. */
 export interface Summary {
-  /** The summary's id. */
+  /** Id of the summary, with the prefix `sum_`. */
   id: string;
   /** Id of the person it is about. */
   employee_id: string;
   /** Author of the summary. Null if unknown. */
   author_id: string | null;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Text of the summary, in plain text. At most 20000 characters. */
   body: string;
@@ -1901,7 +1916,7 @@ export interface Summary {
   shared_at: string | null;
   /** Archive time. Null if it is not archived. */
   archived_at: string | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
@@ -1920,7 +1935,7 @@ export interface SummaryCreate {
    * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   employee_id: string;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /**
    * Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
@@ -1961,7 +1976,7 @@ export interface SummaryEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Summary;
 }
 
@@ -2039,14 +2054,14 @@ export interface SummaryUpdate {
    * neither.
    */
   period_start?: string | null | undefined;
-  /** Title that is not blank. 1 to 200 characters. */
+  /** Title. It must not be blank. 1 to 200 characters. */
   title?: string | undefined;
 }
 
 export interface Target {
   /** Kind of resource, for example `observation`. */
   type: string;
-  /** The resource's id. */
+  /** Id of the changed resource. */
   id: string;
 }
 
@@ -2070,7 +2085,7 @@ export interface TestEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: TestMessage;
 }
 
@@ -2086,7 +2101,7 @@ export interface TestMessage {
 
 /** A webhook subscription. */
 export interface Webhook {
-  /** The subscription's id. */
+  /** Id of the subscription, with the prefix `whk_`. */
   id: string;
   /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
@@ -2100,7 +2115,7 @@ export interface Webhook {
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
@@ -2130,7 +2145,7 @@ export interface WebhookReplay {
    */
   event_types?: Array<EventTopic> | null | undefined;
   /**
-   * `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+   * `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
    * Default: `failed`.
    */
   only?: ReplaySelection | null | undefined;
@@ -2180,9 +2195,9 @@ export interface WebhookUpdate {
   url?: string | undefined;
 }
 
-/** A webhook subscription with its secret. */
+/** A webhook subscription. It has its secret only if the request rotated it. */
 export interface WebhookUpdated {
-  /** The subscription's id. */
+  /** Id of the subscription, with the prefix `whk_`. */
   id: string;
   /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
@@ -2196,7 +2211,7 @@ export interface WebhookUpdated {
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
@@ -2206,7 +2221,7 @@ export interface WebhookUpdated {
 
 /** A webhook subscription with its secret. */
 export interface WebhookWithSecret {
-  /** The subscription's id. */
+  /** Id of the subscription, with the prefix `whk_`. */
   id: string;
   /** URL of the receiver, with https. At most 2048 characters. */
   url: string;
@@ -2220,7 +2235,7 @@ export interface WebhookWithSecret {
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
   last_delivery_status: Open<DeliveryStatus> | null;
-  /** Creation time. */
+  /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
@@ -2446,7 +2461,7 @@ export interface ListDepartmentsQuery {
 export interface ListEmployeeObjectivesFilter {
   /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
-  /** Only objectives of this scope. A scope that these paths do not have matches nothing. */
+  /** Has no effect: every entry has the scope `employee`. */
   scope?: ObjectiveScope | undefined;
   /**
    * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
@@ -2591,7 +2606,7 @@ export interface ListEventsQuery {
 export interface ListManagerObjectivesFilter {
   /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
-  /** Only objectives of this scope. A scope that these paths do not have matches nothing. */
+  /** Only objectives of this scope. `employee` matches nothing. */
   scope?: ObjectiveScope | undefined;
   /**
    * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to

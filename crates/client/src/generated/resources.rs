@@ -193,7 +193,8 @@ impl Attributes {
 
     /// Archive an attribute.
     ///
-    /// Archives an attribute. Observations that have it keep it.
+    /// Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
+    /// archived.
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
     /// as `write`.
@@ -435,7 +436,7 @@ impl Departments {
 
     /// Archive a department without members.
     ///
-    /// Archives a department. 409 if it has members who are not deactivated.
+    /// Archives a department. 409 if it has members who are not deactivated, or is already archived.
     ///
     /// Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
     /// `write`.
@@ -465,7 +466,8 @@ pub struct EmployeeObjectives {
 impl EmployeeObjectives {
     /// List employees' objectives.
     ///
-    /// Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
+    /// Lists objectives by the end of their period, latest first. Archived ones are listed only if
+    /// `filter[status]` contains `archived` or `all`.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListEmployeeObjectivesQuery>>) -> Pages<types::Objective> {
@@ -476,7 +478,7 @@ impl EmployeeObjectives {
     /// Create an employee's objective.
     ///
     /// Creates an objective. The default status is `proposed`. If reviews are required, another status needs
-    /// an admin-level key.
+    /// an admin-level key, or one that acts for an org admin who is not the owner.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn create(&self, body: types::EmployeeObjectiveCreate) -> Call<types::Objective> {
@@ -546,7 +548,7 @@ impl EmployeeObjectives {
     /// List the history of an employee's objective, newest first.
     ///
     /// Lists the audit entries of the objective with comment, outcome or reason, but without the origin of
-    /// the requests. The changes of a submission are relative to the previous submission.
+    /// the requests. The changes of a submission are relative to the last submission or approval.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn list_history(
@@ -601,7 +603,7 @@ pub struct Employees {
 impl Employees {
     /// List employees.
     ///
-    /// Lists people by last name. The default is active people; `filter[status]` selects others.
+    /// Lists people by last name. Only active people are listed, unless `filter[status]` selects others.
     ///
     /// Needs the scope `employees:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListEmployeesQuery>>) -> Pages<types::Employee> {
@@ -661,7 +663,8 @@ impl Employees {
 
     /// Deactivate an employee.
     ///
-    /// Deactivates an active person. The reporting line and all records stay.
+    /// Deactivates an active or invited person. API keys that act for the person stop working. The reporting
+    /// line and all records stay. 409 if the person is already deactivated.
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
@@ -683,9 +686,9 @@ impl Employees {
     /// Invite a pending employee again.
     ///
     /// Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The mail
-    /// is sent after the response; a mail failure does not fail the request. If mails are configured, the
-    /// response is 409 with `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the
-    /// address on one day (UTC).
+    /// is sent after the response; a mail failure does not fail the request. 409 with `Retry-After` within 60
+    /// seconds of the previous mail, or after 5 mails to the address on one day (UTC). Both limits apply only
+    /// if mails are sent.
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
@@ -696,7 +699,7 @@ impl Employees {
 
     /// Reactivate an employee.
     ///
-    /// Reactivates a deactivated person without other changes.
+    /// Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
@@ -707,7 +710,8 @@ impl Employees {
 
     /// Rehire an employee.
     ///
-    /// Rehires a deactivated person. The manager, department and custom fields change if they are given.
+    /// Rehires a deactivated person. The manager, department and custom fields change if they are given. 409
+    /// if the person is not deactivated.
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
@@ -759,7 +763,7 @@ impl Invitations {
     /// Accept an invitation with its token.
     ///
     /// Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or revoked.
-    /// At most 20 requests a minute from one address.
+    /// At most 20 requests a minute from one client address.
     ///
     /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
     pub fn accept(&self, body: types::InvitationAccept) -> Call<types::InvitationAccepted> {
@@ -777,7 +781,8 @@ pub struct ManagerObjectives {
 impl ManagerObjectives {
     /// List managers' and org objectives.
     ///
-    /// Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or `all`.
+    /// Lists objectives by the end of their period, latest first. Archived ones are listed only if
+    /// `filter[status]` contains `archived` or `all`.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListManagerObjectivesQuery>>) -> Pages<types::Objective> {
@@ -788,7 +793,7 @@ impl ManagerObjectives {
     /// Create a manager's or org objective.
     ///
     /// Creates an objective. The default status is `proposed`. If reviews are required, another status needs
-    /// an admin-level key.
+    /// an admin-level key, or one that acts for an org admin who is not the owner.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn create(&self, body: types::ManagerObjectiveCreate) -> Call<types::Objective> {
@@ -858,7 +863,7 @@ impl ManagerObjectives {
     /// List the history of a manager's or org objective, newest first.
     ///
     /// Lists the audit entries of the objective with comment, outcome or reason, but without the origin of
-    /// the requests. The changes of a submission are relative to the previous submission.
+    /// the requests. The changes of a submission are relative to the last submission or approval.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn list_history(
@@ -942,7 +947,7 @@ impl Notifications {
 
     /// Mark all notifications of a person as read.
     ///
-    /// Marks all present notifications of a person as read.
+    /// Marks the unread notifications that the person has at this time as read.
     ///
     /// Needs the scope `notifications:write`. Counts as `write`.
     pub fn read_all(&self, body: types::NotificationsReadAll) -> Call<types::NotificationsRead> {
@@ -970,7 +975,7 @@ pub struct Observations {
 impl Observations {
     /// List observations.
     ///
-    /// Lists the observations that the key sees, newest first. Archived ones are listed only on request.
+    /// Lists the observations that the key sees, newest day first. Archived ones are listed only on request.
     ///
     /// Needs the scope `observations:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListObservationsQuery>>) -> Pages<types::Observation> {
@@ -1013,7 +1018,8 @@ impl Observations {
 
     /// Archive an observation.
     ///
-    /// Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
+    /// Archives an observation. Search and default lists no longer contain it, and it cannot be changed. 409
+    /// if it is already archived.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
     pub fn archive(&self, id: &str) -> Call<types::Observation> {
@@ -1069,8 +1075,8 @@ pub struct Summaries {
 impl Summaries {
     /// List summaries.
     ///
-    /// Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains
-    /// `archived` or `all`.
+    /// Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains `archived`
+    /// or `all`.
     ///
     /// Needs the scope `summaries:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListSummariesQuery>>) -> Pages<types::Summary> {
@@ -1080,8 +1086,8 @@ impl Summaries {
 
     /// Create a draft of a summary.
     ///
-    /// Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or
-    /// about people who report to that person.
+    /// Creates a draft of a summary. A key that acts for a person writes as that person: this is the default
+    /// of `author_id`, and another author is a 403.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
     pub fn create(&self, body: types::SummaryCreate) -> Call<types::Summary> {

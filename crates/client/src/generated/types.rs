@@ -25,7 +25,7 @@ pub struct Actor {
     pub r#type: ActorType,
     /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
-    /// Name of the actor at that time.
+    /// Name of the actor at the time of the action.
     pub name: String,
 }
 
@@ -45,7 +45,7 @@ words! {
 pub struct ApiKey {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -62,7 +62,7 @@ pub struct ApiKey {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -78,7 +78,7 @@ pub struct ApiKey {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyCreate {
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
     /// them.
@@ -223,7 +223,7 @@ pub struct ApiKeyUpdate {
     /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -274,7 +274,7 @@ impl ApiKeyUpdate {
 pub struct ApiKeyWithSecret {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -291,7 +291,7 @@ pub struct ApiKeyWithSecret {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -318,13 +318,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assignment {
-    /// The assignment's id.
+    /// Id of the assignment, with the prefix `asg_`.
     pub id: String,
     /// Person the feedback is about.
     pub employee_id: String,
     /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<String>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     pub instructions: Option<String>,
@@ -340,7 +340,7 @@ pub struct Assignment {
     pub submissions: Vec<Submission>,
     /// Number of reviewers who have submitted.
     pub submitted_count: i64,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -352,7 +352,7 @@ pub struct Assignment {
 pub struct AssignmentCreate {
     /// Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist.
     pub reviewer_ids: Vec<String>,
@@ -456,7 +456,7 @@ pub struct AssignmentEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Assignment,
 }
 
@@ -503,15 +503,15 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attribute {
-    /// The attribute's id.
+    /// Id of the attribute, with the prefix `attr_`.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute.
     pub tone: AttributeTone,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -525,7 +525,7 @@ pub struct Attribute {
 pub struct AttributeCreate {
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute. Default: `neutral`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -572,7 +572,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeUpdate {
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
@@ -612,11 +612,11 @@ impl AttributeUpdate {
     }
 }
 
-/// One entry of the audit log; appended together with its change and never altered.
+/// An entry of the audit log. It is written with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// The entry's id.
+    /// Id of the audit entry, with the prefix `aud_`.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -654,9 +654,9 @@ pub struct AuditEntryContext {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntryContextApiKey {
-    /// The key's id.
+    /// Id of the key, with the prefix `key_`.
     pub id: String,
-    /// Display name at that time.
+    /// Name of the key at the time of the action.
     pub name: String,
 }
 
@@ -688,7 +688,7 @@ pub struct Conflict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Connector {
-    /// The connector's id.
+    /// Id of the connector, with the prefix `con_`.
     pub id: String,
     /// Transfer method of the records.
     pub r#type: ConnectorType,
@@ -705,7 +705,7 @@ pub struct Connector {
     pub last_sync_status: Option<ConnectorSyncStatus>,
     /// Reason why rows of the last upload were not applied. Null if all were.
     pub last_sync_message: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -811,9 +811,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// The conversation's id.
+    /// Id of the conversation, with the prefix `cnv_`.
     pub id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<ConversationAbout>,
@@ -821,7 +821,7 @@ pub struct Conversation {
     pub participant_ids: Vec<String>,
     /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Messages do not count as changes.
     pub updated_at: String,
@@ -833,9 +833,9 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationAbout {
-    /// Kind of resource.
+    /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// The resource's id.
+    /// Id of the resource that it is about.
     pub id: String,
 }
 
@@ -854,7 +854,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreate {
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     pub participant_ids: Vec<String>,
@@ -893,9 +893,9 @@ impl ConversationCreate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreateAbout {
-    /// Kind of resource.
+    /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// The resource's id. 1 to 40 characters. 422 if the organization has no such resource.
+    /// Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
     pub id: String,
 }
 
@@ -926,7 +926,7 @@ pub struct ConversationUpdate {
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participant_ids: Option<Vec<String>>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -977,12 +977,12 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReport {
-    /// Result of the upload. The five counts add up to the number of rows.
+    /// Result of the upload. The four counts and the number of `errors` add up to the number of rows.
     pub data: CsvReportData,
     /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<CsvReportPlan>>,
-    /// Ignored columns.
+    /// Columns that were ignored because their names are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<CsvReportWarning>>,
 }
@@ -1158,11 +1158,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Department {
-    /// The department's id.
+    /// Id of the department, with the prefix `dep_`.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 120 characters in one line.
     pub name: String,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1234,11 +1234,11 @@ pub struct Document {
     pub paths: BTreeMap<String, Value>,
 }
 
-/// Effects that a request would have, found without any change.
+/// Effects that a request would have. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// Always true. No other response has it with this value.
+    /// Always `true`. Marks the response to a dry run.
     pub dry_run: bool,
     /// Status that the response would have.
     pub status: i64,
@@ -1257,7 +1257,7 @@ pub struct DryRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Employee {
-    /// The person's id.
+    /// Id of the person, with the prefix `emp_`.
     pub id: String,
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
@@ -1265,9 +1265,9 @@ pub struct Employee {
     /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
     /// characters.
     pub external_id: Option<String>,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     pub first_name: String,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     pub last_name: String,
     /// Job title. Null if there is none. 1 to 120 characters.
     pub job_title: Option<String>,
@@ -1286,7 +1286,7 @@ pub struct Employee {
     pub is_hris_managed: bool,
     /// HR system that manages this record, or `manual` if there is none.
     pub hris_source: String,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1311,9 +1311,9 @@ pub struct EmployeeCreate {
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
     pub email: String,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     pub first_name: String,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     pub last_name: String,
     /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
     /// of up to 1024 characters, a number or a boolean. A key with the value null is ignored.
@@ -1456,7 +1456,7 @@ pub struct EmployeeEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Employee,
 }
 
@@ -1499,7 +1499,7 @@ pub struct EmployeeObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -1508,7 +1508,8 @@ pub struct EmployeeObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Default: `employee`.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<EmployeeObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -1689,13 +1690,13 @@ pub struct EmployeeUpdate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name: Option<String>,
     /// Job title. Null if there is none. 1 to 120 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub job_title: Option<Option<String>>,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
     /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
@@ -1888,7 +1889,7 @@ pub struct ErrorResponseError {
     /// Id of the request, as in `X-Request-Id`.
     pub request_id: String,
     /// One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most
-    /// 100 field problems are listed. One more entry has the number of the others.
+    /// 100 field problems are listed; a last entry has the number of all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ErrorDetail>>,
 }
@@ -2057,8 +2058,9 @@ pub struct FieldChange {
 }
 
 words! {
-    /// Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
-    /// status 422.
+    /// Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
+    /// `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
+    /// have status 400.
     FieldErrorCode {
         Required = "required",
         TooShort = "too_short",
@@ -2107,11 +2109,11 @@ pub struct Highlight {
     pub ranges: Vec<Vec<i64>>,
 }
 
-/// One entry of the audit log; appended together with its change and never altered.
+/// An entry of the audit log. It is written with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// The entry's id.
+    /// Id of the audit entry, with the prefix `aud_`.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -2137,13 +2139,13 @@ pub struct IdempotencyConflict {
     pub idempotency_key: String,
 }
 
-/// The JSON form of an invitation.
+/// An invitation of a person, without its token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Invitation {
-    /// The invitation's id.
+    /// Id of the invitation, with the prefix `inv_`.
     pub id: String,
-    /// Invited person.
+    /// Id of the invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2178,7 +2180,7 @@ impl InvitationAccept {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationAccepted {
-    /// Person who accepted.
+    /// Id of the person who accepted the invitation.
     pub employee_id: String,
     /// Organization of the person.
     pub organization_id: String,
@@ -2186,13 +2188,13 @@ pub struct InvitationAccepted {
     pub status: EmployeeStatus,
 }
 
-/// The JSON form of a mail.
+/// State of the mail that contains an invitation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationMail {
     /// Status of the mail.
     pub status: MailStatus,
-    /// Number of attempts.
+    /// Number of attempts to send the mail.
     pub attempts: i64,
     /// Time of the last attempt. Null if there was none.
     pub last_attempt_at: Option<String>,
@@ -2202,13 +2204,13 @@ pub struct InvitationMail {
     pub failure: Option<MailFailure>,
 }
 
-/// A new invitation, as its response shows it.
+/// A new invitation, with its link if no mail is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationSent {
-    /// The invitation's id.
+    /// Id of the invitation, with the prefix `inv_`.
     pub id: String,
-    /// Invited person.
+    /// Id of the invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2273,7 +2275,7 @@ pub struct ManagerObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -2282,7 +2284,8 @@ pub struct ManagerObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Default: `manager`.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ManagerObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -2390,7 +2393,7 @@ pub struct MeQuotas {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// The message's id.
+    /// Id of the message, with the prefix `msg_`.
     pub id: String,
     /// Conversation of the message.
     pub conversation_id: String,
@@ -2443,7 +2446,7 @@ pub struct MessageEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Message,
 }
 
@@ -2482,7 +2485,7 @@ pub struct MissingScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notification {
-    /// The notification's id.
+    /// Id of the notification, with the prefix `ntf_`.
     pub id: String,
     /// Recipient of the notification.
     pub recipient_id: String,
@@ -2566,13 +2569,14 @@ impl NotificationsReadAll {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Objective {
-    /// The objective's id.
+    /// Id of the objective, with the prefix `obj_`.
     pub id: String,
-    /// Scope of the goal.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin.
     pub scope: ObjectiveScope,
     /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Description in plain text. Null if there is none. At most 4000 characters.
     pub description: Option<String>,
@@ -2585,7 +2589,7 @@ pub struct Objective {
     /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
     /// the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2679,7 +2683,7 @@ pub struct ObjectiveEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Objective,
 }
 
@@ -2820,7 +2824,7 @@ pub struct ObjectiveUpdate {
     /// others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveStatus>,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -2879,7 +2883,7 @@ impl ObjectiveUpdate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The observation's id.
+    /// Id of the observation, with the prefix `obs_`.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
@@ -2897,10 +2901,10 @@ pub struct Observation {
     pub attribute_ids: Vec<String>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: String,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do.
     pub visibility: ObservationVisibility,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2940,8 +2944,8 @@ pub struct ObservationCreate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it. Default: `person`.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3052,7 +3056,7 @@ pub struct ObservationEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Observation,
 }
 
@@ -3110,8 +3114,8 @@ pub struct ObservationUpdate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3174,27 +3178,27 @@ impl ObservationUpdate {
 }
 
 words! {
-    /// Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
-    /// managers of that person, the author and the requester of its assignment see it.
+    /// Visibility of an observation. With `person`, the person it is about also sees it. With `managers`,
+    /// only the managers above that person, the author, the requester of its assignment and org admins do.
     ObservationVisibility {
         Person = "person",
         Managers = "managers",
     }
 }
 
-/// The owner of a data set, with its settings.
+/// An organization with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Organization {
-    /// The organization's id.
+    /// Id of the organization, with the prefix `org_`.
     pub id: String,
-    /// The organization's name. 1 to 120 characters in one line.
+    /// Name of the organization, for display. 1 to 120 characters in one line.
     pub name: String,
     /// Review of objectives before approval.
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3204,7 +3208,7 @@ pub struct Organization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OrganizationUpdate {
-    /// The organization's name. 1 to 120 characters in one line.
+    /// Name of the organization, for display. 1 to 120 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Review of objectives before approval.
@@ -3258,7 +3262,7 @@ pub struct OtherEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: BTreeMap<String, Value>,
 }
 
@@ -3303,8 +3307,8 @@ pub struct RefusedEnvironment {
 }
 
 words! {
-    /// Selection of events: `failed` for events without acknowledgement, `all` also for events without any
-    /// attempt.
+    /// Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every
+    /// event of the time range.
     ReplaySelection {
         Failed = "failed",
         All = "all",
@@ -3312,7 +3316,8 @@ words! {
 }
 
 words! {
-    /// Review before approval: optional, required or disabled.
+    /// Review before approval. `required`: only what was submitted can be approved. `disabled`: submission
+    /// and its rejection are refused with 409.
     ReviewMode {
         Optional = "optional",
         Required = "required",
@@ -3333,9 +3338,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchHit {
-    /// Kind of resource.
+    /// Kind of resource that was found.
     pub r#type: SearchHitType,
-    /// The resource's id.
+    /// Id of the resource that was found.
     pub id: String,
     /// Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a
     /// word.
@@ -3444,8 +3449,8 @@ pub struct SubmissionCreateObservation {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it. Default: `person`.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3534,13 +3539,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The summary's id.
+    /// Id of the summary, with the prefix `sum_`.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Text of the summary, in plain text. At most 20000 characters.
     pub body: String,
@@ -3565,7 +3570,7 @@ pub struct Summary {
     pub shared_at: Option<String>,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3589,7 +3594,7 @@ pub struct Summary {
 pub struct SummaryCreate {
     /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
     /// resource. A key that acts for a person writes as that person: 403 for another person and for null.
@@ -3710,7 +3715,7 @@ pub struct SummaryEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Summary,
 }
 
@@ -3850,7 +3855,7 @@ pub struct SummaryUpdate {
     /// or neither.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Option<String>>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -3932,7 +3937,7 @@ impl SummaryUpdate {
 pub struct Target {
     /// Kind of resource, for example `observation`.
     pub r#type: String,
-    /// The resource's id.
+    /// Id of the changed resource.
     pub id: String,
 }
 
@@ -3960,7 +3965,7 @@ pub struct TestEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: TestMessage,
 }
 
@@ -3983,7 +3988,7 @@ pub struct TestMessage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -3997,7 +4002,7 @@ pub struct Webhook {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4050,7 +4055,7 @@ pub struct WebhookReplay {
     /// entries.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Option<Vec<EventTopic>>>,
-    /// `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+    /// `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
     /// Default: `failed`.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub only: Option<Option<ReplaySelection>>,
@@ -4221,11 +4226,11 @@ impl WebhookUpdate {
     }
 }
 
-/// A webhook subscription with its secret.
+/// A webhook subscription. It has its secret only if the request rotated it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdated {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4239,7 +4244,7 @@ pub struct WebhookUpdated {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4252,7 +4257,7 @@ pub struct WebhookUpdated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookWithSecret {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4266,7 +4271,7 @@ pub struct WebhookWithSecret {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -5138,7 +5143,7 @@ pub struct ListEmployeeObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
+    /// Has no effect: every entry has the scope `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
@@ -5684,7 +5689,7 @@ pub struct ListManagerObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
+    /// Only objectives of this scope. `employee` matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up

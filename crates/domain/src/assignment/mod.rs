@@ -60,7 +60,7 @@ pub struct Assignment {
     pub employee_id: EmployeeId,
     /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<EmployeeId>,
-    /// Title that is not blank.
+    /// Title. It must not be blank.
     pub title: String,
     /// Instructions for the reviewers, in plain text. Null if there are none.
     pub instructions: Option<String>,

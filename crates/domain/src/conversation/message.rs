@@ -138,8 +138,10 @@ impl Filter {
     pub fn read(conversation: ConversationId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
             author_id: params.one(&params::id("filter[author_id]", "Only entries by this author.")),
-            created_at: params
-                .bounds(&params::datetime("filter[created_at]", "Only messages whose time is within the bounds.")),
+            created_at: params.bounds(&params::datetime(
+                "filter[created_at]",
+                "Only messages whose creation time is within the bounds.",
+            )),
         };
         params.list::<Message, _, _>(&format!("messages of {conversation}"), filter, vec![])
     }

@@ -31,7 +31,7 @@ pub const MAX_PARTICIPANTS: usize = 20;
 pub struct Conversation {
     /// Id of the conversation, with the prefix `cnv_`.
     pub id: ConversationId,
-    /// Title that is not blank.
+    /// Title. It must not be blank.
     pub title: String,
     /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<About>,

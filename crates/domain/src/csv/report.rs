@@ -81,7 +81,7 @@ impl RowOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "CsvReport")]
 pub struct Report {
-    /// Result of the upload. The five counts add up to the number of rows.
+    /// Result of the upload. The four counts and the number of `errors` add up to the number of rows.
     pub data: Counts,
     /// Columns that were ignored because their names are unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]

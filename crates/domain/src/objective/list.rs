@@ -96,10 +96,11 @@ impl Filter {
     /// filter asks for them.
     pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {
         let owner_id = params.one(&params::id("filter[owner_id]", "Only objectives of this owner."));
-        let scope: Option<Scope> = params.one(&params::word(
-            "filter[scope]",
-            "Only objectives of this scope. A scope that these paths do not have matches nothing.",
-        ));
+        let about_scope = match family {
+            Family::Employees => "Has no effect: every entry has the scope `employee`.",
+            Family::Managers => "Only objectives of this scope. `employee` matches nothing.",
+        };
+        let scope: Option<Scope> = params.one(&params::word("filter[scope]", about_scope));
         let mut statuses: Vec<Status> =
             params.statuses("Only entries with this status, or `all`. Default: all statuses except `archived`.");
         if statuses.is_empty() {

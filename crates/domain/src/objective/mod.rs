@@ -89,13 +89,14 @@ pub struct Content {
 pub struct Objective {
     /// Id of the objective, with the prefix `obj_`.
     pub id: ObjectiveId,
-    /// Scope of the goal.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for an
+    /// org admin.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Scope>")]
     pub scope: Scope,
     /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: EmployeeId,
-    /// Title: the goal in text that is not blank.
+    /// Title: the goal in a few words. It must not be blank.
     pub title: String,
     /// Description in plain text. Null if there is none.
     pub description: Option<String>,

@@ -220,5 +220,5 @@ pub const UPDATED_AT: Param<Timestamp> =
 /// The parameter that asks for the effects of a write without carrying it out (decision A18).
 pub const DRY_RUN: Param<bool> = flag(
     "dry_run",
-    "`true` returns the effects of the request without any change: see `DryRun`. Default: `false`.",
+    "`true` returns the effects of the request and changes nothing: see `DryRun`. Default: `false`.",
 );

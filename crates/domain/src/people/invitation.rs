@@ -98,7 +98,7 @@ pub struct Invitation {
     pub mail: Option<InvitationMail>,
 }
 
-/// The JSON form of an invitation.
+/// An invitation of a person, without its token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Invitation")]
 pub struct View {

@@ -78,7 +78,7 @@ pub struct Summary {
     pub employee_id: EmployeeId,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<EmployeeId>,
-    /// Title that is not blank.
+    /// Title. It must not be blank.
     pub title: String,
     /// Text of the summary, in plain text.
     pub body: String,

@@ -31,7 +31,7 @@ const EVENT_TYPES: Field<Checked<Topics>> = Field::with_about(
 const ONLY: Field<OneOf<ReplaySelection>> = Field::with_about(
     "only",
     rule::word(),
-    "`failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.",
+    "`failed`: events that were attempted and never acknowledged. `all`: every event of the time range.",
 );
 
 /// The selection of events for a replay.

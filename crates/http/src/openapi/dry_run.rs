@@ -21,17 +21,14 @@ pub(super) fn schemas() -> Vec<Member> {
     let about_changes = "Changed members by name, as in the audit log. Empty for a new resource.";
     let changes = json!({"type": "object", "additionalProperties": reference_to("FieldChange")});
     let members = vec![
-        field("dry_run", flag(), "Always true. No other response has it with this value."),
+        field("dry_run", flag(), "Always `true`. Marks the response to a dry run."),
         field("status", status, "Status that the response would have."),
         field("data", data, about_data),
         field("events", array(&open(EventType::NAME)), "Types of the events that would be published."),
         field("changes", changes, about_changes),
         field("notifications", count(0), "Number of notifications that people would get."),
     ];
-    vec![(
-        EFFECTS,
-        described(answer(members, vec![]), "Effects that a request would have, found without any change."),
-    )]
+    vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }
 
 /// Adds the response to a dry run to those of a route. A status that both share has either body.

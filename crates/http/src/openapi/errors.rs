@@ -32,7 +32,7 @@ const REFUSALS: &[(&str, u16, &str, &str, &str)] = &[
     ("Conflict", 409, "conflict", "The current state of the resource does not allow the request.", "conflict"),
     ("PreconditionFailed", 412, "conflict", "The resource does not have a version that If-Match lists.", ""),
     ("TooLarge", 413, "bad_request", "The body is larger than 256 KiB.", ""),
-    ("UnsupportedMediaType", 415, "bad_request", "The body is not application/json.", ""),
+    ("UnsupportedMediaType", 415, "bad_request", "The operation does not accept the media type of the body.", ""),
     (
         "Unprocessable",
         422,

@@ -45,7 +45,11 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
         field("created_at", datetime(), "Time of the event, not of its delivery."),
         field("api_version", plain(), &format!("Version of the payload, currently `{API_VERSION}`.")),
         field("organization_id", id::<OrganizationKind>(), "Organization in which the event occurred."),
-        field("data", data, "The resource after the change, as GET returns it without `expand`."),
+        field(
+            "data",
+            data,
+            "The resource after the change, as GET returns it without `expand`. For a test, a message.",
+        ),
     ];
     described(answer(members, vec![]), description)
 }

@@ -30,12 +30,12 @@ brackets, for example `filter[status]`. The prefix of an id names its resource t
 milliseconds.
 
 Every error response has the body `{error: {code, message, details?, request_id}}`. Branch on `code`. Every response has \
-`X-Request-Id` and the state of the quota of the request.
+`X-Request-Id`, and the state of its quota in `X-RateLimit-*`.
 
 Send `Idempotency-Key` with a POST to make retries safe: for 24 hours the same key and request get the same response. A \
 client can send a resource back as it was read: unchanged immutable members are ignored.
 
-Webhooks notify a receiver of events. `webhooks` describes their requests.";
+Webhooks send events to a receiver. The section `webhooks` describes their requests.";
 
 /// Returns the OpenAPI document.
 #[must_use]

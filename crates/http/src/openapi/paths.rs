@@ -40,7 +40,7 @@ fn path_of(group: &RouteGroup, route: &Route) -> Value {
 
 fn id_parameter(name: &str, prefix: &str) -> Value {
     let pattern = format!("^{prefix}_[0-7][0-9A-HJKMNP-TV-Z]{{25}}$");
-    let about = format!("Id, `{prefix}_…`. 404 if the organization has no such resource.");
+    let about = format!("Id with the prefix `{prefix}_`. 404 if the organization has no such resource.");
     json!({
         "name": name, "in": "path", "required": true, "description": about,
         "schema": {"type": "string", "pattern": pattern},

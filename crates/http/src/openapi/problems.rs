@@ -87,7 +87,7 @@ fn body() -> Value {
         field("request_id", id::<RequestKind>(), "Id of the request, as in `X-Request-Id`."),
     ];
     let about_details = "One entry for each problem. The shape depends on `code`. Absent if there is nothing to \
-                         add. At most 100 field problems are listed. One more entry has the number of the \
+                         add. At most 100 field problems are listed; a last entry has the number of all \
                          others.";
     let error = answer(members, vec![field("details", details, about_details)]);
     answer(vec![field("error", error, "The error.")], vec![])

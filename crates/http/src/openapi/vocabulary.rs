@@ -10,8 +10,9 @@ use crate::schema::shapes::Member;
 use crate::schema::words::{FIELD_CODES, enum_member};
 
 fn field_codes() -> Member {
-    let about = "Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The \
-                 others have status 422.";
+    let about = "Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`, \
+                 `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All \
+                 others have status 400.";
     (FIELD_CODES, json!({"type": "string", "enum": Code::ALL, "description": about}))
 }
 

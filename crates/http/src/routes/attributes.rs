@@ -33,7 +33,10 @@ const ROUTES: &[Route] = &[
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/archive", Access::data_admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
-        .description("Archives an attribute. Observations that have it keep it.")
+        .description(
+            "Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already \
+             archived.",
+        )
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Access::data_admin(Permission::ObservationsWrite), restore)
         .named("restoreAttribute", "Restore an archived attribute")

@@ -33,7 +33,9 @@ const ROUTES: &[Route] = &[
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/archive", Access::data_admin(Permission::EmployeesWrite), archive)
         .named("archiveDepartment", "Archive a department without members")
-        .description("Archives a department. 409 if it has members who are not deactivated.")
+        .description(
+            "Archives a department. 409 if it has members who are not deactivated, or is already archived.",
+        )
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/restore", Access::data_admin(Permission::EmployeesWrite), restore)
         .named("restoreDepartment", "Restore an archived department")

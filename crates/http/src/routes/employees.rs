@@ -19,7 +19,9 @@ use crate::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource};
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
         .named("listEmployees", "List employees")
-        .description("Lists people by last name. The default is active people; `filter[status]` selects others.")
+        .description(
+            "Lists people by last name. Only active people are listed, unless `filter[status]` selects others.",
+        )
         .lists(&EMPLOYEE, |input| drop(people::Filter::read(input))),
     Route::post("/employees", Access::people_writer(Permission::EmployeesWrite), create)
         .named("createEmployee", "Create an employee")
@@ -53,16 +55,22 @@ const ROUTES: &[Route] = &[
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/deactivate", Access::people_writer(Permission::EmployeesWrite), deactivate)
         .named("deactivateEmployee", "Deactivate an employee")
-        .description("Deactivates an active person. The reporting line and all records stay.")
+        .description(
+            "Deactivates an active or invited person. API keys that act for the person stop working. The \
+             reporting line and all records stay. 409 if the person is already deactivated.",
+        )
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/reactivate", Access::people_writer(Permission::EmployeesWrite), reactivate)
         .named("reactivateEmployee", "Reactivate an employee")
-        .description("Reactivates a deactivated person without other changes.")
+        .description(
+            "Reactivates a deactivated person without other changes. 409 if the person is not deactivated.",
+        )
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/rehire", Access::people_writer(Permission::EmployeesWrite), rehire)
         .named("rehireEmployee", "Rehire an employee")
         .description(
-            "Rehires a deactivated person. The manager, department and custom fields change if they are given.",
+            "Rehires a deactivated person. The manager, department and custom fields change if they are given. \
+             409 if the person is not deactivated.",
         )
         .may_take(&EMPLOYEE_REHIRE)
         .answers(&EMPLOYEE),

@@ -23,9 +23,9 @@ const ROUTES: &[Route] = &[
         .named("inviteEmployee", "Invite a pending employee again")
         .description(
             "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \
-             mail is sent after the response; a mail failure does not fail the request. If mails are \
-             configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or \
-             after 5 mails to the address on one day (UTC).",
+             mail is sent after the response; a mail failure does not fail the request. 409 with \
+             `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the address on one day \
+             (UTC). Both limits apply only if mails are sent.",
         )
         .has_no_dry_run()
         .answers(&INVITATION_SENT),
@@ -34,7 +34,7 @@ const ROUTES: &[Route] = &[
         .named("acceptInvitation", "Accept an invitation with its token")
         .description(
             "Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or \
-             revoked. At most 20 requests a minute from one address.",
+             revoked. At most 20 requests a minute from one client address.",
         )
         .takes(&INVITATION_ACCEPT)
         .has_no_dry_run()

@@ -27,7 +27,7 @@ const ROUTES: &[Route] = &[
         .answers(&NOTIFICATION),
     Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), read_all)
         .named("readAllNotifications", "Mark all notifications of a person as read")
-        .description("Marks all present notifications of a person as read.")
+        .description("Marks the unread notifications that the person has at this time as read.")
         .takes(&NOTIFICATIONS_READ_ALL)
         .answers(&NOTIFICATIONS_READ),
 ];

@@ -127,14 +127,14 @@ const fn of_records<R: Resource>() -> [Route; 5] {
     [
         row(Method::Get, all, list::<R>)
             .description(
-                "Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or \
-                 `all`.",
+                "Lists objectives by the end of their period, latest first. Archived ones are listed only if \
+                 `filter[status]` contains `archived` or `all`.",
             )
             .lists(&OBJECTIVE, |input| drop(objective::Filter::read(R::FAMILY, input))),
         row(Method::Post, new, create::<R>)
             .description(
                 "Creates an objective. The default status is `proposed`. If reviews are required, another \
-                 status needs an admin-level key.",
+                 status needs an admin-level key, or one that acts for an org admin who is not the owner.",
             )
             .takes(R::CREATE)
             .creates(&OBJECTIVE),
@@ -152,7 +152,8 @@ const fn of_records<R: Resource>() -> [Route; 5] {
         row(Method::Get, past, history::<R>)
             .description(
                 "Lists the audit entries of the objective with comment, outcome or reason, but without the \
-                 origin of the requests. The changes of a submission are relative to the previous submission.",
+                 origin of the requests. The changes of a submission are relative to the last submission or \
+                 approval.",
             )
             .lists(&HISTORY_ENTRY, |input| drop(input.list::<AuditEntry, (), ()>("", (), vec![]))),
     ]

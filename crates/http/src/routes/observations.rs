@@ -19,7 +19,7 @@ const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
         .description(
-            "Lists the observations that the key sees, newest first. Archived ones are listed only on request.",
+            "Lists the observations that the key sees, newest day first. Archived ones are listed only on request.",
         )
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
@@ -47,7 +47,8 @@ const ROUTES: &[Route] = &[
     Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
         .description(
-            "Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.",
+            "Archives an observation. Search and default lists no longer contain it, and it cannot be changed. 409 \
+             if it is already archived.",
         )
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)
@@ -126,8 +127,8 @@ fn words() -> Vec<Member> {
     vec![
         enum_member::<Type>("Type of an observation: something done well or something to improve."),
         enum_member::<Visibility>(
-            "Visibility of an observation. With `person` the person it is about sees it. With `managers` only \
-             the managers of that person, the author and the requester of its assignment see it.",
+            "Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, \
+             only the managers above that person, the author, the requester of its assignment and org admins do.",
         ),
         enum_member::<observation::Expand>("Related resources that an observation can include."),
         sort::<Observation>(),

@@ -66,7 +66,10 @@ const ORGANIZATION_UPDATE: Schema =
         .example(|| json!({"objective_review": "required"}));
 
 fn words() -> Vec<Member> {
-    vec![enum_member::<Review>("Review before approval: optional, required or disabled.")]
+    vec![enum_member::<Review>(
+        "Review before approval. `required`: only what was submitted can be approved. `disabled`: submission and \
+         its rejection are refused with 409.",
+    )]
 }
 
 fn example() -> Value {

@@ -17,15 +17,15 @@ const ROUTES: &[Route] = &[
     Route::get("/summaries", Access::scope(Permission::SummariesRead), list)
         .named("listSummaries", "List summaries")
         .description(
-            "Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains \
+            "Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains \
              `archived` or `all`.",
         )
         .lists(&SUMMARY, |input| drop(summary::Filter::read(input))),
     Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
         .named("createSummary", "Create a draft of a summary")
         .description(
-            "Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`), or \
-             about people who report to that person.",
+            "Creates a draft of a summary. A key that acts for a person writes as that person: this is the default \
+             of `author_id`, and another author is a 403.",
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::events::EVENT_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, reference_to};
+use crate::schema::shapes::{Member, described, reference_to};
 use crate::schema::words::{enum_member, sort, status_filter};
 use crate::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
 
@@ -146,7 +146,7 @@ const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_s
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
 const WEBHOOK_UPDATED: Schema =
-    Schema::resource("WebhookUpdated", || with_optional(with_secret(), "secret")).example(example_with_secret);
+    Schema::resource("WebhookUpdated", updated).example(example_with_secret);
 const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
     .example(example_of_delivery)
     .outcome("The delivery attempt.");
@@ -181,8 +181,8 @@ fn words() -> Vec<Member> {
         status_filter::<Status>("Filter of attempts by result."),
         enum_member::<FailureReason>("Reason why a delivery attempt failed."),
         enum_member::<ReplaySelection>(
-            "Selection of events: `failed` for events without acknowledgement, `all` also for events without \
-             any attempt.",
+            "Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every \
+             event of the time range.",
         ),
         sort::<Subscription>(),
         sort::<Delivery>(),
@@ -197,6 +197,11 @@ fn topics() -> Member {
 
 fn with_secret() -> Value {
     resource::<SubscriptionWithSecret, _>(webhook::Draft::read, vec![])
+}
+
+fn updated() -> Value {
+    let about = "A webhook subscription. It has its secret only if the request rotated it.";
+    described(with_optional(with_secret(), "secret"), about)
 }
 
 fn example() -> Value {

@@ -26,7 +26,7 @@ use crate::context::services::{ChangePlan, Services, or_not_found, render};
 /// Maximum attempts to accept an invitation if concurrent changes are committed first.
 const ATTEMPTS: usize = 3;
 
-/// A new invitation, as its response shows it.
+/// A new invitation, with its link if no mail is sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SentInvitation {
     #[serde(flatten)]

@@ -1411,7 +1411,8 @@ class Attributes:
     ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
-        Archives an attribute. Observations that have it keep it.
+        Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
+        archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1713,7 +1714,8 @@ class AsyncAttributes:
     ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
-        Archives an attribute. Observations that have it keep it.
+        Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
+        archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -3183,7 +3185,7 @@ class Departments:
     ) -> types.Department | types.DryRun:
         """Archive a department without members.
 
-        Archives a department. 409 if it has members who are not deactivated.
+        Archives a department. 409 if it has members who are not deactivated, or is already archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -3469,7 +3471,7 @@ class AsyncDepartments:
     ) -> types.Department | types.DryRun:
         """Archive a department without members.
 
-        Archives a department. 409 if it has members who are not deactivated.
+        Archives a department. 409 if it has members who are not deactivated, or is already archived.
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -3562,8 +3564,8 @@ class EmployeeObjectives:
     ) -> Pages[types.Objective]:
         """List employees' objectives.
 
-        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
-        `all`.
+        Lists objectives by the end of their period, latest first. Archived ones are listed only if
+        `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -3634,7 +3636,7 @@ class EmployeeObjectives:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
-        needs an admin-level key.
+        needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -3957,7 +3959,7 @@ class EmployeeObjectives:
         """List the history of an employee's objective, newest first.
 
         Lists the audit entries of the objective with comment, outcome or reason, but without the origin
-        of the requests. The changes of a submission are relative to the previous submission.
+        of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4174,8 +4176,8 @@ class AsyncEmployeeObjectives:
     ) -> AsyncPages[types.Objective]:
         """List employees' objectives.
 
-        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
-        `all`.
+        Lists objectives by the end of their period, latest first. Archived ones are listed only if
+        `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4246,7 +4248,7 @@ class AsyncEmployeeObjectives:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
-        needs an admin-level key.
+        needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4569,7 +4571,7 @@ class AsyncEmployeeObjectives:
         """List the history of an employee's objective, newest first.
 
         Lists the audit entries of the objective with comment, outcome or reason, but without the origin
-        of the requests. The changes of a submission are relative to the previous submission.
+        of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4786,7 +4788,8 @@ class Employees:
     ) -> Pages[types.Employee]:
         """List employees.
 
-        Lists people by last name. The default is active people; `filter[status]` selects others.
+        Lists people by last name. Only active people are listed, unless `filter[status]` selects
+        others.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -5091,7 +5094,8 @@ class Employees:
     ) -> types.Employee | types.DryRun:
         """Deactivate an employee.
 
-        Deactivates an active person. The reporting line and all records stay.
+        Deactivates an active or invited person. API keys that act for the person stop working. The
+        reporting line and all records stay. 409 if the person is already deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5146,9 +5150,9 @@ class Employees:
         """Invite a pending employee again.
 
         Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
-        mail is sent after the response; a mail failure does not fail the request. If mails are
-        configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or
-        after 5 mails to the address on one day (UTC).
+        mail is sent after the response; a mail failure does not fail the request. 409 with
+        `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the address on one day
+        (UTC). Both limits apply only if mails are sent.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
@@ -5203,7 +5207,7 @@ class Employees:
     ) -> types.Employee | types.DryRun:
         """Reactivate an employee.
 
-        Reactivates a deactivated person without other changes.
+        Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5269,7 +5273,7 @@ class Employees:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
-        given.
+        given. 409 if the person is not deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5312,7 +5316,8 @@ class AsyncEmployees:
     ) -> AsyncPages[types.Employee]:
         """List employees.
 
-        Lists people by last name. The default is active people; `filter[status]` selects others.
+        Lists people by last name. Only active people are listed, unless `filter[status]` selects
+        others.
 
         Needs the scope `employees:read`. Counts as `read`.
         """
@@ -5617,7 +5622,8 @@ class AsyncEmployees:
     ) -> types.Employee | types.DryRun:
         """Deactivate an employee.
 
-        Deactivates an active person. The reporting line and all records stay.
+        Deactivates an active or invited person. API keys that act for the person stop working. The
+        reporting line and all records stay. 409 if the person is already deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5672,9 +5678,9 @@ class AsyncEmployees:
         """Invite a pending employee again.
 
         Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
-        mail is sent after the response; a mail failure does not fail the request. If mails are
-        configured, the response is 409 with `Retry-After` within 60 seconds of the previous mail, or
-        after 5 mails to the address on one day (UTC).
+        mail is sent after the response; a mail failure does not fail the request. 409 with
+        `Retry-After` within 60 seconds of the previous mail, or after 5 mails to the address on one day
+        (UTC). Both limits apply only if mails are sent.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
@@ -5729,7 +5735,7 @@ class AsyncEmployees:
     ) -> types.Employee | types.DryRun:
         """Reactivate an employee.
 
-        Reactivates a deactivated person without other changes.
+        Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5795,7 +5801,7 @@ class AsyncEmployees:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
-        given.
+        given. 409 if the person is not deactivated.
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
@@ -5966,7 +5972,7 @@ class Invitations:
         """Accept an invitation with its token.
 
         Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
-        revoked. At most 20 requests a minute from one address.
+        revoked. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
         """
@@ -6002,7 +6008,7 @@ class AsyncInvitations:
         """Accept an invitation with its token.
 
         Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or
-        revoked. At most 20 requests a minute from one address.
+        revoked. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
         """
@@ -6040,8 +6046,8 @@ class ManagerObjectives:
     ) -> Pages[types.Objective]:
         """List managers' and org objectives.
 
-        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
-        `all`.
+        Lists objectives by the end of their period, latest first. Archived ones are listed only if
+        `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6112,7 +6118,7 @@ class ManagerObjectives:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
-        needs an admin-level key.
+        needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -6435,7 +6441,7 @@ class ManagerObjectives:
         """List the history of a manager's or org objective, newest first.
 
         Lists the audit entries of the objective with comment, outcome or reason, but without the origin
-        of the requests. The changes of a submission are relative to the previous submission.
+        of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6652,8 +6658,8 @@ class AsyncManagerObjectives:
     ) -> AsyncPages[types.Objective]:
         """List managers' and org objectives.
 
-        Lists objectives. Archived ones are listed only if `filter[status]` contains `archived` or
-        `all`.
+        Lists objectives by the end of their period, latest first. Archived ones are listed only if
+        `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6724,7 +6730,7 @@ class AsyncManagerObjectives:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
-        needs an admin-level key.
+        needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -7047,7 +7053,7 @@ class AsyncManagerObjectives:
         """List the history of a manager's or org objective, newest first.
 
         Lists the audit entries of the objective with comment, outcome or reason, but without the origin
-        of the requests. The changes of a submission are relative to the previous submission.
+        of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -7371,7 +7377,7 @@ class Notifications:
     ) -> types.NotificationsRead | types.DryRun:
         """Mark all notifications of a person as read.
 
-        Marks all present notifications of a person as read.
+        Marks the unread notifications that the person has at this time as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -7516,7 +7522,7 @@ class AsyncNotifications:
     ) -> types.NotificationsRead | types.DryRun:
         """Mark all notifications of a person as read.
 
-        Marks all present notifications of a person as read.
+        Marks the unread notifications that the person has at this time as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
         """
@@ -7610,7 +7616,7 @@ class Observations:
     ) -> Pages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest first. Archived ones are listed only on
+        Lists the observations that the key sees, newest day first. Archived ones are listed only on
         request.
 
         Needs the scope `observations:read`. Counts as `read`.
@@ -7859,7 +7865,8 @@ class Observations:
     ) -> types.Observation | types.DryRun:
         """Archive an observation.
 
-        Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
+        Archives an observation. Search and default lists no longer contain it, and it cannot be
+        changed. 409 if it is already archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -7950,7 +7957,7 @@ class AsyncObservations:
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest first. Archived ones are listed only on
+        Lists the observations that the key sees, newest day first. Archived ones are listed only on
         request.
 
         Needs the scope `observations:read`. Counts as `read`.
@@ -8199,7 +8206,8 @@ class AsyncObservations:
     ) -> types.Observation | types.DryRun:
         """Archive an observation.
 
-        Archives an observation. It leaves lists and cannot be changed. 409 if it is already archived.
+        Archives an observation. Search and default lists no longer contain it, and it cannot be
+        changed. 409 if it is already archived.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -8470,7 +8478,7 @@ class Summaries:
     ) -> Pages[types.Summary]:
         """List summaries.
 
-        Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains
+        Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains
         `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
@@ -8544,8 +8552,8 @@ class Summaries:
     ) -> types.Summary | types.DryRun:
         """Create a draft of a summary.
 
-        Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
-        or about people who report to that person.
+        Creates a draft of a summary. A key that acts for a person writes as that person: this is the
+        default of `author_id`, and another author is a 403.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -9052,7 +9060,7 @@ class AsyncSummaries:
     ) -> AsyncPages[types.Summary]:
         """List summaries.
 
-        Lists summaries by creation time. Archived ones are listed only if `filter[status]` contains
+        Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains
         `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
@@ -9126,8 +9134,8 @@ class AsyncSummaries:
     ) -> types.Summary | types.DryRun:
         """Create a draft of a summary.
 
-        Creates a draft of a summary. A key that acts for a person writes as that person (`author_id`),
-        or about people who report to that person.
+        Creates a draft of a summary. A key that acts for a person writes as that person: this is the
+        default of `author_id`, and another author is a 403.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """

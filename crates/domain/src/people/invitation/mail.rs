@@ -117,7 +117,7 @@ pub struct InvitationMail {
     pub failure: Option<MailFailure>,
 }
 
-/// The JSON form of a mail.
+/// State of the mail that contains an invitation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "InvitationMail")]
 pub struct MailView {
