@@ -5,11 +5,11 @@ use crate::process::{Outcome, output, program, root, run as run_program};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// The oldest Node.js that everything runs on.
+/// Oldest version of Node.js that all parts support.
 const NODE: (u32, u32) = (20, 19);
 
-/// The folder of a virtual environment with what `requirements.txt` in the folder names; made when it is not there
-/// yet.
+/// Returns a virtual environment with the packages of the folder's `requirements.txt`. Creates it if it is
+/// missing.
 pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let versions = format!("{folder}/requirements.txt");
     let environment = folder_for(target, &versions)?;
@@ -25,7 +25,7 @@ pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     Ok(environment)
 }
 
-/// A folder in which Node finds what `package-lock.json` in the folder names; made when it is not there yet.
+/// Returns a folder with the packages of the folder's `package-lock.json`. Creates it if it is missing.
 pub(crate) fn node(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let version = output(&mut program("node", &["--version"])).map_err(|_| "Node.js is needed")?;
     if !is_recent(&version) {
@@ -53,10 +53,10 @@ fn is_recent(version: &str) -> bool {
     numbers.next().zip(numbers.next()).is_some_and(|numbers| numbers >= NODE)
 }
 
-/// A folder whose name changes with the file that says what is installed in it.
+/// Returns a folder whose name changes with the list of packages.
 fn folder_for(target: &Path, versions: &str) -> Outcome<PathBuf> {
     let text = fs::read(root().join(versions))?;
-    // FNV-1a: enough to tell one list of versions from the next.
+    // FNV-1a is enough to distinguish two lists of versions.
     let sum = text
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));

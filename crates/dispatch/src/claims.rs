@@ -51,7 +51,7 @@ struct WalkState {
     /// queues.
     queues: usize,
     queues_before: usize,
-    /// Whether the walk is likely to find more, whichever queues have room.
+    /// `true` if the walk is likely to find more, whichever queues have room.
     has_more: bool,
     /// Queues from which this walk has taken deliveries.
     served: HashSet<QueueKey>,
@@ -107,7 +107,7 @@ impl WalkState {
         }
     }
 
-    /// Restarts the walk at its first step.
+    /// Lets the walk along the queues begin again at its first step.
     fn begin_again(&mut self) {
         self.after = None;
         self.served.clear();
@@ -138,8 +138,8 @@ impl Claims {
         &self.recent
     }
 
-    /// Sets how many more deliveries each of these queues can take. Taking fewer from a long queue would only
-    /// cause more claims.
+    /// Sets the number of further deliveries that each of these queues can take. Taking fewer from a long queue
+    /// would only cause more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |count| count.max(EACH));
     }

@@ -43,7 +43,7 @@ pub struct StartedAttempt<T> {
     pub place: QueuePlace,
     /// The delivery to attempt.
     pub item: T,
-    /// End of its lease.
+    /// End of the delivery's lease.
     pub ends: LeaseDeadline,
     /// `true` if its queue was full before and no longer is.
     pub makes_room: bool,
@@ -80,7 +80,7 @@ pub(crate) struct SubscriptionQueues<T> {
     left_alone: SkippedQueues,
     /// Queues with waiting deliveries, in the order of their turns.
     ring: RoundRobin,
-    /// Totals of all queues, and of those not known to be quick.
+    /// Totals of all queues, then of the queues whose receivers are not known to be quick.
     all: QueueCount,
     slow: QueueCount,
     /// Number of results that are not recorded yet.

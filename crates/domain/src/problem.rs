@@ -68,13 +68,13 @@ impl ValueError {
         Self { code, message: message.into(), value: None }
     }
 
-    /// Creates the flaw of a field that is missing or null.
+    /// Creates the error of a field that is missing or null.
     #[must_use]
     pub fn required() -> Self {
         Self::new(Code::Required, "is required")
     }
 
-    /// Creates the flaw of a null in a field that may be absent but not null.
+    /// Creates the error of a null in a field that may be absent but not null.
     #[must_use]
     pub fn not_null() -> Self {
         Self::new(Code::Required, "must not be null; omit the field to leave it unchanged")

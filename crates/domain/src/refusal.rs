@@ -44,7 +44,7 @@ pub struct Conflict {
     pub retry_after: Option<RetryAfter>,
 }
 
-/// The end of a conflict that resolves itself.
+/// Time until a conflict resolves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter {
     /// Whole seconds until the end, at least 1.

@@ -99,7 +99,7 @@ impl LinkedId {
 
 /// A resource that not every caller sees.
 pub trait RestrictedResource {
-    /// Returns the people who see it.
+    /// Returns the people who see the resource.
     fn readers(&self) -> Readers;
 
     /// Returns `true` if the viewer sees the resource; for `is_below` see [`Readers::include`].

@@ -40,7 +40,7 @@ pub(crate) struct PacedStream {
     blank_line: BlankLine,
     /// Bytes passed to the protocol layer since it last parsed.
     unseen: usize,
-    /// Timer for the rest of a head.
+    /// Timer for the rest of a request head; `None` while none is incomplete.
     head: Option<Pin<Box<Sleep>>>,
     /// Timer of a blocked write.
     waiting: Option<Pin<Box<Sleep>>>,

@@ -109,7 +109,7 @@ impl Expiry {
     };
 }
 
-/// Data that is written with every change.
+/// Commits of change sets, and the responses and events that they store.
 #[async_trait]
 pub trait History {
     /// Returns the stored response of a key, unless it has expired.

@@ -191,7 +191,7 @@ pub(crate) fn numbers_within(body: &[u8], range: &KeyRange, out: &mut Vec<u32>) 
     });
 }
 
-/// Adds the numbers of `some` that also have a term in the range.
+/// Adds those numbers of `some` whose documents have a term in the range.
 pub(crate) fn common_within(body: &[u8], range: &KeyRange, some: &[u32], out: &mut Vec<u32>) {
     each_within(body, range, |_, bytes| {
         let (mut own, mut wanted) = (Numbers::new(bytes), some.iter());

@@ -63,25 +63,26 @@ impl Comparison {
         Self { label: format!("{label} "), ..self }
     }
 
-    /// Rate of the first contender as a multiple of the second's. Without a second contender there is no limit.
+    /// Returns the rate of the first contender as a multiple of the second's. Without a second contender there is
+    /// no limit.
     pub(crate) fn speed(&self, what: impl Into<String>, limit: Limit) -> Line {
         let limit = if self.samples.len() > 1 { limit } else { Limit::None };
         self.line(what, (self.median_of_pairs(|one, other| one.rate / other.rate), "×"), limit)
     }
 
-    /// Cost of a request of the first contender as a multiple of the second's.
+    /// Returns the cost of a request of the first contender as a multiple of the second's.
     pub(crate) fn cost(&self, what: impl Into<String>, at_most: f64) -> Line {
         let value = self.median_of_pairs(|one, other| other.rate / one.rate);
         self.line(what, (value, "×"), Limit::AtMost(at_most))
     }
 
-    /// p99 of the first contender as a multiple of the second's.
+    /// Returns the p99 of the first contender as a multiple of the second's.
     pub(crate) fn tail(&self, what: impl Into<String>, at_most: f64) -> Line {
         let value = self.median_of_pairs(|one, other| one.within(0.99) / other.within(0.99));
         self.line(what, (value, "×"), Limit::AtMost(at_most))
     }
 
-    /// Milliseconds within which the first contender answers 99 of 100 requests.
+    /// Returns the milliseconds within which the first contender answers 99 of 100 requests.
     pub(crate) fn p99(&self, what: impl Into<String>, limit: Limit) -> Line {
         let value = typical(&self.samples[0], |sample| sample.within(0.99));
         Line { against: String::new(), ..self.line(what, (value, "ms"), limit) }
@@ -93,7 +94,7 @@ impl Comparison {
         Line::new(what, self.store, [figures(&self.samples[0]), against], value, limit)
     }
 
-    /// Median over the rounds of a value that is derived from the samples of both contenders.
+    /// Returns the median over the rounds of a value that is derived from the samples of both contenders.
     pub(crate) fn median_of_pairs(&self, value: impl Fn(&Sample, &Sample) -> f64) -> f64 {
         let second = self.samples.get(1).map_or(&[][..], Vec::as_slice);
         median(self.samples[0].iter().zip(second).map(|(one, other)| value(one, other)))
@@ -116,7 +117,7 @@ pub(crate) fn figures(samples: &[Sample]) -> String {
     text
 }
 
-/// The median of a property.
+/// Returns the median of a property.
 pub(crate) fn typical<T>(rounds: &[T], property: impl Fn(&T) -> f64) -> f64 {
     median(rounds.iter().map(property))
 }

@@ -14,15 +14,15 @@ use crate::traffic::Traffic;
 use candor_domain::id::{AttributeId, EmployeeId, OrganizationId};
 use std::path::{Path, PathBuf};
 
-/// Requests of each kind before the memory of an idle service is measured.
+/// Number of requests of each kind before the memory of an idle service is measured.
 const FEW_REQUESTS: usize = 20;
-/// Starts of the service on the loaded database.
+/// Number of starts of the service on the loaded database.
 const STARTS: usize = 3;
 
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) store: Store,
-    /// The organization with the data.
+    /// Client of the organization with the data.
     pub(crate) api: Api,
     pub(crate) tenant: [u8; 16],
     organization: OrganizationId,
@@ -30,11 +30,11 @@ pub(crate) struct Instance {
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     processes: Processes,
-    /// The build that `--before` names, on the same data.
+    /// Service of the build that `--before` names, on the same data.
     before: Option<(Service, Processes)>,
-    /// Memory after a start and a few requests.
+    /// Memory in bytes after a start and a few requests.
     pub(crate) idle_bytes: u64,
-    /// Median of some starts.
+    /// Median of the seconds from a start until the service is ready.
     pub(crate) ready_seconds: f64,
 }
 
@@ -79,7 +79,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Another build on the same data. Only one process may serve a file, so on SQLite it gets a copy.
+    /// Returns another build on the same data. Only one process may serve a file, so on SQLite it gets a copy.
     fn with_other_binary(&self, binary: &Path) -> Result<Candor> {
         match self.store {
             Store::Postgres => Ok(self.candor.with_binary(binary)),
@@ -87,7 +87,7 @@ impl Instance {
         }
     }
 
-    /// The binary on a copy of the file of SQLite.
+    /// Returns the binary with a copy of the SQLite file.
     pub(crate) fn copy_of_file(&self, name: &str) -> Result<Candor> {
         let candor = self.candor.beside(name, sqlite_url)?;
         let path = candor.database.trim_start_matches("sqlite://");
@@ -95,7 +95,7 @@ impl Instance {
         Ok(candor)
     }
 
-    /// The binary on a new, empty database of the same store.
+    /// Returns the binary with a new, empty database of the same store.
     pub(crate) fn on_empty_database(&self, name: &str) -> Result<Candor> {
         match self.store {
             Store::Postgres => {
@@ -131,18 +131,18 @@ impl Instance {
         Database::connect(&self.candor.database)
     }
 
-    /// Creates of the usual kind.
+    /// Returns creates of observations with two attributes.
     pub(crate) fn creates(&self, size: Size) -> Traffic {
         Traffic::creates(&self.api.key, size.people, &self.attributes, 2)
     }
 
-    /// Requests of this kind as a contender. The seeds of its turns follow `first_seed`, so that no request
-    /// repeats one of another contender.
+    /// Returns a contender that sends these requests. The seeds of its turns follow `first_seed`, so that no
+    /// request repeats one of another contender.
     pub(crate) fn contender(&self, traffic: Traffic, connections: usize, first_seed: u64) -> Contender<'_> {
         contender(&self.service, &self.processes, traffic, connections, first_seed)
     }
 
-    /// Requests to the build that `--before` names, as a contender.
+    /// Returns a contender that sends these requests to the build that `--before` names.
     pub(crate) fn contender_before(
         &self,
         traffic: Traffic,

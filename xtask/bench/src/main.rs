@@ -34,7 +34,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use store::Store;
 
-/// The error is a text for a person.
+/// Result whose error is a text for the person at the terminal.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {

@@ -26,7 +26,7 @@ const SESSION: &str = "-c plan_cache_mode=force_generic_plan -c jit=off";
 /// Threads of the load generator.
 const THREADS: &str = "2";
 
-/// The server and the program `pgbench`.
+/// A running server, and the path of the program `pgbench`.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     cluster: Cluster,
@@ -34,7 +34,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Returns `None` and prints the reason if there is nothing to compare with.
+    /// Starts a server. Returns `None` and prints the reason if there is nothing to compare with.
     pub(crate) fn start() -> Result<Option<Self>> {
         let cluster = Cluster::start_with(&SETTINGS)?;
         let pgbench = cluster.as_ref().and_then(|cluster| cluster.program("pgbench"));
@@ -71,7 +71,7 @@ pub(crate) fn create_database(url: &str, name: &str) -> Result<String> {
     Ok(format!("{server}/{name}"))
 }
 
-/// pgbench on one database.
+/// Runs pgbench on one database.
 pub(crate) struct Reference {
     pub(crate) database: Database,
     program: PathBuf,
@@ -88,7 +88,7 @@ impl Reference {
         Ok(path)
     }
 
-    /// A script as a contender.
+    /// Returns a contender that runs a script.
     pub(crate) fn contender(&self, script: PathBuf, clients: usize) -> Contender<'_> {
         Box::new(move |time, _| {
             let before = self.processes.usage()?;

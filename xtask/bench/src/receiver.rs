@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
 
-/// Acknowledgement of a delivery.
+/// Response that acknowledges a delivery.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 /// Text before the id of the resource in the body of a delivery.
 const BEFORE_ID: &[u8] = b"\"data\":{\"id\":\"";
@@ -21,7 +21,7 @@ const BUFFER: usize = 16 * 1024;
 /// Id of the resource of a delivery, and its time.
 pub(crate) type Arrival = (String, Instant);
 
-/// A receiver. It stops on drop.
+/// A webhook receiver on this machine. It stops on drop.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) address: SocketAddr,
@@ -74,12 +74,12 @@ impl Receiver {
         *lock(&self.arrivals.first) = None;
     }
 
-    /// Deliveries since the last reset.
+    /// Returns the number of deliveries since the last reset.
     pub(crate) fn count(&self) -> usize {
         self.arrivals.count.load(Ordering::Relaxed)
     }
 
-    /// Time of the first delivery since the last reset.
+    /// Returns the time of the first delivery since the last reset.
     pub(crate) fn first(&self) -> Option<Instant> {
         *lock(&self.arrivals.first)
     }

@@ -12,19 +12,19 @@ use std::cell::Cell;
 use std::io::Write;
 use std::rc::Rc;
 
-/// Different cursors that are requested in turn.
+/// Number of different cursors, which are requested in turn.
 const CURSORS: u32 = 2_000;
 const TEXT_CHARS: usize = 400;
-/// Range of people with reports of their own.
+/// Numbers of the people with reports of their own.
 const BUSY_MANAGERS: (u32, u32) = (100, 900);
 
-/// Appends one whole request.
+/// Function that appends one whole request.
 type WriteRequest = dyn Fn(&mut Random, &mut Vec<u8>);
 
 /// Requests of one kind, as a function of random numbers.
 #[derive(Clone)]
 pub(crate) struct Traffic {
-    /// `None` accepts refusals as well.
+    /// Accepted statuses; `None` accepts refusals as well.
     accepted: Option<std::ops::Range<u16>>,
     write: Rc<WriteRequest>,
 }
@@ -55,17 +55,17 @@ impl Traffic {
         Self::new(move |random, out| write_get(out, &path(random), &key))
     }
 
-    /// GETs of one path.
+    /// Returns GETs of one path.
     pub(crate) fn read(key: &str, path: String) -> Self {
         Self::get(key, move |_| path.clone())
     }
 
-    /// GETs of any of these paths.
+    /// Returns GETs of any of these paths.
     pub(crate) fn read_any(key: &str, paths: Vec<String>) -> Self {
         Self::get(key, move |random| random.pick(&paths).clone())
     }
 
-    /// GETs of any of these paths, each with its key.
+    /// Returns GETs of any of these paths, each with its key.
     pub(crate) fn read_any_with_keys(places: Vec<(String, String)>) -> Self {
         Self::new(move |random, out| {
             let (key, path) = random.pick(&places);
@@ -90,7 +90,7 @@ impl Traffic {
         })
     }
 
-    /// POSTs with an idempotency key each.
+    /// Returns POSTs, each with an idempotency key.
     pub(crate) fn post(
         key: &str,
         path: impl Fn(&mut Random) -> String + 'static,
@@ -108,7 +108,7 @@ impl Traffic {
         Self::with_body(key, move |random| format!("PATCH /v1/employees/{}", person(random)), body)
     }
 
-    /// One request of `rare` for every `ratio - 1` of `self`, in random order.
+    /// Mixes requests of both kinds in random order: one in `ratio` is of `rare`.
     pub(crate) fn mixed_with(&self, rare: &Self, ratio: u32) -> Self {
         let (often, rare) = (self.clone(), rare.clone());
         Self::new(move |random, out| {
@@ -117,7 +117,7 @@ impl Traffic {
         })
     }
 
-    /// The first `count` requests, one after the other.
+    /// Returns the first `count` requests, each sent once and in order.
     pub(crate) fn each_once(&self, count: u32) -> Self {
         let (traffic, next) = (self.clone(), Cell::new(0));
         Self::new(move |_, out| {
@@ -126,7 +126,7 @@ impl Traffic {
         })
     }
 
-    /// Any of the first `count` requests.
+    /// Returns traffic that repeats any of the first `count` requests.
     pub(crate) fn repeated(&self, count: u32) -> Self {
         let traffic = self.clone();
         Self::new(move |random, out| traffic.write(&mut numbered(random.between(0, count)), out))
@@ -138,25 +138,25 @@ impl Traffic {
         })
     }
 
-    /// The first page of 50 observations.
+    /// Returns GETs of the first page of 50 observations.
     pub(crate) fn first_page(key: &str, parameters: &str) -> Self {
         Self::read(key, format!("/v1/observations?limit=50{parameters}"))
     }
 
-    /// Pages of 50 observations anywhere in the list.
+    /// Returns GETs of pages of 50 observations, anywhere in the list.
     pub(crate) fn any_page(key: &str, size: Size) -> Self {
         let mut random = Random::seeded(7);
         let mut page = || page_after(size, random.between(size.observations / 100, size.observations));
         Self::read_any(key, (0..CURSORS).map(|_| page()).collect())
     }
 
-    /// New observations about any of the first `people`, each with `tags` attributes that are neighbours in the
-    /// list.
+    /// Returns creates of observations about any of the first `people`. Each has `tags` attributes that are
+    /// neighbours in the list.
     pub(crate) fn creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
         Self::creates_at("/v1/observations", key, people, attributes, tags)
     }
 
-    /// Dry runs of [`Traffic::creates`].
+    /// Returns dry runs of [`Traffic::creates`].
     pub(crate) fn dry_creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
         Self::creates_at("/v1/observations?dry_run=true", key, people, attributes, tags)
     }
@@ -174,7 +174,7 @@ impl Traffic {
         )
     }
 
-    /// New observations about any of these people, each in their own organization.
+    /// Returns creates of observations about any of these people, each in their own organization.
     pub(crate) fn creates_about(people: &[Person]) -> Self {
         let each = people.iter().map(|person| {
             let id = person.id;
@@ -184,7 +184,7 @@ impl Traffic {
         Self::new(move |random, out| random.pick(&each).write(random, out))
     }
 
-    /// New people with an invitation.
+    /// Returns creates of people with an invitation.
     pub(crate) fn invitations(key: &str) -> Self {
         Self::post(
             key,
@@ -196,7 +196,7 @@ impl Traffic {
         )
     }
 
-    /// Sets the manager of one person.
+    /// Returns PATCHes that set the manager of one person.
     pub(crate) fn reports_to(key: &str, person: u32, manager: u32) -> Self {
         Self::patch_person(
             key,
@@ -205,7 +205,7 @@ impl Traffic {
         )
     }
 
-    /// Sets the first names of people without reports.
+    /// Returns PATCHes that set the first names of people without reports.
     pub(crate) fn renames(key: &str, size: Size) -> Self {
         Self::patch_person(
             key,
@@ -214,7 +214,7 @@ impl Traffic {
         )
     }
 
-    /// Sets the managers of people without reports.
+    /// Returns PATCHes that set the managers of people without reports.
     pub(crate) fn moves(key: &str, size: Size) -> Self {
         Self::patch_person(
             key,
@@ -223,7 +223,7 @@ impl Traffic {
         )
     }
 
-    /// Lists whose conditions many rows meet and none all, or whose rows are rare or absent.
+    /// Returns slow lists: many rows meet each condition but none meets all, or the rows are rare or absent.
     pub(crate) fn slow_lists(key: &str) -> Self {
         const PATHS: [&str; 4] = [
             "/v1/observations?sort=updated_at&filter%5Bobservation_date%5D%5Blte%5D=2023-05-01\
@@ -242,7 +242,7 @@ fn write_get(out: &mut Vec<u8>, path: &str, key: &str) {
     let _ = write!(out, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n");
 }
 
-/// A text of the usual length.
+/// Returns a text of the usual length.
 pub(crate) fn usual_text() -> String {
     "Kept everybody informed. ".repeat(TEXT_CHARS / 25)
 }
@@ -255,17 +255,17 @@ fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
     json!({"employee_id": person, "type": "strength", "observation": usual_text(), "attribute_ids": tags})
 }
 
-/// Random numbers of the request with this number. No turn uses them.
+/// Returns the random numbers of the request with this number. No turn uses them.
 fn numbered(number: u32) -> Random {
     Random::seeded(u64::MAX / 3 + u64::from(number))
 }
 
-/// Any person of the second half, but for the line at the end: they have no reports.
+/// Returns a person without reports: any of the second half, except for the line at its end.
 fn leaf(random: &mut Random, size: Size) -> EmployeeId {
     data::person(random.between(size.people / 2, size.line_start()))
 }
 
-/// Path of the page of 50 after an observation, with the cursor that the service itself would issue.
+/// Returns the path of the page of 50 after an observation, with the cursor that the service would issue.
 pub(crate) fn page_after(size: Size, index: u32) -> String {
     let position = Position { key: Key::Date(size.date(index)), id: data::observation(index).to_bytes() };
     let list = observation::Filter::parse(Params::new(vec![]));

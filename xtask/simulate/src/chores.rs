@@ -13,13 +13,13 @@ use candor_port_storage::queue::{Lease, QueueKey};
 
 /// Upper bound for the events of a change that its process delivers itself.
 const MAX_HANDED_OVER: usize = 32;
-/// Events of a replay.
+/// Number of events of a replay.
 const REPLAYED: usize = 12;
-/// The life of a process that delivers nothing.
+/// Stands for a process that commits events and delivers none.
 const IMPORTER: Life = Life { place: 0, number: usize::MAX };
 
 impl Run {
-    /// The time of day.
+    /// Returns the simulated time of day.
     pub(crate) const fn wall(&self) -> Timestamp {
         Timestamp::from_millis(START + self.now + self.clock_shift)
     }
@@ -52,7 +52,7 @@ impl Run {
         }
     }
 
-    /// Any process that delivers.
+    /// Returns any process that delivers.
     fn any_process(&mut self) -> Option<usize> {
         let first = self.random.index(self.processes.len());
         let delivers = |place: &usize| self.processes[*place].as_ref().is_some_and(|process| !process.is_stopping);
@@ -72,7 +72,7 @@ impl Run {
         self.send(life, Call::Commit(Commit { tenant, count, lease }, None));
     }
 
-    /// The process that changes a subscription scans the queue at once, the other processes in their next scan.
+    /// Wakes the process that changed a subscription. The other processes notice in their next scan.
     fn subscription_changed(&mut self) {
         if let Some(place) = self.any_process() {
             if let Some(process) = &mut self.processes[place] {

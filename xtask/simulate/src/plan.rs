@@ -54,9 +54,9 @@ pub(crate) struct Plan {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) processes: usize,
     pub(crate) limits: QueueLimits,
-    /// Calls of the store that fail outside of outages, of 1,000.
+    /// Number of store calls, of 1,000, that fail outside of outages.
     pub(crate) failing: i64,
-    /// A process that lacks the master key of a subscription.
+    /// A process that lacks a master key, and the subscription whose secrets it therefore cannot open.
     pub(crate) without_key: Option<(usize, QueueKey)>,
     pub(crate) chores: Vec<(i64, Chore)>,
 }

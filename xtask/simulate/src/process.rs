@@ -64,19 +64,19 @@ impl Process {
         }
     }
 
-    /// The present time by this process's clocks.
+    /// Returns the present time by this process's clocks.
     pub(crate) fn now(&self, now: i64, shift: i64) -> Now {
         let steady = Duration::from_millis((now - self.started).unsigned_abs());
         Now { wall: Timestamp::from_millis(START + now + shift + self.skew), steady }
     }
 
-    /// The time at which its steady clock shows this.
+    /// Returns the simulated time at which its steady clock shows this.
     pub(crate) fn at(&self, steady: Duration) -> i64 {
         // Rounded up: a millisecond earlier nothing would have changed.
         self.started + i64::try_from(steady.as_micros().div_ceil(1000)).unwrap_or(i64::MAX - self.started)
     }
 
-    /// The time at which its wall clock shows this.
+    /// Returns the simulated time at which its wall clock shows this.
     pub(crate) const fn when(&self, wall: Timestamp, shift: i64) -> i64 {
         wall.millis() - START - shift - self.skew
     }

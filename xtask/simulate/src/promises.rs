@@ -29,7 +29,7 @@ pub(crate) enum End {
     Gone,
 }
 
-/// End of an attempt: by the wall clock of its process, by the simulated time, and by the number of clock changes
+/// End of an attempt by the wall clock of its process and by the simulated time, and the number of clock changes
 /// before.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ended {
@@ -45,9 +45,10 @@ struct Track {
     first_due_at: i64,
     /// Number of attempts in the log.
     logged: u16,
-    /// End of the last of them.
+    /// End of the last attempt in the log.
     ended: Ended,
-    /// The attempt that a client has requested sooner. If it was in progress, the request is for the next one.
+    /// Number of the attempt that a client has brought forward. If it was already in progress, the request is for
+    /// the next one.
     sooner: Option<u16>,
     /// Attempts in progress: process and start.
     in_progress: Vec<(usize, i64)>,
@@ -73,7 +74,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// All totals except the longest wait, with their names.
+    /// Returns all totals except the longest wait, with their names.
     const fn totals(&mut self) -> [(&mut u64, &'static str); 9] {
         [
             (&mut self.deliveries, "deliveries"),
@@ -110,19 +111,19 @@ pub(crate) struct Promises {
     unlogged: BTreeMap<usize, BTreeSet<DeliveryId>>,
     /// Ends of attempts that are not in the log yet.
     ended: BTreeMap<DeliveryId, Ended>,
-    /// End of the last disturbance.
+    /// Simulated time at which the last disturbance ended.
     calm_since: i64,
-    /// Time of the last clock change forward.
+    /// Simulated time of the last clock change forward.
     set_forward_at: Option<i64>,
     pub(crate) broken: Option<String>,
-    /// History of each delivery, if it was requested.
+    /// History of each delivery, if the options ask for it.
     pub(crate) history: Option<BTreeMap<Key, Vec<String>>>,
     pub(crate) counts: Counts,
     pub(crate) digest: u64,
 }
 
 impl Promises {
-    /// A delivery was queued. `waits` is `true` if its receiver is prompt.
+    /// Records that a delivery was queued. `waits` is `true` if its receiver is prompt.
     pub(crate) fn queued(&mut self, key: Key, due: Timestamp, waits: bool, now: i64) {
         self.note(1, now, u64::from(waits));
         self.counts.deliveries += 1;
@@ -140,7 +141,7 @@ impl Promises {
         }
     }
 
-    /// Until this time the promised waits do not hold.
+    /// Suspends the promised waits until this time.
     pub(crate) fn disturb(&mut self, until: i64) {
         self.calm_since = self.calm_since.max(until);
     }
@@ -149,7 +150,7 @@ impl Promises {
         self.set_forward_at = Some(now);
     }
 
-    /// A receiver gets a request. `wall` is the clock of the process.
+    /// Records and checks a request to a receiver. `wall` is the clock of the process.
     pub(crate) fn sent(&mut self, process: usize, key: Key, attempt: u16, wall: Timestamp, now: i64) {
         self.note(2, now, u64::from(attempt));
         self.counts.attempts += 1;
@@ -188,7 +189,7 @@ impl Promises {
         }
     }
 
-    /// Looks for a delivery that waits too long for its first attempt.
+    /// Checks for a delivery that waits too long for its first attempt.
     pub(crate) fn check_starvation(&mut self, now: i64) {
         let served_by = |since: i64| since.max(self.calm_since) + SERVED_WITHIN_MILLIS;
         let is_starved =
@@ -198,7 +199,7 @@ impl Promises {
         }
     }
 
-    /// A process has the response of a receiver.
+    /// Records that a process has the response of a receiver.
     pub(crate) fn answered(&mut self, process: usize, key: Key, id: DeliveryId, (wall, now): (Timestamp, i64)) {
         self.tell(key, now, || format!("process {process} has the response"));
         self.unlogged.entry(process).or_default().insert(id);
@@ -206,7 +207,7 @@ impl Promises {
         self.landed(process, key);
     }
 
-    /// An attempt is not in progress any more.
+    /// Records that an attempt is no longer in progress.
     pub(crate) fn landed(&mut self, process: usize, key: Key) {
         if let Some(track) = self.deliveries.get_mut(&key)
             && let Some(at) = track.in_progress.iter().position(|(by, _)| *by == process)
@@ -215,13 +216,13 @@ impl Promises {
         }
     }
 
-    /// A killed process loses its state.
+    /// Removes the attempts in progress of a killed process.
     pub(crate) fn forget_process(&mut self, process: usize) {
         self.unlogged.remove(&process);
         self.deliveries.values_mut().for_each(|track| track.in_progress.retain(|(by, _)| *by != process));
     }
 
-    /// A process has stopped in order.
+    /// Checks that a process which stopped in order has logged its attempts.
     pub(crate) fn ended_in_order(&mut self, process: usize, now: i64) {
         if let Some(id) = self.unlogged.remove(&process).and_then(|ids| ids.first().copied()) {
             self.fail(now, &format!("process {process} has ended, and its attempt {id} is not in the log"));
@@ -235,7 +236,7 @@ impl Promises {
         }
     }
 
-    /// A result was recorded, of the attempt with this id if there was one.
+    /// Records and checks a result. `id` is the id of its attempt, if there was one.
     pub(crate) fn recorded(
         &mut self,
         process: usize,
@@ -305,17 +306,17 @@ impl Promises {
         self.deliveries.iter_mut().filter(move |((of, _), _)| *of == queue).map(|(_, track)| track)
     }
 
-    /// A subscription is inactive for a while. Only that delays its deliveries.
+    /// Records that a subscription is inactive for a while. Only that delays its deliveries.
     pub(crate) fn pause(&mut self, queue: QueueKey) {
         self.deliveries_in(queue).for_each(|track| track.waits_since = None);
     }
 
-    /// A subscription is removed. Its deliveries may be deleted.
+    /// Records that a subscription is removed. Its deliveries may be deleted.
     pub(crate) fn remove(&mut self, queue: QueueKey) {
         self.deliveries_in(queue).for_each(|track| track.removed = true);
     }
 
-    /// Checks the end of the month. `parked` are the deliveries of inactive subscriptions.
+    /// Checks the promises at the end of the month. `parked` are the deliveries of inactive subscriptions.
     pub(crate) fn check_end(&mut self, parked: &BTreeSet<Key>, now: i64) {
         let is_lost = |key: &Key, track: &Track| track.end.is_none() && !track.removed && !parked.contains(key);
         let lost = self.deliveries.iter().find(|(key, track)| is_lost(key, track));

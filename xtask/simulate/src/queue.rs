@@ -51,7 +51,7 @@ pub(crate) struct Queue {
     /// Deliveries that are not parked, by subscription.
     due_by_queue: BTreeSet<(QueueKey, Timestamp, EventId)>,
     parked: BTreeSet<Key>,
-    /// A defect: returned deliveries are lost.
+    /// `true` simulates a defect: returned deliveries are lost.
     pub(crate) forgets_returns: bool,
 }
 
@@ -87,7 +87,7 @@ impl Queue {
         self.queued.get(&key).map(|queued| queued.job)
     }
 
-    /// All deliveries, with `true` for parked ones.
+    /// Returns all deliveries, with `true` for parked ones.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Key, bool)> {
         self.queued.iter().map(|(key, queued)| (*key, queued.due_at.is_none()))
     }
@@ -153,7 +153,8 @@ impl Queue {
         due.filter(|key| self.is_free(*key, now)).take(each.into()).collect()
     }
 
-    /// Parked deliveries of an active subscription, or of a deleted one, which are to be deleted.
+    /// Returns the parked deliveries of an active subscription, or of a deleted one whose deliveries must be
+    /// removed.
     fn parked_in(&self, queue: QueueKey, each: u16) -> Vec<Key> {
         if self.subscriptions.get(&queue).is_some_and(|subscription| !subscription.active) {
             return vec![];
@@ -279,8 +280,8 @@ const fn key_of(job: &Job) -> Key {
     ((job.tenant, job.webhook_id), job.event_id)
 }
 
-/// The next attempt of a delivery. If a client has requested it during this attempt, it has an id that the worker
-/// does not know, and is due since that time.
+/// Returns the next attempt of a delivery. If a client requested it during this attempt, it has an id that the
+/// worker does not know, and is due since that time.
 fn next_attempt(free: &Queued, job: &Job, retry_at: Timestamp) -> Queued {
     let known = free.job.delivery_id == job.delivery_id;
     let due_at = if known { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };

@@ -38,15 +38,14 @@ pub(crate) enum Defect {
     LogHoles,
 }
 
-/// A process by its place, and its life: the number that distinguishes it from its predecessors there.
+/// Place of a process, and the number that distinguishes it from its predecessors there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Life {
     pub(crate) place: usize,
     pub(crate) number: usize,
 }
 
-/// The next thing that happens. Steps for a process that has ended are ignored, except calls on their way to the
-/// store.
+/// A scheduled step. Steps for a process that has ended are ignored, except calls on their way to the store.
 pub(crate) enum Step {
     Chore(Chore),
     /// The alarm of a process rings.
@@ -92,7 +91,7 @@ pub(crate) struct Run {
     /// Processes by place. A place is empty between two lives.
     pub(crate) processes: Vec<Option<Process>>,
     lives: usize,
-    /// Milliseconds for which a place stays empty after a stop.
+    /// Milliseconds for which each place stays empty after a stop.
     pub(crate) pauses: Vec<i64>,
     /// Number of attempts so far.
     pub(crate) turns: u64,

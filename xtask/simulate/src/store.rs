@@ -15,10 +15,10 @@ use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
 };
 
-/// Duration of a lease, which may have to expire after a disturbance.
+/// Duration of a lease in milliseconds.
 pub(crate) const LEASE: i64 = 30_000;
 
-/// A call. On the way back it has an answer.
+/// A call of the store. On the way back it has an answer.
 pub(crate) enum Call {
     Claim(ClaimOrder, Option<ClaimedJobs>),
     Record(Record, Result<RecordOutcome, RecordRefusal>),
@@ -36,7 +36,7 @@ pub(crate) struct Record {
 pub(crate) struct Commit {
     pub(crate) tenant: Tenant,
     pub(crate) count: usize,
-    /// Lease of its deliveries for its process, which has reserved room for them.
+    /// Lease of the deliveries for the process, which has reserved room for them.
     pub(crate) lease: Option<(Lease, LeaseDeadline)>,
 }
 
@@ -52,7 +52,7 @@ enum Fault {
 }
 
 impl Run {
-    /// Milliseconds of a call or an answer on its way.
+    /// Returns the milliseconds that a call or an answer is on its way.
     pub(crate) fn way(&mut self) -> i64 {
         if self.random.chance(4) { self.random.between(100, 2_500) } else { self.random.between(0, 8) }
     }
@@ -134,7 +134,7 @@ impl Run {
         recorded
     }
 
-    /// Time at which a delivery with this result is claimable again.
+    /// Returns the time at which a delivery with this result is claimable again.
     fn due_again(&self, job: &Job, result: &AttemptResult) -> Option<Timestamp> {
         let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
         match result {
@@ -240,7 +240,7 @@ impl Run {
     }
 }
 
-/// The attempt that a result adds to the log.
+/// Returns the attempt that a result adds to the log.
 fn attempt_id(result: &AttemptResult) -> Option<DeliveryId> {
     match result {
         AttemptResult::Settled(settled) => Some(settled.entry.id),
@@ -248,7 +248,7 @@ fn attempt_id(result: &AttemptResult) -> Option<DeliveryId> {
     }
 }
 
-/// The believed end of a lease, a minute after its true end.
+/// Returns the end of a lease as the process believes it, a minute after its true end.
 fn overrate(since: Now) -> LeaseDeadline {
     since.plus(std::time::Duration::from_secs(90))
 }

@@ -15,7 +15,7 @@ pub(super) const DRY_RUN: &str = "DryRun";
 
 const METHODS: [&str; 5] = ["get", "post", "patch", "put", "delete"];
 
-/// The model of a document.
+/// Reads a document into the model.
 pub(super) fn read(document: &Value) -> Outcome<Api> {
     let mut queries = vec![query::range()];
     let (mut resources, mut root) = (Vec::<Resource>::new(), Vec::new());
@@ -47,7 +47,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
     })
 }
 
-/// Whether the operation is a method of its resource: its id then has the resource's name in it.
+/// Returns `true` if the operation is a method of its resource: its id then contains the resource's name.
 fn belongs(operation: &Operation, class: &str) -> bool {
     operation.name != snake_case(&operation.id) || operation.path.contains('{') || class == "Notifications"
 }
@@ -87,7 +87,7 @@ fn operation(
     Ok(operation)
 }
 
-/// Whether the operation has a shared parameter.
+/// Returns `true` if the operation has a shared parameter.
 fn takes(operation: &Value, parameter: &str) -> bool {
     let reference = format!("#/components/parameters/{parameter}");
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)
@@ -109,7 +109,7 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
     Ok(Some(Body { name: name.to_owned(), required, is_csv: false, members }))
 }
 
-/// The type of the answer that is a success. Dry runs have a type of their own.
+/// Returns the type of a successful answer. Dry runs have a type of their own.
 fn answer(document: &Value, operation: &Value) -> Option<Answer> {
     let successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
     let mut schemas = successes.map(|(_, answer)| &answer["content"]["application/json"]["schema"]);
@@ -124,7 +124,7 @@ fn answer(document: &Value, operation: &Value) -> Option<Answer> {
     }
 }
 
-/// The shapes of `details` by code (§7); any of them for a code that is not listed.
+/// Returns the shapes of `details` by code (§7); a code that is not listed may have any of them.
 fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
     let codes = texts(&document["components"]["schemas"]["ErrorCode"]["enum"])?;
     let class = |code: String| {
@@ -142,7 +142,7 @@ fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
     Ok(codes.into_iter().map(class).collect())
 }
 
-/// The schemas of events, each with the types that it describes.
+/// Returns the schemas of events, each with the types that it describes.
 fn event_families(schemas: &Value) -> Outcome<Vec<EventFamily>> {
     let families = schemas["Event"]["oneOf"].as_array().into_iter().flatten().filter_map(reference);
     let words = |name: &str| {
@@ -164,7 +164,7 @@ pub(super) fn texts(value: &Value) -> Outcome<Vec<String>> {
     value.as_array().into_iter().flatten().map(text).collect()
 }
 
-/// A member of this name and type.
+/// Returns a member with this name and type.
 pub(super) fn member(name: &str, schema: &Value, required: bool, of_type: &Type) -> Member {
     let doc = schema["description"].as_str().unwrap_or_default().to_owned();
     Member { name: name.to_owned(), doc, required, rendered: Rendered::from(of_type) }

@@ -24,13 +24,13 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("shell_json", |value: Example| shell_json(&value));
 }
 
-/// JSON inside single quotes of a shell.
+/// Returns JSON inside single quotes of a shell.
 fn shell_json(value: &Value) -> String {
     format!("{value:#}").replace('\'', r"'\''")
 }
 
-/// A literal of TypeScript. It has one line if that has at most this width; the margin stands before each further
-/// line.
+/// Returns a literal of TypeScript. It has one line if that has at most this width; the margin precedes each
+/// further line.
 fn typescript(value: &Value, margin: &str, width: usize) -> String {
     let inner = format!("{margin}  ");
     let (open, close, entries): (&str, &str, Vec<String>) = match value {
@@ -53,7 +53,7 @@ fn typescript(value: &Value, margin: &str, width: usize) -> String {
     format!("{}\n{entries}{margin}{}", open.trim(), close.trim())
 }
 
-/// A member's name: with quotes, unless it is an identifier.
+/// Returns a member's name: with quotes, unless it is an identifier.
 fn key(name: &str) -> String {
     let is_identifier = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if is_identifier && !name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -63,7 +63,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A literal of Python on one line.
+/// Returns a literal of Python on one line.
 fn python(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -79,13 +79,13 @@ fn python(value: &Value) -> String {
     }
 }
 
-/// The members of an object as named arguments; none for another value.
+/// Returns the members of an object as named arguments; none for another value.
 fn python_arguments(members: &Value) -> Vec<String> {
     let members = members.as_object().into_iter().flatten();
     members.map(|(name, value)| format!("{name}={}", python(value))).collect()
 }
 
-/// A call in a block of Python, with an argument on each line if one line would be too long.
+/// Returns a call in a block of Python, with an argument on each line if one line would be too long.
 fn python_call(method: &str, arguments: &[String]) -> String {
     let line = format!("{method}({})", arguments.join(", "));
     if line.len() <= CALL || arguments.is_empty() {

@@ -14,12 +14,12 @@ pub(super) struct Api {
     /// Operations that belong to the client itself.
     pub(super) root: Vec<Operation>,
     pub(super) errors: Vec<ErrorClass>,
-    /// Types of the events, as far as this version describes them.
+    /// Types of the events that this version describes.
     pub(super) event_types: Vec<String>,
     pub(super) event_families: Vec<EventFamily>,
 }
 
-/// Events whose data has one type.
+/// Events whose data has the same type.
 #[derive(Debug, Serialize)]
 pub(super) struct EventFamily {
     #[serde(rename = "type")]
@@ -45,7 +45,7 @@ pub(super) enum Form {
     Object {
         members: Vec<Member>,
     },
-    /// `parts` are the names of the types that a union joins.
+    /// Another name for a type. `parts` are the names of the types that a union joins.
     Alias {
         target: Rendered,
         parts: Vec<String>,
@@ -102,7 +102,7 @@ pub(super) struct Operation {
     /// Query parameters whose values are joined by commas instead of repeated.
     pub(super) joined: Vec<String>,
     pub(super) body: Option<Body>,
-    /// Whether the method can return the effects of the operation instead of carrying it out.
+    /// `true` if the method can return the effects of the operation instead of executing it.
     pub(super) dry_run: bool,
     pub(super) if_match: bool,
     pub(super) if_none_match: bool,
@@ -123,7 +123,7 @@ pub(super) struct Body {
 pub(super) enum Answer {
     Nothing,
     One(String),
-    /// A page of these, with a cursor.
+    /// A page with entries of this type, and a cursor.
     PageOf(String),
 }
 

@@ -1,12 +1,12 @@
 //! Names of resources, methods and classes, derived from paths and operation ids.
 
-/// A path or code in the form of a type's name: `employee-objectives` becomes `EmployeeObjectives`.
+/// Returns a path or code in the form of a type's name: `employee-objectives` becomes `EmployeeObjectives`.
 pub(super) fn pascal_case(text: &str) -> String {
     let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
     text.split(['-', '_', '.']).filter(|word| !word.is_empty()).map(capitalized).collect()
 }
 
-/// An operation id in snake case.
+/// Returns an operation id in snake case.
 pub(super) fn snake_case(text: &str) -> String {
     let mut name = String::new();
     for letter in text.chars() {
@@ -18,7 +18,7 @@ pub(super) fn snake_case(text: &str) -> String {
     name
 }
 
-/// The singular of a plural in English, as far as paths have one.
+/// Returns the singular of an English plural, as far as paths have one.
 pub(super) fn singular(text: &str) -> String {
     match text.strip_suffix("ies") {
         Some(stem) => format!("{stem}y"),
@@ -26,14 +26,14 @@ pub(super) fn singular(text: &str) -> String {
     }
 }
 
-/// The name of an operation's method: its id without the resource that it is a method of.
+/// Returns the name of an operation's method: its id without the name of the resource.
 pub(super) fn method(operation_id: &str, resource_class: &str) -> String {
     let id = operation_id.replacen(resource_class, "", 1);
     let id = if id == operation_id { id.replacen(&singular(resource_class), "", 1) } else { id };
     snake_case(&id)
 }
 
-/// The class of the error with this code.
+/// Returns the name of the error class for this code.
 pub(super) fn error_class(code: &str) -> String {
     match code {
         // Both languages use the plain word for a client that has waited too long.

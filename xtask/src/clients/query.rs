@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const RANGE: &str = "Range";
 
-/// The parameters of an operation that stand in its URL behind the path.
+/// The query parameters of an operation.
 pub(super) struct Query {
     operation: String,
     pub(super) members: Vec<Member>,
@@ -16,7 +16,7 @@ pub(super) struct Query {
     pub(super) joined: Vec<String>,
 }
 
-/// The bounds of a filter.
+/// Returns the type for the bounds of a filter.
 pub(super) fn range() -> NamedType {
     let bound = |name: &str, doc: &str| Member {
         name: name.to_owned(),
@@ -30,12 +30,12 @@ pub(super) fn range() -> NamedType {
 }
 
 impl Query {
-    /// Reads the parameters of an operation, whose name begins those of its types.
+    /// Reads the query parameters of an operation. `name` is the beginning of the names of its types.
     pub(super) fn read(document: &Value, operation: &Value, name: &str) -> Outcome<Self> {
         let mut query = Self { operation: name.to_owned(), members: vec![], filters: vec![], joined: vec![] };
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let parameter = match parameter["$ref"].as_str() {
-                // An option of the method, because it changes the type of the answer.
+                // Skipped: a dry run is an option of the method, because it changes the type of the answer.
                 Some(path) if path.ends_with(&format!("/{DRY_RUN}")) => continue,
                 Some(path) => document.pointer(path.trim_start_matches('#')).ok_or("a parameter is missing")?,
                 None => parameter,
@@ -85,12 +85,12 @@ impl Query {
         Ok(())
     }
 
-    /// The name of the query's type, if there are parameters.
+    /// Returns the name of the query's type, if there are parameters.
     pub(super) fn name(&self) -> Option<String> {
         (!self.members.is_empty()).then(|| format!("{}Query", self.operation))
     }
 
-    /// The types of the query and its filters.
+    /// Returns the types of the query and its filters.
     pub(super) fn types(self) -> Vec<NamedType> {
         let (filter, operation) = (self.filter_name(), self.operation.clone());
         let filters = (!self.filters.is_empty())

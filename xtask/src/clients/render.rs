@@ -7,7 +7,7 @@ use crate::process::{Outcome, root};
 use minijinja::{Environment, UndefinedBehavior, context};
 use std::fs;
 
-/// Template, and the file that it makes.
+/// Templates, each with the file that it generates.
 const FILES: [(&str, &str); 9] = [
     ("types.ts.jinja", "clients/typescript/src/generated/types.ts"),
     ("errors.ts.jinja", "clients/typescript/src/generated/errors.ts"),
@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 9] = [
 /// Columns of a generated file.
 const WIDTH: usize = 110;
 
-/// The settings and filters of all templates.
+/// Returns the settings and filters of all templates.
 pub(super) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -41,7 +41,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment
 }
 
-/// The path and text of every generated file.
+/// Returns the path and text of every generated file.
 pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     let environment = environment();
     let requests = rust::requests(api);
@@ -54,13 +54,13 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     FILES.iter().map(render).collect()
 }
 
-/// A snake case name in the style of JavaScript.
+/// Converts a snake case name to the style of JavaScript.
 fn camel_case(name: &str) -> String {
     let pascal = pascal_case(name);
     pascal[..1].to_lowercase() + &pascal[1..]
 }
 
-/// A path with each of its parameters replaced.
+/// Returns a path with each of its parameters replaced.
 pub(super) fn path_with(path: &str, replace: impl Fn(&str) -> String) -> String {
     let part = |part: &str| match part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
         Some(name) => replace(name),
@@ -69,19 +69,19 @@ pub(super) fn path_with(path: &str, replace: impl Fn(&str) -> String) -> String 
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// A path as an expression of TypeScript.
+/// Returns a path as an expression of TypeScript.
 fn template_path(path: &str) -> String {
     let quote = if path.contains('{') { '`' } else { '"' };
     let path = path_with(path, |name| format!("${{encodeURIComponent({})}}", camel_case(name)));
     format!("{quote}{path}{quote}")
 }
 
-/// A name that is no keyword of Python.
+/// Returns a name that is no keyword of Python.
 fn identifier(name: &str) -> String {
     if name == "return" { format!("{name}_") } else { name.to_owned() }
 }
 
-/// A type of a parameter in Python, in a module that imports the types. Parameters take every sequence and
+/// Returns the Python type of a parameter, in a module that imports the types. Parameters take every sequence and
 /// mapping.
 fn qualified(expression: &str) -> String {
     const BUILT_IN: [&str; 4] = ["Any", "Literal", "None", "Sequence"];
@@ -104,7 +104,7 @@ fn qualified(expression: &str) -> String {
     text.trim_end_matches('\0').to_owned()
 }
 
-/// A documentation comment of JavaScript, indented; nothing for no text.
+/// Returns an indented documentation comment of JavaScript, or nothing if there is no text.
 fn jsdoc(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim().replace("*/", "* /"));
     if text.is_empty() {
@@ -120,7 +120,7 @@ fn jsdoc(text: &str, indent: usize) -> String {
     }
 }
 
-/// A docstring of Python, indented; nothing for no text.
+/// Returns an indented docstring of Python, or nothing if there is no text.
 fn docstring(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim().replace('\\', "\\\\").replace("\"\"\"", "'''"));
     if text.is_empty() {

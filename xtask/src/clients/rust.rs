@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 /// Columns of a documentation comment.
 const WIDTH: usize = 110;
-/// Keywords of Rust that occur as names in the document.
+/// Keywords of Rust that are names in the document.
 const KEYWORDS: [&str; 4] = ["type", "return", "move", "ref"];
 /// Values that the operator must keep secret; the libraries' `Debug` does not show them.
 const SECRETS: [&str; 4] = ["accept_url", "key", "secret", "token"];
@@ -29,7 +29,7 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("nullable", |expression: &str| expression.starts_with("Option<"));
 }
 
-/// The names of the types that requests consist of; they get constructors and setters.
+/// Returns the names of the types of request bodies, which get constructors and setters.
 pub(super) fn requests(api: &Api) -> BTreeSet<String> {
     let all: Vec<&NamedType> = api.types.iter().chain(&api.queries).collect();
     let operations = || api.resources.iter().flat_map(|resource| &resource.operations).chain(&api.root);
@@ -50,7 +50,7 @@ pub(super) fn requests(api: &Api) -> BTreeSet<String> {
     known
 }
 
-/// A documentation comment; nothing for no text.
+/// Returns a documentation comment, or nothing if there is no text.
 fn rustdoc(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim());
     if text.is_empty() {
@@ -60,7 +60,7 @@ fn rustdoc(text: &str, indent: usize) -> String {
     wrapped(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The variant of a word: `-created_at` becomes `CreatedAtDescending`, `*` becomes `All`.
+/// Returns the variant for a word: `-created_at` becomes `CreatedAtDescending`, `*` becomes `All`.
 fn variant(word: &str) -> String {
     match word.strip_prefix('-') {
         Some(ascending) => format!("{}Descending", variant(ascending)),
@@ -73,7 +73,7 @@ fn rust_name(name: &str) -> String {
     if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
 }
 
-/// A path as an expression of Rust.
+/// Returns a path as an expression of Rust.
 fn rust_path(path: &str) -> String {
     let names: Vec<&str> = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
     if names.is_empty() {
@@ -83,7 +83,7 @@ fn rust_path(path: &str) -> String {
     format!("format!(\"{}\"{values})", path_with(path, |_| "{}".to_owned()))
 }
 
-/// The type of a member of this name, in a type that may contain itself.
+/// Returns the type of a member as a field: secrets in a wrapper, a type that contains itself in a box.
 fn stored(expression: &str, name: &str, owner: &str) -> String {
     if SECRETS.contains(&name) {
         return expression.replace("String", "Secret");
@@ -95,12 +95,12 @@ fn stored(expression: &str, name: &str, owner: &str) -> String {
     }
 }
 
-/// The type without its null.
+/// Returns the type without its `Option`.
 fn required(expression: &str) -> &str {
     expression.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')).unwrap_or(expression)
 }
 
-/// The type of a setter's parameter, and the expression that makes the member of `value`.
+/// Returns the type of a setter's parameter, and the expression that converts `value` to the member.
 fn parameter(expression: &str) -> (String, &'static str) {
     let expression = required(expression);
     if let Some(element) = expression.strip_prefix("Vec<").and_then(|rest| rest.strip_suffix('>')) {
@@ -117,7 +117,7 @@ fn parameter(expression: &str) -> (String, &'static str) {
     }
 }
 
-/// The text in the layout of the workspace.
+/// Formats a text in the layout of the workspace.
 pub(super) fn formatted(text: &str) -> Outcome<String> {
     let mut command = Command::new("rustfmt");
     command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]);

@@ -32,7 +32,7 @@ pub(super) struct Sample {
     source: String,
 }
 
-/// The path and text of the file with all samples.
+/// Returns the path and text of the file with all samples.
 pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)> {
     let mut environment = render::environment();
     literals::add_filters(&mut environment);
@@ -48,7 +48,7 @@ pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)
     Ok((FILE.to_owned(), serde_json::to_string_pretty(&samples)? + "\n"))
 }
 
-/// The committed samples of one language by operation, as `/docs` shows them.
+/// Returns the committed samples of one language by operation, as `/docs` shows them.
 pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
     let all: BTreeMap<String, Vec<Sample>> = serde_json::from_str(&fs::read_to_string(root().join(FILE))?)?;
     let mut chosen = BTreeMap::new();
@@ -75,7 +75,7 @@ fn operations(api: &Api) -> impl Iterator<Item = (Option<&Resource>, &Operation)
     of_resources.chain(api.root.iter().map(|operation| (None, operation)))
 }
 
-/// The variables of the templates.
+/// Returns the variables of the templates.
 fn input(document: &Value, resource: Option<&Resource>, operation: &Operation) -> Variable {
     let item = &document["paths"][&operation.path];
     let described = &item[operation.method.to_lowercase()];
@@ -106,12 +106,12 @@ fn input(document: &Value, resource: Option<&Resource>, operation: &Operation) -
     }
 }
 
-/// The name of a variable for a resource of this type, in snake case.
+/// Returns the name of a variable for a resource of this type, in snake case.
 fn variable(type_name: &str) -> String {
     snake_case(type_name.trim_end_matches("WithSecret"))
 }
 
-/// An identifier with the prefix that the pattern of the path's parameter requires.
+/// Returns an identifier with the prefix that the pattern of the path's parameter requires.
 fn some_id(document: &Value, item: &Value, name: &str) -> String {
     let parameters = item["parameters"].as_array().into_iter().flatten();
     let parameters = parameters.map(|parameter| match parameter["$ref"].as_str() {

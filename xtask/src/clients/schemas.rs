@@ -6,7 +6,7 @@ use super::types::Type;
 use crate::process::Outcome;
 use serde_json::Value;
 
-/// Every schema but those of pages, and every object inside one, by name.
+/// Returns every schema except those of pages, and every object inside one, by name.
 pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
     let mut types = Vec::new();
     for (name, schema) in object_members(schemas)?.iter().filter(|(_, schema)| page_items(schema).is_none()) {
@@ -19,14 +19,14 @@ pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
     Ok(types)
 }
 
-/// The schema of a page's entries, if this is the schema of a page.
+/// Returns the schema of a page's entries, if this is the schema of a page.
 pub(super) fn page_items(schema: &Value) -> Option<&Value> {
     let properties = &schema["properties"];
     let is_page = properties["next_cursor"].is_object() && properties["has_more"].is_object();
     is_page.then(|| &properties["data"]["items"])
 }
 
-/// The members of an object, the required ones first.
+/// Returns the members of an object, the required ones first.
 pub(super) fn members(schema: &Value) -> Outcome<Vec<Member>> {
     let (properties, required) = (&schema["properties"], texts(&schema["required"])?);
     let optional =
@@ -56,7 +56,7 @@ fn alias(schema: &Value) -> Outcome<Form> {
     Ok(Form::Alias { target: Rendered::from(&target), parts: target.names() })
 }
 
-/// Adds the titled objects and unions at and below this part of a schema.
+/// Adds the titled objects and unions in this part of a schema.
 fn collect(types: &mut Vec<NamedType>, part: &Value) -> Outcome {
     let form = match part["title"].as_str() {
         Some(_) if part["properties"].is_object() => Some(Form::Object { members: members(part)? }),
@@ -80,7 +80,7 @@ fn add(types: &mut Vec<NamedType>, new: NamedType) -> Outcome {
     Ok(())
 }
 
-/// Compares names and types of members; sentences about them may differ.
+/// Compares names and types of members, and ignores their descriptions.
 fn is_same(left: &Form, right: &Form) -> bool {
     let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else {
         return left == right;

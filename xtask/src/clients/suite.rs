@@ -50,7 +50,7 @@ fn timed(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
     Ok(())
 }
 
-/// A program with what the tests of both languages read from the environment.
+/// Returns a command with the environment variables that the tests of both languages read.
 fn tool(name: impl AsRef<Path>, arguments: &[&str], folder: &Path, target: &Path) -> Command {
     let mut command = program(name, arguments);
     command.current_dir(folder).env("CANDOR_BIN", target.join("debug/candor"));
@@ -155,7 +155,7 @@ fn rust(target: &Path) -> Outcome {
     run_program(command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target")))
 }
 
-/// Writes each sample of the reference in a language into a file of its own, so that its compiler checks it.
+/// Writes each sample of a language into a file of its own, so that its compiler checks it.
 fn write_samples(label: &str, extension: &str, folder: &Path) -> Outcome {
     fs::create_dir(folder)?;
     for (operation, source) in samples::committed(label)? {

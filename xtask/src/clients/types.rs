@@ -12,14 +12,14 @@ pub(super) enum Type {
     Number,
     Flag,
     Null,
-    /// The one text that is allowed.
+    /// The only allowed text.
     Constant(String),
     /// A text other than the known event types.
     UnknownEvent,
     Named(String),
     List(Box<Type>),
     Map(Box<Type>),
-    /// An element or several.
+    /// An element, or an array of such elements.
     OneOrMore(Box<Type>),
     Union(Vec<Type>),
 }
@@ -77,7 +77,7 @@ impl Type {
         })
     }
 
-    /// Joins unions of unions, so that null comes last and nothing comes twice.
+    /// Flattens unions of unions: null comes last and no part is repeated.
     fn simplified(self) -> Self {
         let Self::Union(parts) = self else { return self };
         let mut flat: Vec<Self> = Vec::new();
@@ -138,7 +138,8 @@ impl Type {
 }
 
 impl Type {
-    /// An open enumeration is its enumeration, which has a variant for other words. Several scalars are a `Value`.
+    /// Returns the type in Rust. An open enumeration is its enumeration, which has a variant for other words.
+    /// Several scalars are a `Value`.
     pub(super) fn rust(&self) -> String {
         match self {
             Self::Any => "Value".to_owned(),
@@ -163,7 +164,7 @@ impl Type {
         }
     }
 
-    /// The names of the types that a union joins.
+    /// Returns the names of the types that a union joins.
     pub(super) fn names(&self) -> Vec<String> {
         let Self::Union(parts) = self else { return Vec::new() };
         parts
@@ -173,7 +174,7 @@ impl Type {
     }
 }
 
-/// The name of the schema that a reference leads to.
+/// Returns the name of the schema that a reference leads to.
 pub(super) fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/components/schemas/")
 }

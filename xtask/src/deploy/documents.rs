@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every text file by its path in the folder, with slashes.
+/// Text files by their path in the folder, with slashes.
 pub(super) struct Documents(BTreeMap<String, String>);
 
 impl Documents {
@@ -17,7 +17,7 @@ impl Documents {
         Ok(Self(all))
     }
 
-    /// The files whose paths begin with `prefix`.
+    /// Returns the files whose paths begin with `prefix`.
     pub(super) fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0
             .iter()
@@ -29,20 +29,20 @@ impl Documents {
         self.0.get(path).map(String::as_str).ok_or_else(|| format!("there is no {path}").into())
     }
 
-    /// Every document of a YAML file.
+    /// Returns every document of a YAML file.
     pub(super) fn yaml(&self, path: &str) -> Outcome<Vec<Value>> {
         parse(self.text(path)?).map_err(|problem| format!("{path}: {problem}").into())
     }
 }
 
-/// Depth of merges inside merges.
+/// Maximum depth of YAML merges (`<<`) inside merged values.
 const MERGE_DEPTH: usize = 3;
 
 fn collect(folder: &Path, prefix: &str, all: &mut BTreeMap<String, String>) -> Outcome {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Secrets of an operator who runs the compose file from here.
+        // Operators who run the compose file from here keep their secrets in this folder.
         if name == "secrets" {
             continue;
         }
@@ -68,17 +68,17 @@ pub(super) fn parse(text: &str) -> Outcome<Vec<Value>> {
     Ok(documents)
 }
 
-/// The items of a list. Other values have none.
+/// Returns the items of a list. Other values have none.
 pub(super) fn items(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The texts of a list.
+/// Returns the texts of a list.
 pub(super) fn texts(list: &Value) -> Vec<&str> {
     items(list).iter().filter_map(Value::as_str).collect()
 }
 
-/// The words of letters, digits and underscores that begin with `prefix`, each with the text from its end.
+/// Returns the words of letters, digits and underscores that begin with `prefix`, each with the text after it.
 pub(super) fn words<'a>(text: &'a str, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     text.match_indices(prefix).filter_map(move |(at, _)| {

@@ -9,7 +9,7 @@ use crate::lease::{LeaseDeadline, Now};
 /// Maximum number of skipped queues: every claim lists them.
 const MOST: usize = 256;
 
-/// The skipped queues, each with its end.
+/// The skipped queues, each with the end of its skip.
 #[derive(Debug, Default)]
 pub(super) struct SkippedQueues(HashMap<QueueKey, LeaseDeadline>);
 

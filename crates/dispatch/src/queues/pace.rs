@@ -28,7 +28,7 @@ pub struct ReceiverResponse {
     pub took: Duration,
 }
 
-/// Pace of one receiver.
+/// Concurrency of one receiver, which adapts to its responses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConcurrencyWindow {
     width: usize,

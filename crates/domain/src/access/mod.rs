@@ -211,7 +211,7 @@ pub struct Caller {
     pub level: AccessLevel,
     /// The person that a bound key acts for, or `None` for a key of the organization.
     pub person: Option<BoundPerson>,
-    /// The end of the key, or `None` if it does not expire.
+    /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
     pub quotas: Quotas,
 }

@@ -12,9 +12,9 @@ use super::MAX_COLUMNS;
 pub(super) struct CsvSyntaxError {
     /// Line of the text, from 1.
     pub(super) line: usize,
-    /// Byte of the file, from 1.
+    /// Offset in the file in bytes, from 1.
     pub(super) byte: usize,
-    /// The error at that position.
+    /// Syntax error at that position.
     pub(super) reason: &'static str,
 }
 

@@ -68,7 +68,7 @@ pub enum Parameter {
     },
     /// A parameter per key, `filter[<prefix>.<key>]`, with a text as its value.
     Keyed {
-        /// The text before the key.
+        /// Name before the key, such as `custom_fields`.
         prefix: &'static str,
         /// The description, as a sentence.
         about: &'static str,

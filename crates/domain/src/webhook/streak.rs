@@ -30,7 +30,7 @@ impl Streak {
         }
     }
 
-    /// Returns the streak with the failures of both.
+    /// Joins two streaks: adds their failures and keeps the earlier start.
     fn plus(self, other: Self) -> Self {
         let since = match (self.since, other.since) {
             (Some(one), Some(other)) => Some(one.min(other)),

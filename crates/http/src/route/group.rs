@@ -54,13 +54,13 @@ impl RouteGroup {
 /// Events that carry the same kind of resource.
 #[derive(Clone, Copy)]
 pub(crate) struct EventFamily {
-    /// Common prefix of their event types.
+    /// Common prefix of the event types.
     pub(crate) prefix: &'static str,
     /// Name of the schema of these events.
     pub(crate) name: &'static str,
-    /// Name of the schema of their types.
+    /// Name of the enumeration of the event types.
     pub(crate) types: &'static str,
-    /// Schema of their data.
+    /// Schema of the resource in `data`.
     pub(crate) data: &'static Schema,
     /// Description of the events.
     pub(crate) about: &'static str,

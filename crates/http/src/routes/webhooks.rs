@@ -145,8 +145,7 @@ const WEBHOOK: Schema =
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
-const WEBHOOK_UPDATED: Schema =
-    Schema::resource("WebhookUpdated", updated).example(example_with_secret);
+const WEBHOOK_UPDATED: Schema = Schema::resource("WebhookUpdated", updated).example(example_with_secret);
 const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
     .example(example_of_delivery)
     .outcome("The delivery attempt.");

@@ -261,7 +261,7 @@ impl Services {
     }
 }
 
-/// Response body of a change, with the facts about it that a reply has.
+/// Response body of a change, with the facts about it that the reply needs.
 struct ResponseBody {
     bytes: Bytes,
     etag_extra: u64,

@@ -217,7 +217,7 @@ impl List<'_> {
                 }
                 Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
-                // The rows come from this condition.
+                // Nothing to add: the statement starts from the rows of this condition.
                 Condition::Among(_) => draft,
             };
         }

@@ -45,7 +45,7 @@ fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
     Subscription { streak: delta.after(before.streak), ..shown }
 }
 
-/// Returns the sum of a few attempts that are not ordered by end time.
+/// Returns the delta of one to four random attempts, which are not ordered by end time.
 fn some(world: &CaseContext) -> HealthDelta {
     let one = || {
         let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());

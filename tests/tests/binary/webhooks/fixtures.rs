@@ -1,4 +1,4 @@
-//! Setup of the webhook tests: a place that trusts the loopback address, an employee to observe, a
+//! Setup of the webhook tests: an installation that trusts the loopback address, an employee to observe, and a
 //! subscription.
 
 use std::io;

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
-/// Mails that are due at once.
+/// Number of mails that are due at once.
 const MAILS: usize = 10_000;
 /// Time in which the server accepts a mail: a quick one nearby.
 const SERVER_TIME: Duration = Duration::from_millis(10);
 /// Connections of the service to the server, a limit that a test of the transport checks.
 const CONNECTIONS: usize = 8;
-/// Part of the speed that the server allows.
+/// Minimum speed as a share of the speed that the server allows.
 const MIN_SPEED: f64 = 0.9;
 const MAX_CREATE_DELAY: f64 = 1.2;
 /// Upper bound for the duration of all mails.
@@ -36,7 +36,7 @@ struct Round {
     without: Sample,
 }
 
-/// A service of its own whose mails go to a server on this machine.
+/// A service whose mails go to a server on this machine.
 struct MailService {
     server: TestSmtp,
     service: Service,
@@ -100,7 +100,7 @@ impl MailService {
         Ok((took, (self.service.usage()? - before).processor.as_secs_f64() * 1000.0))
     }
 
-    /// Mails per second of the transport alone.
+    /// Returns the mails per second of the transport alone.
     fn transport_rate(&self, count: usize) -> Result<f64> {
         let server = SmtpServer::parse(&format!("smtp://127.0.0.1:{}?tls=none", self.server.port()))?;
         let from = SenderAddress::parse("no-reply@example.com").ok_or("no sender")?;
@@ -122,7 +122,7 @@ impl MailService {
     }
 }
 
-/// Sends mails while any are left.
+/// Sends mails until none is left.
 async fn send_mails(transport: Arc<SmtpTransport>, left: Arc<AtomicUsize>) -> std::result::Result<(), String> {
     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
         let mail = Mail {

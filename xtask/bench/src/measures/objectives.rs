@@ -5,19 +5,20 @@ use crate::data::{self, APPROVED, FIRST_DAY};
 use std::slice::from_ref;
 use std::time::Duration;
 
-/// A visible page is the page of a team, as with `filter[manager_id]`.
+/// Upper bound for the cost of a page of visible objectives, as a multiple of a page of all. A visible page is the
+/// page of a team, as with `filter[manager_id]`.
 const MAX_VISIBLE_COST: f64 = 6.0;
-/// Two people with some 1,100 people below each. The second comes to report to the first.
+/// Numbers of two people with some 1,100 people below each. The measure moves the second below the first.
 const BOSS_AND_LEAD: (u32, u32) = (1, 2);
 const MAX_SWEEP_SECONDS: f64 = 10.0;
 const MAX_DELAY_MILLIS: f64 = 50.0;
-/// Time in which the service notices that objectives are due, and starts them.
+/// Upper bound for the time in which the service notices due objectives and starts them.
 const SWEEP_TIME: Duration = Duration::from_secs(17);
 const WRITERS: usize = 4;
-/// Not a seed of any turn, so that no request repeats another one.
+/// Seed that no turn has, so that no request repeats another one.
 const SEED: u64 = 5_000;
 
-/// The list of a person with two thousand reports against the list of all objectives.
+/// Measures the list of a person with two thousand reports against the list of all objectives.
 pub(super) fn visible(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (boss, lead) = BOSS_AND_LEAD;
     let reports_to = Traffic::reports_to(&instance.api.key, lead, boss);
@@ -34,7 +35,7 @@ pub(super) fn visible(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     Ok(vec![comparison.cost(what, MAX_VISIBLE_COST)])
 }
 
-/// Some objectives fall due at once, while clients write.
+/// Measures the start of objectives that fall due at once while clients write.
 pub(super) fn sweep(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (all, due) = (data.size.objectives(), data.size.objectives() / APPROVED);
     let creates = instance.creates(data.size);

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 const MAX_COST: f64 = 1.3;
 const MAX_INLINED_COST: f64 = 6.0;
-/// Two messages cost the same, within the accuracy of the measurement.
+/// Upper bound for the cost of a message in a long conversation, as a multiple of one in a short conversation.
+/// Both cost the same within the accuracy of the measurement.
 const MAX_LONG_COST: f64 = 1.1;
-/// Resources of each kind: twenty pages.
+/// Number of resources of each kind: twenty pages.
 const RESOURCES: usize = 1_000;
 const PAGE: usize = 50;
-/// Not the seeds of any other measure, so that no request repeats another one.
+/// First seed. No other measure has it, so that no request repeats another one.
 const SEEDS: u64 = 20_000;
 /// Messages of a long conversation and of a short one.
 const LONG: usize = 100_000;
@@ -60,7 +61,7 @@ fn two_managers(random: &mut Random) -> [Value; 2] {
     [json!(data::person(random.between(100, 500))), json!(data::person(random.between(500, 900)))]
 }
 
-/// Messages in many conversations, so that they do not wait for each other.
+/// Returns creates of messages in many conversations, so that they do not wait for each other.
 fn messages(instance: &Instance) -> Result<Kind> {
     let conversations = (0..CLIENTS * 8).map(|_| create_conversation(instance)).collect::<Result<Vec<_>>>()?;
     let any = move |random: &mut Random| random.pick(&conversations).clone();
@@ -90,7 +91,7 @@ fn message(_: &mut Random) -> Value {
     json!({"author_id": data::person(100), "body": usual_text()})
 }
 
-/// Pages, GETs and creates of each kind against those of observations.
+/// Measures pages, GETs and creates of each kind against those of observations.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let observations = Traffic::creates(&instance.api.key, data.size.people, &[], 0);
     let mut lines = vec![];
@@ -118,7 +119,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     Ok(lines)
 }
 
-/// Reads of the first page of a list, and of any resource on it.
+/// Returns reads of the first page of a list, and of any resource on it.
 fn reads(instance: &Instance, path: &str) -> Result<[Traffic; 2]> {
     let list = format!("{path}?limit={PAGE}");
     let page = instance.api.get(&list)?;
@@ -127,7 +128,7 @@ fn reads(instance: &Instance, path: &str) -> Result<[Traffic; 2]> {
     Ok([Traffic::read(&instance.api.key, list), Traffic::read_any(&instance.api.key, each)])
 }
 
-/// A summary with the maximum of inlined objects, against the same summary without them.
+/// Measures a summary with the maximum of inlined objects against the same summary without them.
 pub(super) fn large_summary(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let person = data::person(100);
     let period = ["2026-01-01", "2026-06-30"];
@@ -151,7 +152,7 @@ pub(super) fn large_summary(data: &DataSet<'_>, instance: &Instance) -> Result<V
     Ok(vec![data.compare_reads(instance, &contenders)?.cost(what, MAX_INLINED_COST)])
 }
 
-/// A message in a long conversation, against one in a short conversation.
+/// Measures a message in a long conversation against one in a short conversation.
 pub(super) fn long_conversation(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     // A quick run has fewer observations, and a shorter conversation.
     let count = LONG.min(data.size.observations as usize / 10);

@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Concurrent requests of the loud tenant, all of one key.
+/// Number of concurrent requests of the loud tenant, all of one key.
 const LOUD: usize = 30;
 /// Limit on the p99 of another tenant, as a multiple of its p99 on a machine that another program keeps busy.
 const MAX_TAIL: f64 = 3.0;
-/// Rows of a page, the most that the API allows.
+/// Number of rows on a page: the maximum of the API.
 const PAGE: usize = 100;
 /// Custom fields of a person and characters of each, the most that the API allows.
 const FIELDS: usize = 32;
 const FIELD_CHARS: usize = 1_024;
-/// Characters of a summary, the most that the API allows.
+/// Number of characters of a summary: the maximum of the API.
 const TEXT_CHARS: usize = 20_000;
-/// Summaries with long texts.
+/// Number of summaries with long texts.
 const TEXTS: usize = 300;
-/// Not the seeds of any other turn, so that no request repeats another one.
+/// First seed. No other turn has it, so that no request repeats another one.
 const SEED: u64 = 70_000;
 
-/// A load, as a function of its time and seed.
+/// Sends the requests of a load for this time. The seed determines them.
 type Load<'a> = Box<dyn Fn(Duration, u64) -> Result + Send + Sync + 'a>;
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
@@ -52,7 +52,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     Ok(lines)
 }
 
-/// Reads of the watched tenant beside some work.
+/// Returns a contender that reads as the watched tenant while `work` runs.
 fn contender<'a>(
     instance: &Instance,
     reads: &'a Traffic,
@@ -75,7 +75,7 @@ fn spin(time: Duration) -> Result {
     Ok(())
 }
 
-/// The loads, each of a tenant of its own.
+/// Returns the loads, each of a tenant of its own.
 fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
     let address = instance.service.address;
     let page = move |key: String, path: String| -> Load<'_> {
@@ -102,7 +102,7 @@ fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
     ])
 }
 
-/// Uploads of the same file, each under a key of its own: the quota of a key is six a minute.
+/// Returns uploads of the same file, each under a key of its own: the quota of a key is six a minute.
 fn uploads(instance: &Instance) -> Result<Load<'_>> {
     let tenant = instance.create_organization()?;
     let uploads = (0..LOUD).map(|_| Uploads::new(&tenant)).collect::<Result<Vec<_>>>()?;

@@ -13,13 +13,13 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 const MIN_RATE: f64 = 0.4;
-/// Concurrent attempts of the service for one receiver.
+/// Number of concurrent attempts of the service for one receiver.
 const CONCURRENCY: usize = 32;
-/// Deliveries of a turn for each second of its length.
+/// Number of deliveries of a turn for each second of its length.
 const DELIVERIES_PER_SECOND: u32 = 10_000;
 
-/// The rate at which a queue becomes empty, with every attempt recorded, against the same requests without a
-/// queue.
+/// Measures the rate at which a queue becomes empty, with every attempt recorded, against the same requests
+/// without a queue.
 pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receiver = Receiver::start()?;
@@ -69,7 +69,8 @@ const EVENTS_PER_SECOND: u32 = 200;
 /// Upper bounds in milliseconds beyond a bare post.
 const MAX_DELAYS: [(&str, f64, f64); 2] = [("p50", 0.5, 2.0), ("p99", 0.99, 6.0)];
 
-/// From the response to a create to the arrival of its event, against posts that the creator makes at that moment.
+/// Measures the time from the response to a create until its event arrives. The creator sends a bare post at that
+/// moment for comparison.
 pub(super) fn latency(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receiver = Receiver::start()?;
@@ -100,15 +101,15 @@ pub(super) fn latency(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     Ok(MAX_DELAYS.map(line).to_vec())
 }
 
-/// Receivers of the same events. The last one hangs in half of the turns.
+/// Number of receivers of the same events. The last one hangs in half of the turns.
 const RECEIVERS: usize = 10;
 const SHARED_EVENTS_PER_SECOND: u32 = 30;
-/// Longer than the timeout of a delivery.
+/// Length of a turn with a hanging receiver, above the timeout of a delivery.
 const HANGING_TURN: Duration = Duration::from_secs(18);
 const MAX_ROUNDS: usize = 3;
 const MAX_HANGING_TAIL: f64 = 1.2;
 
-/// The delay of nine receivers while a tenth hangs.
+/// Measures the delay of nine receivers while a tenth one hangs.
 pub(super) fn hanging(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receivers = (0..RECEIVERS).map(|_| Receiver::start()).collect::<Result<Vec<_>>>()?;
@@ -133,7 +134,7 @@ pub(super) fn hanging(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     Ok(vec![comparison.tail(what, MAX_HANGING_TAIL)])
 }
 
-/// Creates resources, and waits for their deliveries to all receivers but the last one. Returns both.
+/// Creates resources and waits for their deliveries to all receivers but the last one. Returns the times of both.
 fn deliver_to_others(
     receivers: &[Receiver],
     hangs: bool,
@@ -156,7 +157,7 @@ fn deliver_to_others(
 const QUEUED_DURING_CREATES: u32 = 100_000;
 const MIN_CREATE_SPEED: f64 = 0.9;
 
-/// Creates while much is queued for a receiver that hangs, against creates with an empty queue.
+/// Measures creates while much is queued for a hanging receiver, against creates with an empty queue.
 pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receiver = Receiver::start()?;
@@ -177,15 +178,15 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     Ok(vec![data.compare(instance, &contenders)?.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
 }
 
-/// Subscriptions with a queue each.
+/// Number of subscriptions, each with a queue.
 const QUEUES: u32 = 10;
 const MAX_MEGABYTES: f64 = 50.0;
-/// Time in which all periodic work of the service on the queue takes place.
+/// Length of the measurement, in which all periodic work of the service on the queue takes place.
 const WATCHED: Duration = Duration::from_secs(20);
-/// Clients whose requests need little memory.
+/// Number of clients whose requests need little memory.
 const WATCHED_CLIENTS: usize = 4;
 
-/// Peak memory while a million deliveries are queued, nine tenths of them for receivers that hang.
+/// Measures the peak memory while a million deliveries are queued, nine tenths of them for hanging receivers.
 pub(super) fn memory(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receivers = (0..QUEUES).map(|_| Receiver::start()).collect::<Result<Vec<_>>>()?;

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::sender::Post;
 
-/// Connections, which send in turn.
+/// Number of connections, which send in turn.
 const CONNECTIONS: u32 = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ pub(super) fn creates_at(
     })
 }
 
-/// Times at which a connection sends.
+/// Returns the times at which a connection sends.
 fn send_times(started: Instant, pace: Pace, number: u32) -> impl Iterator<Item = Instant> {
     let step = Duration::from_secs(1) / pace.per_second;
     let all = (number..).step_by(CONNECTIONS as usize).map(move |beat| started + step * beat);
@@ -83,7 +83,7 @@ async fn send(
     Ok(answered)
 }
 
-/// Delays of arrivals after the responses. An arrival before the response has no delay.
+/// Returns the delays of arrivals after the responses. An arrival before the response has no delay.
 pub(super) fn delays(answered: &[Arrival], arrived: &[Arrival], pace: Pace) -> Sample {
     let answered: HashMap<_, _> = answered.iter().map(|(id, at)| (id, *at)).collect();
     let delay = |(id, at): &Arrival| Some(at.saturating_duration_since(*answered.get(id)?).as_micros());

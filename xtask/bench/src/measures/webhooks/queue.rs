@@ -11,9 +11,9 @@ use std::time::Duration;
 pub(super) const NEVER: &str = "employee.rehired";
 /// Type of event that a create causes.
 pub(super) const CREATED: &str = "observation.created";
-/// Events that can be queued.
+/// Number of events that can be queued.
 pub(super) const EVENTS: u32 = 100_000;
-/// Not the seed of any turn, so that no request repeats another one.
+/// First seed. No turn has it, so that no request repeats another one.
 const FIRST_SEED: u64 = 2_000;
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 pub(super) struct DeliveryQueue<'a> {
     pub(super) instance: &'a Instance,
     database: Database,
-    /// The data of an event of a create.
+    /// JSON data of the event of a create.
     pub(super) event_data: String,
 }
 
@@ -79,7 +79,7 @@ impl<'a> DeliveryQueue<'a> {
     pub(super) fn empty(&self, of: &Subscription) -> Result {
         self.database.run(&format!("DELETE FROM delivery_jobs WHERE {}", self.condition(of)))?;
         self.database.checkpoint()?;
-        // Autovacuum does this as well, but perhaps during a turn.
+        // Autovacuum would do this as well, but perhaps during a turn.
         self.database.run_by_store("VACUUM delivery_jobs", "")
     }
 

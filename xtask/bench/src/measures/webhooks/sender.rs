@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 /// Timeout of a delivery.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// 2026-01-01. The receivers of the bench ignore the time.
+/// Time of every delivery, 2026-01-01. The receivers of the bench ignore it.
 const AT: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// A sender on a runtime like the service's.
@@ -28,7 +28,7 @@ pub(super) struct SenderAlone {
     post: Post,
 }
 
-/// Requests to one receiver.
+/// Sends requests to one receiver.
 #[derive(Debug, Clone)]
 pub(super) struct Post {
     sender: Sender,
@@ -62,7 +62,7 @@ impl SenderAlone {
     }
 }
 
-/// Posts while any are left.
+/// Sends posts until none is left.
 async fn send_posts(post: Post, left: Arc<AtomicU32>) -> std::result::Result<(), String> {
     let (event, body) = post.event(post.data.clone());
     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
