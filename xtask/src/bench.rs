@@ -4,7 +4,7 @@ use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    // Alone and with the features of the packages, so that the measured binary is that of a release.
+    // Built alone and with the features of the packages, so that the measured binary is that of a release.
     let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
     run_program(cargo(&["build", "--quiet", "--release"]).args(shipped))?;
     let binary = Workspace::load()?.target_directory.join("release/candor");

@@ -47,7 +47,7 @@ impl Settings {
         Ok(Self { licences, banned })
     }
 
-    /// Findings for a package, as cargo describes it.
+    /// Returns findings for a package, as cargo describes it.
     fn findings(&self, package: &Value) -> Vec<String> {
         let text = |key: &str| package[key].as_str();
         let name = text("name").unwrap_or_default();

@@ -5,10 +5,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Result of a command of this program. The error is one line for a person.
+/// Result of a command of this program. The error is one line for the person at the terminal.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The folder that holds the workspace's manifest.
+/// Returns the folder of the workspace's manifest.
 pub(crate) fn root() -> PathBuf {
     // `cargo run` sets the variable. The value at compile time is wrong if two checkouts share a target folder.
     let manifest =
@@ -16,7 +16,7 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
-/// The cargo that runs this program.
+/// Returns a command of the cargo that runs this program.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // ring's build depends on variables that `cargo run` sets for this package. With them, a build by this program
@@ -32,7 +32,7 @@ fn describes_a_package(variable: &str) -> bool {
     ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| variable.starts_with(prefix))
 }
 
-/// A command that runs in the root of the workspace.
+/// Returns a command that runs in the root of the workspace.
 pub(crate) fn program(name: impl AsRef<Path>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name.as_ref());
     command.args(arguments).current_dir(root());
@@ -67,7 +67,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// The command line, without the folder of the program.
+/// Returns the command line, without the folder of the program.
 fn words(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let all = std::iter::once(name).chain(command.get_args());

@@ -25,7 +25,7 @@ fn listing() -> Outcome<String> {
     Ok(out)
 }
 
-/// Adds a module, and after it the modules inside.
+/// Appends a module, then the modules inside it.
 fn module(name: &str, path: &Path, out: &mut String) -> Outcome {
     let file =
         syn::parse_file(&fs::read_to_string(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -50,7 +50,7 @@ fn module(name: &str, path: &Path, out: &mut String) -> Outcome {
     Ok(())
 }
 
-/// The file of the module `name` inside the module at `path`.
+/// Returns the file of the module `name` inside the module at `path`.
 fn file_of(path: &Path, name: &str) -> PathBuf {
     let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
         Some("lib" | "mod") | None => path.with_file_name(""),
@@ -94,7 +94,8 @@ fn public_part(mut item: Item) -> Option<Item> {
     is_visible.then_some(item)
 }
 
-/// The attributes of an item, and its visibility unless it has none. Returns `None` for kinds that are not listed.
+/// Returns the attributes of an item, and its visibility unless it has none. Returns `None` for kinds that are not
+/// listed.
 fn parts(item: &mut Item) -> Option<(&mut Vec<Attribute>, Option<&Visibility>)> {
     match item {
         Item::Const(item) => Some((&mut item.attrs, Some(&item.vis))),

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use ureq::Agent;
 
-/// Quota of a key. The checks do not reach it.
+/// Quota of a key, which the checks do not reach.
 const UNLIMITED: &str = "1000000";
 const START_LIMIT: Duration = Duration::from_secs(20);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
@@ -131,12 +131,12 @@ pub(crate) struct Key {
     pub(crate) secret: String,
 }
 
-/// A text member of an answer.
+/// Returns a text member of an answer.
 fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
     Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
 }
 
-/// The binary in a folder of its own, without the settings of this program's user.
+/// Returns the binary with a folder of its own, without the settings of this program's user.
 fn command_in(binary: &Path, folder: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {

@@ -33,11 +33,11 @@ pub(crate) fn build_binary() -> Outcome {
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
 }
 
-/// Selection of the arguments.
+/// Arguments that select tests.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked<'a> {
     packages: Vec<&'a str>,
-    /// `true` if there are names of tests, or options. Doc tests know neither.
+    /// `true` if there are names of tests, or options. Doc tests support neither.
     others: bool,
 }
 

@@ -80,26 +80,26 @@ impl ValueError {
         Self::new(Code::Required, "must not be null; omit the field to leave it unchanged")
     }
 
-    /// Creates the flaw of a value with the wrong JSON type or format; `wanted` completes "must be".
+    /// Creates the error of a value with the wrong JSON type or format; `wanted` completes "must be".
     #[must_use]
     pub fn format(wanted: impl AsRef<str>) -> Self {
         Self::new(Code::InvalidFormat, format!("must be {}", wanted.as_ref()))
     }
 
-    /// Creates the flaw of a value that is not one of `words`.
+    /// Creates the error of a value that is not one of `words`.
     #[must_use]
     pub fn one_of(words: &[&str]) -> Self {
         Self::new(Code::InvalidEnum, format!("must be one of: {}", words.join(", ")))
     }
 
-    /// Creates the flaw of an id that does not exist in the organization. The flaw repeats the id.
+    /// Creates the error of an id that does not exist in the organization. The error repeats the id.
     #[must_use]
     pub fn not_found(value: impl ToString) -> Self {
         let message = "does not exist in the organization".to_owned();
         Self { code: Code::NotFoundInOrganization, message, value: Some(value.to_string()) }
     }
 
-    /// Returns the flaw as a problem of this field.
+    /// Returns the error as a problem of this field.
     #[must_use]
     pub fn in_field(self, field: impl Into<String>) -> FieldError {
         FieldError { field: field.into(), code: self.code, message: self.message, value: self.value }

@@ -29,7 +29,7 @@ const LISTS: [&str; 16] = [
     "/v1/search?q=review",
 ];
 
-/// Creates a place whose deliveries are attempted once, so that no retry changes the data during the test.
+/// Creates an installation whose deliveries are attempted once, so that no retry changes the data during the test.
 fn place(place: Installation) -> Installation {
     place
         .with("CANDOR_MASTER_KEY", KEY_RING)

@@ -214,9 +214,9 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
 /// Servers that have a change when the primary dies before it acknowledges the commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChangeReach {
-    /// On the primary only.
+    /// The change is on the primary only.
     Primary,
-    /// On the standby too, but the client got no acknowledgement.
+    /// The change is on the standby too, but the client got no acknowledgement.
     Standby,
 }
 

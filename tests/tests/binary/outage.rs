@@ -20,7 +20,7 @@ fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
     (answer.status, answer.json())
 }
 
-/// Creates a place whose database is reached through a proxy.
+/// Creates an installation whose database is reached through a proxy.
 fn place_on_a_line() -> Option<(Installation, Proxy, String)> {
     let place = Installation::postgres()?;
     let key = place.key("*", &["--admin"]).secret;

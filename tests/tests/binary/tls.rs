@@ -8,7 +8,7 @@ const IMPORTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: clo
     {\"data\":{\"created\":1,\"updated\":0,\"deactivated\":0,\"skipped\":0,\"errors\":[]}}";
 const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
-/// Creates a place where `SSL_CERT_FILE` names a file with only this authority.
+/// Creates an installation where `SSL_CERT_FILE` names a file with only this authority.
 fn trusting(authority: &str) -> Installation {
     let place = Installation::sqlite();
     let file = place.folder.path().join("authorities.pem");

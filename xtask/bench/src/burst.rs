@@ -12,9 +12,9 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::timeout;
 
-/// Time after its end in which a burst must have all answers.
+/// Time after the end of a burst until which all answers must have arrived.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Upper bound for the requests of a burst.
+/// Upper bound for the number of requests of a burst.
 const MAX_REQUESTS: usize = 5_000_000;
 
 /// Connections, duration and size of a burst.
@@ -22,18 +22,18 @@ const MAX_REQUESTS: usize = 5_000_000;
 pub(crate) struct Shape {
     pub(crate) connections: usize,
     pub(crate) time: Duration,
-    /// Upper bound over all connections.
+    /// Upper bound for the requests of all connections together.
     pub(crate) requests: usize,
     pub(crate) seed: u64,
 }
 
 impl Shape {
-    /// As many requests as the time allows.
+    /// Returns a burst of as many requests as the time allows.
     pub(crate) const fn for_time(connections: usize, time: Duration, seed: u64) -> Self {
         Self { connections, time, requests: MAX_REQUESTS, seed }
     }
 
-    /// A number of requests on one connection, however long they take.
+    /// Returns a burst of a number of requests on one connection, however long they take.
     pub(crate) const fn for_requests(requests: usize, seed: u64) -> Self {
         Self { connections: 1, time: Duration::from_secs(900), requests, seed }
     }
@@ -65,7 +65,7 @@ impl Sample {
         Self { cost: Some(usage.per_request(requests)), ..self }
     }
 
-    /// Milliseconds within which this part of the requests was answered.
+    /// Returns the milliseconds within which this part of the requests was answered.
     pub(crate) fn within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
         let at = (last as f64 * part).round() as usize;

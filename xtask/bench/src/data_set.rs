@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Number of clients of the measurements that the limits come from.
 pub(crate) const CLIENTS: usize = 32;
 
-/// A data set by its purpose.
+/// Kind of a data set, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Main,
@@ -88,27 +88,27 @@ impl<'a> DataSet<'a> {
         Ok(set)
     }
 
-    /// The services that are measured.
+    /// Returns the services that are measured.
     pub(crate) fn measured(&self) -> impl Iterator<Item = &Instance> {
         self.instances.iter().filter(|instance| self.options.measures(instance.store))
     }
 
-    /// The service on a store, even if it is not measured.
+    /// Returns the service on a store, even if it is not measured.
     pub(crate) fn on(&self, store: Store) -> Option<&Instance> {
         self.instances.iter().find(|instance| instance.store == store)
     }
 
-    /// Contenders that write take turns.
+    /// Lets contenders that write take turns.
     pub(crate) fn compare(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
         self.compare_for(instance, contenders, Turns::Plain, self.options.turn())
     }
 
-    /// Contenders that read take turns.
+    /// Lets contenders that read take turns.
     pub(crate) fn compare_reads(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
         self.compare_for(instance, contenders, Turns::Warm, self.options.turn())
     }
 
-    /// A contender takes turns with pgbench, if there is a PostgreSQL. `script` gets the service there.
+    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service there.
     pub(crate) fn compare_with_pgbench(
         &self,
         instance: &Instance,
@@ -137,7 +137,7 @@ impl<'a> DataSet<'a> {
         self.instances.iter().try_for_each(|instance| instance.service.truncate_log())
     }
 
-    /// The last lines of all logs.
+    /// Returns the last lines of all logs.
     pub(crate) fn log_tails(&self) -> String {
         let tail = |one: &Instance| format!("the end of the log on {}:\n{}", one.store, one.service.log_tail());
         self.instances.iter().map(tail).collect::<Vec<_>>().join("\n")

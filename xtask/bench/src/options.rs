@@ -55,7 +55,7 @@ impl Options {
         self.store.is_none_or(|only| only == store)
     }
 
-    /// Returns `true` if the results are those of the document.
+    /// Returns `true` if the options measure everything, so that the results can replace the document.
     pub(crate) fn is_complete(&self) -> bool {
         !self.quick && self.only.is_empty() && self.store.is_none() && self.texts.is_none()
     }

@@ -49,7 +49,7 @@ impl Table {
         Ok(Self(all))
     }
 
-    /// Metrics in a file that do not exist, or not in this form.
+    /// Returns the metrics in a file that do not exist, or not in this form.
     fn unknown(&self, path: &str, text: &str) -> BTreeSet<String> {
         let named = |prefix| words(text, prefix).map(|(word, _)| word);
         let ours = named("candor_").filter(|word| !self.has(word));
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// Metrics in the code that the table lacks.
+/// Returns the metrics in the code that the table lacks.
 fn undescribed(table: &Table) -> Outcome<Vec<String>> {
     let files = output(&mut program("git", &["ls-files", "-z", "--", "crates/*/src/*.rs"]))?;
     let mut findings = Vec::new();

@@ -56,7 +56,7 @@ impl Drop for Machine {
 
 type Check = (&'static str, fn(&Machine) -> Outcome<Tried>);
 
-/// The quick checks first, which need nothing but the files and the program.
+/// All checks. The quick ones come first, which need only the files and the program.
 const CHECKS: [Check; 18] = [
     ("settings", commands::settings),
     ("commands", commands::check),
@@ -104,7 +104,7 @@ fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<Tried> 
     if findings.is_empty() { Tried::passed(observation) } else { Err(findings.join("\n  ").into()) }
 }
 
-/// The path of a file of the folder, for other programs.
+/// Returns the path of a file of the folder, for other programs.
 fn path_of(name: &str) -> String {
     root().join(FOLDER).join(name).to_string_lossy().into_owned()
 }

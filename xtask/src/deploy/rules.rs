@@ -7,10 +7,10 @@ use serde_json::Value;
 pub(super) const USER: &str = "65532:65532";
 /// Seconds in which a process ends after its drain delay.
 pub(super) const END_SECONDS: u64 = 25;
-/// Seconds of the default drain delay.
+/// Default drain delay in seconds.
 const DRAIN_SECONDS: u64 = 5;
 
-/// JSON pointer of a value, its requirement, and the problem without it.
+/// JSON pointer of a value, its requirement, and the problem if it is not met.
 pub(super) type Rule = (&'static str, Expected, &'static str);
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) enum Expected {
     Present,
     /// A list with only this text.
     Only(&'static str),
-    /// A list with this text.
+    /// A list that contains this text.
     Has(&'static str),
 }
 
@@ -63,7 +63,7 @@ pub(super) const SERVICE: [Rule; 5] = [
     ("/security_opt", Has("no-new-privileges:true"), "it may gain rights"),
     ("/secrets", Has("candor.toml"), "its secrets are not a file"),
 ];
-/// The unit of systemd, as an object of its entries.
+/// The systemd unit as an object of its entries.
 pub(super) const UNIT: [Rule; 6] = [
     ("/User", Text("candor"), "runs as another user than candor"),
     ("/ProtectSystem", Text("strict"), "may write elsewhere"),
@@ -101,7 +101,7 @@ pub(super) fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.strip_suffix('s')?.parse().ok())
 }
 
-/// Seconds of the drain delay in an environment.
+/// Returns the seconds of the drain delay in an environment.
 pub(super) fn drain_seconds(environment: &Value) -> u64 {
     seconds(&environment["CANDOR_DRAIN_DELAY"]).unwrap_or(DRAIN_SECONDS)
 }
@@ -129,7 +129,7 @@ mod tests {
     use crate::deploy::documents::parse;
     use crate::deploy::host::unit_entries;
 
-    /// Documents of the folder, each with the rules for it.
+    /// Returns the documents of the folder, each with the rules for it.
     fn documents() -> Vec<(&'static [Rule], Value)> {
         let api = parse(include_str!("../../../docs/deploy/kubernetes/api.yaml")).unwrap().remove(0);
         let pod = api["spec"]["template"]["spec"].clone();

@@ -6,7 +6,7 @@ use crate::workspace::{Kind, Package, Workspace};
 
 const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
-/// Crates that exist for tests, and are dev-dependencies everywhere but in one another.
+/// Crates for tests. Other crates may have them as dev-dependencies only.
 const FOR_TESTS: [&str; 5] =
     ["candor-store-testkit", "candor-test-postgres", "candor-test-redis", "candor-test-smtp", "candor-e2e"];
 /// Libraries below the ports and the stores: the tables of resources, the index of words, fair shares of work.
@@ -16,11 +16,11 @@ const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "c
 
 struct Row {
     package: &'static str,
-    /// The workspace's crates that it may name under `[dependencies]`.
+    /// Crates of the workspace that the crate may name under `[dependencies]`.
     may: Vec<&'static str>,
-    /// Packages that it must not reach through any chain of normal dependencies.
+    /// Packages that the crate must not reach through any chain of normal dependencies.
     never: &'static [&'static str],
-    /// The only packages of other projects that it may name. `None` allows all.
+    /// Packages of other projects that the crate may name; `None` allows all.
     only: Option<&'static [&'static str]>,
 }
 
@@ -64,7 +64,7 @@ fn service() -> Vec<Row> {
     vec![
         domain,
         Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
-        // Pure libraries: what they name of other crates they compute with.
+        // Pure libraries: they compute, and have no other crates of the workspace.
         Row { only: Some(&[]), ..Row::new("candor-search-index", &[DOMAIN], &["tokio"]) },
         Row {
             only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
@@ -74,7 +74,7 @@ fn service() -> Vec<Row> {
         Row::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
         Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
         Row::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
-        // A pure machine: it names what is queued and claimed, and nothing that could do it.
+        // A pure state machine: it knows deliveries and claims, and no crate that executes them.
         Row {
             only: Some(&[]),
             ..Row::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
@@ -109,7 +109,7 @@ fn outside() -> Vec<Row> {
             &[DOMAIN, &["candor-port-limits"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
-        // Stands alone: programs of other people depend on it.
+        // The client library stands alone, because programs of other projects depend on it.
         Row::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
         Row::new(
             "candor-app",
@@ -174,7 +174,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     Ok(findings)
 }
 
-/// Findings for the dependencies in the manifest. Dev-dependencies are free.
+/// Returns findings for the dependencies in the manifest. Dev-dependencies are free.
 fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
     let counted = package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = counted.filter_map(|name| {
@@ -193,7 +193,7 @@ fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest)
     wrong.collect()
 }
 
-/// Findings for dependencies of dependencies.
+/// Returns findings for dependencies of dependencies.
 fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| reached(name)).map(|name| {
@@ -204,7 +204,7 @@ fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     wrong.collect()
 }
 
-/// A line for each package that this one reaches through normal dependencies: name, version, place.
+/// Returns a line for each package that this one reaches through normal dependencies: name, version and path.
 fn tree(package: &str) -> Outcome<String> {
     output(&mut cargo(&["tree", "--quiet", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]))
 }
@@ -213,7 +213,7 @@ fn list(names: &[&str]) -> String {
     if names.is_empty() { "none of the workspace".to_owned() } else { names.join(", ") }
 }
 
-/// A manifest's path and text, to say where a dependency is named.
+/// Path and text of a manifest, to locate the line that names a dependency.
 struct Manifest<'a> {
     path: String,
     text: &'a str,

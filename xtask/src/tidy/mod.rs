@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 
-/// A broken rule: its place, the problem and the correction.
+/// A broken rule: its location, the problem and the correction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,
@@ -37,7 +37,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A text file of the repository; the path is relative to the root, with slashes.
+/// A text file of the repository. The path is relative to the root, with slashes.
 struct SourceFile {
     path: String,
     text: String,
@@ -74,7 +74,7 @@ fn check(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// Every text file that git has or would add.
+/// Returns every text file that git has or would add.
 fn source_files() -> Outcome<Vec<SourceFile>> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let names = output(&mut program("git", &list))?;

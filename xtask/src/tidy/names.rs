@@ -29,8 +29,8 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// The sources of libraries; tests and programs of the project itself name things for themselves. The client
-/// library has the names of the API, and no other crate's types beside its own.
+/// Returns `true` for sources of libraries. Tests and programs of the project name things for themselves. The
+/// client library has the names of the API, and no other crate uses its types.
 fn is_source(path: &str) -> bool {
     path.starts_with("crates/")
         && !path.starts_with("crates/client/")

@@ -3,9 +3,9 @@
 use super::{Finding, SourceFile};
 use std::collections::BTreeSet;
 
-/// Folder with the headings.
+/// Folder of the contract, whose headings are the valid references.
 const CONTRACT: &str = "docs/contract/";
-/// The letters of the decisions.
+/// Letters of the sections in the decisions.
 const SECTIONS_OF_DECISIONS: std::ops::RangeInclusive<char> = 'A'..='G';
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
@@ -19,7 +19,7 @@ fn may_refer(path: &str) -> bool {
     [".rs", ".sql", ".md"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// The first words of a file's headings, such as `§4.1`, `A13` and `G`.
+/// Returns the first words of a file's headings, such as `§4.1`, `A13` and `G`.
 fn headings(file: &SourceFile) -> impl Iterator<Item = &str> {
     let titles = file.text.lines().filter(|line| line.starts_with('#'));
     titles.filter_map(|line| line.trim_start_matches('#').split_whitespace().next())
@@ -39,12 +39,12 @@ fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
     findings
 }
 
-/// The text of a comment. Empty on a line without one.
+/// Returns the text of a comment; empty for a line without one.
 fn comment(line: &str) -> &str {
     line.find("//").map_or("", |at| line[at..].trim_start_matches('/'))
 }
 
-/// Every `§` with its number, except after the name of an RFC.
+/// Returns every `§` with its number, except after the name of an RFC.
 fn sections(prose: &str) -> Vec<String> {
     let found = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
     found
@@ -58,7 +58,7 @@ fn sections(prose: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every word such as `A13`: a letter of the decisions and a number.
+/// Returns every word such as `A13`: a letter of the decisions and a number.
 fn decisions(prose: &str) -> Vec<String> {
     let words = prose.split(|c: char| !c.is_alphanumeric() && c != '_');
     let is_decision = |word: &&str| {

@@ -4,7 +4,7 @@ use super::{Finding, SourceFile};
 
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
-/// A handler names a decision and a view. The rest belongs into the use case or the domain.
+/// Maximum length of an HTTP handler in lines. It selects a use case and a response; the rest belongs into these.
 const HANDLER_LINES: usize = 25;
 const HANDLERS: &str = "crates/http/src/routes/";
 
@@ -51,8 +51,8 @@ struct Function<'a> {
     is_handler: bool,
 }
 
-/// The functions of a file in the layout of rustfmt, where a function ends at the first brace below its first
-/// letter. Attributes and docs do not count.
+/// Returns the functions of a file in the layout of rustfmt, where a function ends at the first brace below its
+/// first letter. Attributes and docs do not count.
 fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));
@@ -65,7 +65,7 @@ fn functions(text: &str) -> Vec<Function<'_>> {
     found.collect()
 }
 
-/// The lines before the body of a function that begins at the first of these.
+/// Returns the lines before the body of a function that begins at the first of these.
 fn signature<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
     let ends = lines.iter().position(|line| line.ends_with(['{', ';', '}'])).unwrap_or(0);
     lines[..=ends].iter().copied()
@@ -92,7 +92,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// Number of lines of the function that begins at the first of these.
+/// Returns the number of lines of the function that begins at the first of these.
 fn length(lines: &[&str]) -> usize {
     let first = lines[0];
     if first.ends_with(['}', ';']) {

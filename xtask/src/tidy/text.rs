@@ -10,7 +10,7 @@ const MACHINE_FOLDERS: [&str; 6] = ["home", "Users", "root", "work", "farm", "wo
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // A snapshot or a spreadsheet's file holds what a program wrote, its blanks and line ends included.
+    // Snapshots and spreadsheets are written by programs, and keep their blanks and line ends.
     let written_by_a_program = file.path.ends_with(".snap") || file.path.ends_with(".csv");
     if !written_by_a_program && !file.text.is_empty() && !file.text.ends_with('\n') {
         let last = file.text.lines().count();

@@ -6,7 +6,7 @@ use crate::text::has_word;
 use crate::workspace::{Package, Workspace};
 use std::path::Path;
 
-/// Dependencies that have an effect without a name in a source, by their linking or their features.
+/// Dependencies without a name in the sources, which have an effect by their linking or features.
 const NAMELESS: [(&str, &str); 1] = [("candor-bench", "libsqlite3-sys")];
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding> {
@@ -14,7 +14,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding>
     dependencies.chain(snapshots(files)).collect()
 }
 
-/// The dependencies of a package whose crate's name stands in none of its sources.
+/// Returns the dependencies of a package that none of its sources name.
 fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     let manifest = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest);
     let folder = manifest.parent().unwrap_or_else(|| Path::new(""));
@@ -40,7 +40,7 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     found.collect()
 }
 
-/// The snapshots whose names no test beside them has.
+/// Returns the snapshots whose names no test beside them has.
 fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
     let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
         let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };

@@ -7,7 +7,7 @@ const OPENERS: [&str; 16] = [
     "So long", "The same", "It", "Its",
 ];
 const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
-/// Further words that no test name has.
+/// Further words that test names must not contain.
 const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
 /// Maximum length of a test name.
 const TEST_NAME_CHARS: usize = 60;
@@ -46,7 +46,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     found.map(|(rule, line)| Finding::new(&file.path, line, rule.advice())).collect()
 }
 
-/// The broken rules with their lines.
+/// Returns the broken rules with their lines.
 fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
     let mut found = Vec::new();
     let mut add = |rule: Rule, line| found.push((rule, line));
@@ -100,7 +100,7 @@ fn is_vague(test_name: &str) -> bool {
         || test_name.split('_').any(|word| PEOPLE.contains(&word) || VAGUE.contains(&word))
 }
 
-/// Contiguous comment lines of one kind: first line, marker and joined text.
+/// Returns contiguous comment lines of one kind: first line, marker and joined text.
 fn comments(source: &str) -> Vec<(usize, &str, String)> {
     let mut blocks: Vec<(usize, &str, String)> = Vec::new();
     let mut previous = None;
@@ -133,7 +133,7 @@ fn names_people(text: &str) -> bool {
         .any(|word| PEOPLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
 }
 
-/// Whether the line has a closure with the parameter `it`, also beside other parameters or in a pattern.
+/// Returns `true` if the line has a closure with the parameter `it`, also beside other parameters or in a pattern.
 fn binds_it(line: &str) -> bool {
     let parts: Vec<&str> = line.split('|').collect();
     let between = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();

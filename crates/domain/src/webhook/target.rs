@@ -83,7 +83,7 @@ impl Verdict {
     /// A3, F1).
     ///
     /// # Errors
-    /// Returns the flaw of the field.
+    /// Returns the error of the field.
     pub fn check(self) -> Result<(), ValueError> {
         match self {
             Self::Allowed => Ok(()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::body::bounds;
 use super::shapes::Member;
 
-/// The key under which a schema keeps the other types that it refers to, until the document has one place for all.
+/// Member of a schema with the other types that it refers to. [`take_components`] moves them to the document.
 const COMPONENTS: &str = "components";
 
 /// Returns the schema of an answer of this type.

@@ -40,7 +40,7 @@ impl std::fmt::Display for KeyName {
     }
 }
 
-/// Place of a sealed value. A value opens only with the context that it was sealed with.
+/// Purpose, tenant and row of a sealed value. A value opens only with the context that it was sealed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealContext<'a> {
     /// Kind of value, such as a webhook secret.
@@ -52,7 +52,7 @@ pub struct SealContext<'a> {
 }
 
 impl SealContext<'_> {
-    /// Encodes the place as associated data of the cipher. The encoding is unambiguous.
+    /// Encodes the context as associated data of the cipher. The encoding is unambiguous.
     fn bound(&self) -> Vec<u8> {
         let tenant = self.tenant.map(Tenant::to_bytes);
         let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |id| id.as_slice()), self.row];
@@ -106,7 +106,7 @@ impl Vault {
         self.keys.iter().map(|key| &key.name)
     }
 
-    /// Seals bytes for a place. Opening them needs the same place.
+    /// Seals bytes for the purpose, tenant and row of a context. Opening them needs the same context.
     ///
     /// # Errors
     /// [`NoRandomness`] if there is none for the nonce.
@@ -134,7 +134,7 @@ impl Vault {
         self.keys.first().is_some_and(|key| by == Some(key.name.id.as_bytes()))
     }
 
-    /// Opens a value that was sealed for a place.
+    /// Opens a value that was sealed for a context.
     ///
     /// # Errors
     /// [`UnsealError`].

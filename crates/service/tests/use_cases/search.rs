@@ -49,7 +49,7 @@ async fn unindexed_rows_are_found_up_to_a_limit() {
     let search_of = async || {
         search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
     };
-    // Up to the number of rows that one upload can leave unindexed, and above.
+    // One upload can leave 10,000 rows unindexed. The limit is above that.
     for waiting in [10_000, 29_998] {
         world.store.set_waiting(waiting);
         assert_eq!(json(&search_of().await.unwrap())["data"][0]["id"], ada.to_string(), "{waiting}");

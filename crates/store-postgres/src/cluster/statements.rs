@@ -40,7 +40,7 @@ pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
     statements
 }
 
-/// Returns `true` if a check reads the rows of a part.
+/// Returns `true` if the text of a check contains the name of a part of the statement.
 fn names_part(check: &str, part: &str) -> bool {
     check.split(|sign: char| !sign.is_ascii_alphanumeric()).any(|word| word == part)
 }

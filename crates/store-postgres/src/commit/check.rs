@@ -18,14 +18,14 @@ type RowConditions = BTreeMap<(&'static str, &'static str), Vec<(i64, [u8; 16], 
 /// Conditions on unique values: table and column.
 type ValueConditions = BTreeMap<(&'static str, &'static str), Vec<(i64, [u8; 16], SqlValue)>>;
 
-/// Conditions on the rows that are stored under one tenant, each with its place among all conditions.
+/// Conditions on the rows that are stored under one tenant, each with its position among all conditions.
 struct Query {
     sql: Sql,
     /// Placeholder of the tenant.
     tenant: String,
     rows: RowConditions,
     values: ValueConditions,
-    /// Expressions that return the place of a condition that does not hold, or null.
+    /// Expressions that return the position of a condition that does not hold, or null.
     places: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ impl Query {
         self.places.push(format!("CASE WHEN {expression} THEN NULL ELSE {place}::bigint END"));
     }
 
-    /// Binds ids and places of conditions.
+    /// Binds the ids of rows and the positions of their conditions, as two arrays.
     fn bind_keys(&mut self, keys: &[(i64, [u8; 16])]) -> (String, String) {
         let ids = self.sql.ids(keys.iter().map(|(_, id)| *id));
         (ids, self.sql.many(Type::Int, keys.iter().map(|(place, _)| SqlValue::Int(*place))))

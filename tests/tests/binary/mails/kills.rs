@@ -46,7 +46,7 @@ const POINTS: [KillPoint; 9] = [
     KillPoint::AfterTheRecord,
 ];
 
-/// Runs all kill points in parallel, each in its own place, so that their leases expire at the same time.
+/// Runs all kill points in parallel, each in its own installation, so that their leases expire at the same time.
 fn kills(place: impl Fn() -> Option<Installation> + Sync) {
     thread::scope(|scope| {
         for point in POINTS {

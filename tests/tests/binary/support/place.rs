@@ -43,12 +43,12 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// Creates a place with the embedded database in a new folder.
+    /// Creates an installation with the embedded database in a new folder.
     pub(crate) fn sqlite() -> Self {
         Self { folder: Folder::new(), settings: Vec::new(), _database: None }
     }
 
-    /// Creates a place with a new, migrated database. Prints a notice and returns `None` without PostgreSQL.
+    /// Creates an installation with a new, migrated database. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn postgres() -> Option<Self> {
         if is_spread() {
             return Self::on_a_cluster();
@@ -58,7 +58,7 @@ impl Installation {
         Some(place)
     }
 
-    /// Creates a place with a distributed database, cloned from a template because distributing tables takes long.
+    /// Creates an installation with a distributed database, cloned from a template because distributing tables takes long.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
             candor(&Self::with_database(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
@@ -69,14 +69,14 @@ impl Installation {
         Some(Self { _database: Some(database), ..place })
     }
 
-    /// Creates a place with an empty database. Prints a notice and returns `None` without PostgreSQL.
+    /// Creates an installation with an empty database. Prints a notice and returns `None` without PostgreSQL.
     pub(crate) fn empty_postgres() -> Option<Self> {
         let database = TestDatabase::empty().unwrap()?;
         let place = Self::with_database(database.url());
         Some(Self { _database: Some(database), ..place })
     }
 
-    /// Creates a place with a database on a server that the test started.
+    /// Creates an installation with a database on a server that the test started.
     pub(crate) fn with_database(url: &str) -> Self {
         let settings = [("CANDOR_DATABASE_URL", url), ("CANDOR_MASTER_KEY", MASTER_KEY)];
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
