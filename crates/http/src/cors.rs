@@ -10,7 +10,8 @@ use actix_web::http::header::{
 const REQUEST_HEADERS: &str = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match";
 /// Response headers that pages may read beyond the CORS-safelisted ones.
 const RESPONSE_HEADERS: &str = "Candor-Should-Retry, ETag, Idempotent-Replayed, Location, Retry-After, \
-                                X-Dry-Run, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+                                X-Dry-Run, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, \
+                                X-Request-Id";
 /// Time for which a browser may cache the preflight answer, in seconds.
 const MAX_AGE: &str = "600";
 

@@ -19,8 +19,8 @@ use crate::route::BASE;
 
 /// Content security policy of the reference. External resources are forbidden; inline styles are allowed because
 /// the page uses them.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' \
+                      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 pub(crate) const READ_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 

@@ -81,7 +81,8 @@ pub(crate) fn outcome(answer: Answer) -> Answer {
         200 => ("Invitation accepted", "Your account is active. You can close this page."),
         404 => (
             "This invitation cannot be accepted",
-            "It was accepted already, has expired, or was replaced by a newer one. Ask whoever invited you for a new link.",
+            "It was accepted already, has expired, or was replaced by a newer one. Ask whoever invited you for a \
+             new link.",
         ),
         429 => ("Too many attempts", "Wait a minute, then open the link from the invitation again."),
         500.. => ("That did not work", "The service has a problem. Open the link again in a while."),

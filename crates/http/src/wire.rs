@@ -101,7 +101,8 @@ fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorRe
     let client = address::client(peer, &HeaderMap::new(), &[]).address;
     let rate_limit = api.services.limits.look_failures(address::bucket(client), api.services.clock.now());
     format!(
-        "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n{should_retry}x-request-id: {id}\r\n\
+        "content-length: {length}\r\ncontent-type: application/json\r\ncache-control: no-store\r\n\
+         {should_retry}x-request-id: {id}\r\n\
          x-ratelimit-limit: {}\r\nx-ratelimit-remaining: {}\r\nx-ratelimit-reset: {}\r\n\r\n",
         rate_limit.limit, rate_limit.remaining, rate_limit.reset_at_seconds,
     )

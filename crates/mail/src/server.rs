@@ -56,7 +56,8 @@ pub enum InvalidSmtpUrl {
     Host,
     /// A parameter is unknown or has an invalid value.
     #[error(
-        "has a parameter that is not known: there is tls=required, tls=none for smtp://, and timeout=60s of 1s to 600s"
+        "has a parameter that is not known: there is tls=required, tls=none for smtp://, and timeout=60s of 1s to \
+         600s"
     )]
     Parameter,
     /// A password would be sent unencrypted.

@@ -132,11 +132,13 @@ async fn blocking<T: Send + 'static>(
 
 /// Query that returns `true` if the newest events have a position that this server's transactions have not
 /// reached. It reads 1,000 events by an index: a start must not read the whole log.
-const FEED_IS_AHEAD: &str = "SELECT COALESCE(max(position), 0) >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() \
+const FEED_IS_AHEAD: &str = "SELECT COALESCE(max(position), 0) >= \
+    pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() \
     FROM (SELECT position FROM events ORDER BY created_at DESC LIMIT 1000) AS newest";
 
 /// Query for the distance from a new event to the last stored one, and for the current offset.
-const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint - feed_offset(), feed_offset() \
+const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint \
+    - feed_offset(), feed_offset() \
     FROM events";
 
 /// Raises the feed offset after a restore. The feed position of an event is its transaction id plus
@@ -159,7 +161,8 @@ async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError
 /// Statement that sets the feed offset.
 pub(crate) fn raise_feed(offset: i64) -> String {
     format!(
-        "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT {offset}::bigint'"
+        "CREATE OR REPLACE FUNCTION feed_offset() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE \
+         AS 'SELECT {offset}::bigint'"
     )
 }
 
@@ -190,16 +193,19 @@ mod tests {
         for table in by_tenant().chain(on_every_node()).chain(on_coordinator()) {
             *lists.entry(table).or_default() += 1;
         }
-        let tables = "SELECT c.relname::text FROM pg_class AS c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition \
-                      AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname";
+        let tables = "SELECT c.relname::text FROM pg_class AS c WHERE c.relkind IN ('r', 'p') \
+                      AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname";
         let tables = rows(&options, tables).await;
         for table in &tables {
             assert_eq!(lists.get(table.as_str()), Some(&1), "{table} is listed once, by its scope");
         }
         assert_eq!(lists.len(), tables.len(), "{lists:?}");
-        let unique = "SELECT t.relname || ' ' || i.relname FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid \
-                      JOIN pg_class AS t ON t.oid = x.indrelid JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = x.indkey[0] \
-                      WHERE x.indisunique AND a.attname <> 'tenant_id' AND t.relnamespace = 'public'::regnamespace";
+        let unique = "SELECT t.relname || ' ' || i.relname FROM pg_index AS x JOIN pg_class AS i \
+                      ON i.oid = x.indexrelid \
+                      JOIN pg_class AS t ON t.oid = x.indrelid JOIN pg_attribute AS a ON a.attrelid = t.oid \
+                      AND a.attnum = x.indkey[0] \
+                      WHERE x.indisunique AND a.attname <> 'tenant_id' \
+                      AND t.relnamespace = 'public'::regnamespace";
         for index in rows(&options, unique).await {
             let table = index.split(' ').next().unwrap();
             assert!(!by_tenant().any(|name| name == table), "{index} does not begin with the tenant");

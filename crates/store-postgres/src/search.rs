@@ -57,7 +57,8 @@ impl SearchIndex for PostgresStore {
             "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
              AS w (number, segment_id, first, last) CROSS JOIN LATERAL (SELECT b.first_key, b.body {of} \
              AND b.first_key >= coalesce((SELECT b.first_key {of} AND b.first_key <= w.first \
-             ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key OFFSET 0) AS f"
+             ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key \
+             OFFSET 0) AS f"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
         let found =
@@ -78,7 +79,8 @@ impl SearchIndex for PostgresStore {
         let segments = sql.ids(wanted.iter().map(|(segment, _)| *segment));
         let chunks = sql.many(Type::Int, wanted.iter().map(|(_, number)| SqlValue::Int(i64::from(*number))));
         sql.push(&format!(
-            "SELECT w.number, c.body FROM UNNEST({numbers}, {segments}, {chunks}) AS w (number, segment_id, chunk) \
+            "SELECT w.number, c.body \
+             FROM UNNEST({numbers}, {segments}, {chunks}) AS w (number, segment_id, chunk) \
              CROSS JOIN LATERAL (SELECT body FROM search_chunks WHERE tenant_id = {tenant} \
              AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
         ));
@@ -118,7 +120,8 @@ impl SearchIndex for PostgresStore {
         let mut sql = Sql::default();
         let (before, most) = (sql.bind(SqlValue::Time(before)), sql.bind(SqlValue::Int(most.into())));
         sql.push(&format!(
-            "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at LIMIT {most}"
+            "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at \
+             LIMIT {most}"
         ));
         let gone = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
         for (tenant, segment) in &gone {
@@ -142,7 +145,8 @@ impl SearchIndex for PostgresStore {
             tenant.map(|tenant| format!("WHERE tenant_id = {}", sql.id(tenant.to_bytes()))).unwrap_or_default();
         let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
-            "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name LIMIT {most}"
+            "SELECT tenant_id, table_name, after_id FROM search_backlog {whose} ORDER BY tenant_id, table_name \
+             LIMIT {most}"
         ));
         self.read(&sql, backlog).await
     }
@@ -177,9 +181,9 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     // Lookups by key, because the planner misjudges a mostly empty table. A slow statement would block the
     // writers of these rows.
     sql.push(&format!(
-        "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) CROSS JOIN LATERAL \
-         (SELECT q.id FROM search_pending AS q WHERE q.tenant_id = {tenant} AND q.table_name = {table} AND q.id = u.id \
-         AND q.version = u.version FOR UPDATE SKIP LOCKED) AS p), \
+        "WITH mine AS MATERIALIZED (SELECT p.id FROM UNNEST({ids}, {versions}) AS u (id, version) \
+         CROSS JOIN LATERAL (SELECT q.id FROM search_pending AS q \
+         WHERE q.tenant_id = {tenant} AND q.table_name = {table} AND q.id = u.id AND q.version = u.version FOR UPDATE SKIP LOCKED) AS p), \
          gone AS (DELETE FROM search_pending WHERE tenant_id = {tenant} AND table_name = {table} \
          AND id = ANY(ARRAY(SELECT id FROM mine)) RETURNING 1) SELECT {some}"
     ));
@@ -193,8 +197,8 @@ fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
     let count = sql.bind(SqlValue::Int(i64::try_from(change.replaced.len()).unwrap_or(i64::MAX)));
     let all = assert_sql(&format!("(SELECT count(*) FROM gone) = {count}"), OVERTAKEN);
     sql.push(&format!(
-        "WITH gone AS (UPDATE search_segments SET replaced_at = {at} WHERE tenant_id = {tenant} AND id = ANY({ids}) \
-         AND replaced_at IS NULL RETURNING 1) SELECT {all}"
+        "WITH gone AS (UPDATE search_segments SET replaced_at = {at} WHERE tenant_id = {tenant} \
+         AND id = ANY({ids}) AND replaced_at IS NULL RETURNING 1) SELECT {all}"
     ));
     sql
 }
@@ -209,8 +213,8 @@ fn gone_on(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
     };
     let mine = assert_sql("(SELECT count(*) FROM gone) = 1", OVERTAKEN);
     sql.push(&format!(
-        "WITH gone AS ({change} WHERE tenant_id = {tenant} AND table_name = {name} AND after_id = {after} RETURNING 1) \
-         SELECT {mine}"
+        "WITH gone AS ({change} WHERE tenant_id = {tenant} AND table_name = {name} AND after_id = {after} \
+         RETURNING 1) SELECT {mine}"
     ));
     sql
 }
@@ -229,7 +233,8 @@ fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
     ];
     let values = cells.map(|cell| head.bind(cell)).join(", ");
     head.push(&format!(
-        "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) VALUES ({values})"
+        "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) \
+         VALUES ({values})"
     ));
     let (own, segment) = (blocks.tenant(tenant), blocks.id(*id));
     let first = blocks.many(Type::Bytes, it.blocks.iter().map(|block| SqlValue::Bytes(block.first.clone())));

@@ -50,8 +50,8 @@ async fn migrated_schema_equals_the_compared_schema() {
     let Some(database) = support::database() else { return };
     let columns = "SELECT c.table_name, c.column_name, c.is_nullable = 'YES' FROM information_schema.columns AS c \
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
-                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' AND NOT t.relispartition \
-                   ORDER BY c.table_name, c.column_name COLLATE \"C\"";
+                   WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' \
+                   AND NOT t.relispartition ORDER BY c.table_name, c.column_name COLLATE \"C\"";
     let mut found: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     let client = support::client(database.url()).await;
     for row in client.query(columns, &[]).await.unwrap() {
@@ -85,11 +85,12 @@ fn declared(kind: Type) -> &'static str {
 async fn declared_columns_have_name_type_and_nullability() {
     let Some(database) = support::database() else { return };
     let client = support::client(database.url()).await;
-    let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') \
-                  AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
+    let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace \
+                  AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
     let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(there, TABLES.iter().map(|table| table.name.to_owned()).collect());
-    let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns WHERE table_schema = 'public' \
+    let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns \
+                   WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
     for table in copy::tables() {
         let there = client.query(columns, &[&table.name]).await.unwrap();

@@ -102,7 +102,8 @@ async fn foreign_key_check_planned_on_an_empty_table_uses_the_index() {
     // Sessions report their scans at the latest when they end.
     until(
         &other,
-        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'candor'",
+        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() \
+         AND application_name = 'candor'",
     )
     .await;
     assert_eq!(whole_reads(&other, "departments").await, before);

@@ -33,8 +33,8 @@ const INDEXED: &str =
     "DELETE FROM search_pending WHERE tenant_id = ? AND table_name = ? AND id = ? AND version = ?";
 const REPLACED: &str =
     "UPDATE search_segments SET replaced_at = ? WHERE tenant_id = ? AND id = ? AND replaced_at IS NULL";
-const ADD_SEGMENT: &str = "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, fences) \
-    VALUES (?, ?, ?, ?, ?, ?, ?)";
+const ADD_SEGMENT: &str = "INSERT INTO search_segments (tenant_id, id, table_name, documents, newest, oldest, \
+    fences) VALUES (?, ?, ?, ?, ?, ?, ?)";
 const ADD_BLOCK: &str = "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) VALUES (?, ?, ?, ?)";
 const ADD_CHUNK: &str = "INSERT INTO search_chunks (tenant_id, segment_id, number, body) VALUES (?, ?, ?, ?)";
 const TABLES_THAT_WAIT: &str =

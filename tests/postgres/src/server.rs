@@ -70,7 +70,8 @@ impl Server {
             // tests.
             let _ = writeln!(
                 std::io::stderr(),
-                "skipped: the tests on PostgreSQL, for there is none; set {URL_VARIABLE} or PG_BIN_DIR, or run `cargo xtask test`"
+                "skipped: the tests on PostgreSQL, for there is none; set {URL_VARIABLE} or PG_BIN_DIR, or run \
+                 `cargo xtask test`"
             );
         }
         Ok(cluster.map(|cluster| Self { url: cluster.url(), others: vec![], _cluster: Some(cluster) }))

@@ -247,7 +247,8 @@ fn in_doubt(reach: ChangeReach) {
     let answer = thread::scope(|scope| {
         let writer = &mut writer;
         let written = scope.spawn(move || writer.write("in-doubt"));
-        let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INTO observations%')";
+        let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
+                     AND query LIKE '%INTO observations%')";
         assert!(wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(), "it is saved at once");
         test.pair.primary.kill().unwrap();
         written.join().unwrap()

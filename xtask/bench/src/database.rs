@@ -80,7 +80,8 @@ impl Database {
     /// Prepares the connection for many rows that are known to be right. They are not worth a flush each.
     pub(crate) fn begin_load(&self) -> Result {
         self.run_by_store(
-            "SET session_replication_role = replica; SET synchronous_commit = off; SET maintenance_work_mem = '256MB'",
+            "SET session_replication_role = replica; SET synchronous_commit = off; \
+             SET maintenance_work_mem = '256MB'",
             "PRAGMA foreign_keys = off; PRAGMA cache_size = -1000000",
         )
     }

@@ -49,7 +49,8 @@ fn machine(postgres: &str) -> String {
     let memory = memory.map_or_else(String::new, |kib| format!(", {} GB of memory", (kib * 1024) / 1_000_000_000));
     let system = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(
-        "- {cores} cores ({processor}){memory}\n- {} {}, databases on {}\n- PostgreSQL {postgres}, SQLite as bundled\n",
+        "- {cores} cores ({processor}){memory}\n- {} {}, databases on {}\n\
+         - PostgreSQL {postgres}, SQLite as bundled\n",
         env::consts::OS,
         system.trim(),
         temporary_file_system(),

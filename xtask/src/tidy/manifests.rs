@@ -28,7 +28,8 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         } else if is_dependency_list(&section) && !line.is_empty() && !line.starts_with('#') && !is_inherited(line)
         {
             let says = format!(
-                "`{line}` does not take its version from the root, write `….workspace = true` and the version there"
+                "`{line}` does not take its version from the root, write `….workspace = true` and the version \
+                 there"
             );
             findings.push(Finding::new(&file.path, number, says));
         }

@@ -20,7 +20,8 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
             &file.path,
             FILE_LINES + 1,
             format!(
-                "the file has {lines} lines, at most {FILE_LINES} are allowed: divide it by the purpose of its parts"
+                "the file has {lines} lines, at most {FILE_LINES} are allowed: divide it by the purpose of its \
+                 parts"
             ),
         ));
     }

@@ -163,8 +163,8 @@ impl ApiKey {
     /// `true` if the person that the key shall act for is in the key's data set.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks. [`DomainError::Unprocessable`]
-    /// for a person who does not exist.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks.
+    /// [`DomainError::Unprocessable`] for a person who does not exist.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -206,10 +206,10 @@ impl ApiKey {
     /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, and for an end after the
-    /// caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key that may do more
-    /// than the caller, and for any change of another person's key by a bound key. [`DomainError::Conflict`] for a
-    /// revoked key.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, and for an end
+    /// after the caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key
+    /// that may do more than the caller, and for any change of another person's key by a bound key.
+    /// [`DomainError::Conflict`] for a revoked key.
     pub fn update(
         &self,
         patch: Patch,
@@ -240,8 +240,8 @@ impl ApiKey {
     /// Replaces the secret. The previous secret stays valid for `overlap_seconds`.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts longer,
-    /// [`DomainError::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts
+    /// longer, [`DomainError::Conflict`] for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,

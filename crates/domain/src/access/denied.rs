@@ -57,8 +57,8 @@ impl PermissionDenied {
                 "An API key that acts for a person cannot do this, unless that person is an org admin."
             }
             Self::CannotGrant => {
-                "An API key cannot grant scopes, access levels or expiry dates beyond its own; one that acts for a \
-                 person manages keys of that person only."
+                "An API key cannot grant scopes, access levels or expiry dates beyond its own; one that acts for \
+                 a person manages keys of that person only."
             }
             Self::OwnerNotAdmin => "The owner of an org objective must have the role org_admin.",
             Self::OtherPerson => {
@@ -66,16 +66,16 @@ impl PermissionDenied {
             }
             Self::AuthorOnly => "Only the author and org admins may change this observation.",
             Self::NotBelow => {
-                "The owner does not report to the person that the API key acts for. Send that person, or one who reports \
-                 to them."
+                "The owner does not report to the person that the API key acts for. Send that person, or one who \
+                 reports to them."
             }
             Self::OwnReview => {
-                "This organization requires reviews, and a review is never done by the owner or author. Use the API key \
-                 of another reviewer."
+                "This organization requires reviews, and a review is never done by the owner or author. Use the \
+                 API key of another reviewer."
             }
             Self::AboutOneself => {
-                "A summary is not approved, returned or shared by the person it is about. Use the API key of another \
-                 reviewer."
+                "A summary is not approved, returned or shared by the person it is about. Use the API key of \
+                 another reviewer."
             }
             Self::NotTheSubject => {
                 "Feedback on a summary is given by the person it is about. Use an API key of theirs."

@@ -255,7 +255,8 @@ impl Caller {
     /// Requires admin context of this kind.
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`], [`PermissionDenied::AdminKeyRequired`], [`PermissionDenied::ActsForPerson`].
+    /// [`PermissionDenied::AdminRequired`], [`PermissionDenied::AdminKeyRequired`],
+    /// [`PermissionDenied::ActsForPerson`].
     pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionDenied> {
         let (has, denied) = match context {
             AdminContext::Data => (self.is_data_admin(), PermissionDenied::AdminRequired),

@@ -131,7 +131,8 @@ impl Access {
     /// Checks what does not depend on the request: environment, scope and sight, in this order (decision A13).
     ///
     /// # Errors
-    /// [`PermissionDenied::TestKey`], [`PermissionDenied::LiveKey`], [`PermissionDenied::MissingScope`], [`PermissionDenied::ActsForPerson`].
+    /// [`PermissionDenied::TestKey`], [`PermissionDenied::LiveKey`], [`PermissionDenied::MissingScope`],
+    /// [`PermissionDenied::ActsForPerson`].
     pub fn admit(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         match self.environment {
             Some(Environment::Live) => caller.require_live()?,

@@ -135,7 +135,8 @@ impl Conversation {
     /// Changes title and participants. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do not exist.
+    /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do
+    /// not exist.
     pub fn update(
         &self,
         patch: &Patch,

@@ -95,8 +95,8 @@ impl Conversation {
     /// Adds a message with a notice to each other participant.
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] if the conversation is archived, [`DomainError::Unprocessable`] for an author who is not
-    /// a participant.
+    /// [`DomainError::Conflict`] if the conversation is archived, [`DomainError::Unprocessable`] for an author who
+    /// is not a participant.
     pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, DomainError> {
         self.must_be_in_use("add_message")?;
         let author = draft.author.id.filter(|id| self.participant_ids.contains(id));

@@ -48,8 +48,8 @@ impl Draft {
     /// Requires that the caller may create this objective, before its owner is looked up (decisions B5, C6, C10).
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`]; [`PermissionDenied::OwnReview`] for an objective of the caller's own that skips a required
-    /// review.
+    /// [`PermissionDenied::AdminRequired`]; [`PermissionDenied::OwnReview`] for an objective of the caller's own
+    /// that skips a required review.
     pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), PermissionDenied> {
         require_org_writer(self.scope, caller)?;
         if review != Review::Required || self.first_status() == Status::Proposed {

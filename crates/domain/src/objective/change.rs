@@ -152,8 +152,9 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin. [`PermissionDenied::NotBelow`] if the
-    /// caller may not set objectives for the owner. [`DomainError::Unprocessable`] for an owner who does not exist.
+    /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
+    /// [`PermissionDenied::NotBelow`] if the caller may not set objectives for the owner.
+    /// [`DomainError::Unprocessable`] for an owner who does not exist.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
@@ -193,8 +194,8 @@ impl Objective {
     /// Updates the objective. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, and for a status that PATCH
-    /// cannot reach.
+    /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, and for a status that
+    /// PATCH cannot reach.
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
             let attempted = patch.status.map_or("update", StringEnum::word);

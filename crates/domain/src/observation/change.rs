@@ -201,8 +201,8 @@ impl Observation {
     /// Updates an active observation. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for an archived observation (decision D9), [`DomainError::Unprocessable`] for attributes
-    /// that cannot be referred to.
+    /// [`DomainError::Conflict`] for an archived observation (decision D9), [`DomainError::Unprocessable`] for
+    /// attributes that cannot be referred to.
     pub fn update(
         &self,
         patch: &Patch,

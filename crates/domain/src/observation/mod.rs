@@ -77,8 +77,8 @@ pub struct Observation {
     pub attribute_ids: Vec<AttributeId>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: Date,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above that
-    /// person, the author, the requester of its assignment and org admins do.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
+    /// that person, the author, the requester of its assignment and org admins do.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Visibility>")]
     pub visibility: Visibility,

@@ -226,8 +226,8 @@ impl Employee {
     /// Creates a person: pending if they are invited, otherwise active (§3.3, §4.3).
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for invalid references, [`DomainError::Conflict`] for an e-mail address or
-    /// external id that another person has.
+    /// Returns [`DomainError::Unprocessable`] for invalid references, [`DomainError::Conflict`] for an e-mail
+    /// address or external id that another person has.
     pub fn create(
         id: EmployeeId,
         draft: Draft,
@@ -267,8 +267,9 @@ impl Employee {
     /// Updates a person, or returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for invalid references, a reporting cycle or fields that an HR system
-    /// manages. Returns [`DomainError::Conflict`] for an e-mail address or external id that another person has.
+    /// Returns [`DomainError::Unprocessable`] for invalid references, a reporting cycle or fields that an HR
+    /// system manages. Returns [`DomainError::Conflict`] for an e-mail address or external id that another person
+    /// has.
     pub fn update(
         &self,
         patch: &Patch,

@@ -205,8 +205,8 @@ impl Invitation {
     /// Accepts the invitation.
     ///
     /// # Errors
-    /// Returns [`DomainError::NotFound`] unless the invitation is pending, so that clients cannot tell used, expired
-    /// and unknown tokens apart.
+    /// Returns [`DomainError::NotFound`] unless the invitation is pending, so that clients cannot tell used,
+    /// expired and unknown tokens apart.
     pub fn accept(&self, at: Timestamp) -> Result<Self, DomainError> {
         if self.state(at) != State::Pending {
             return Err(DomainError::NotFound);

@@ -81,8 +81,8 @@ impl Employee {
     /// Activates an invited person who accepts (§3.3, decision D6).
     ///
     /// # Errors
-    /// Returns [`DomainError::NotFound`] unless the person is pending, so that clients cannot tell used from unknown
-    /// tokens.
+    /// Returns [`DomainError::NotFound`] unless the person is pending, so that clients cannot tell used from
+    /// unknown tokens.
     pub fn accept_invitation(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         if self.status != Status::PendingInvite {
             return Err(DomainError::NotFound);

@@ -33,8 +33,8 @@ impl Summary {
     /// Both rules bind org admins too (decision B5).
     ///
     /// # Errors
-    /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`], [`PermissionDenied::OwnReview`] or
-    /// [`PermissionDenied::OnlyShared`].
+    /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],
+    /// [`PermissionDenied::OwnReview`] or [`PermissionDenied::OnlyShared`].
     pub fn may_be_acted_on_by(
         &self,
         caller: &Caller,

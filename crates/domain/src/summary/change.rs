@@ -198,8 +198,8 @@ impl Summary {
     /// Creates a summary with the status `draft`.
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for people, objectives and observations that do not exist or cannot be
-    /// included.
+    /// Returns [`DomainError::Unprocessable`] for people, objectives and observations that do not exist or cannot
+    /// be included.
     pub fn create(
         id: SummaryId,
         draft: Draft,
@@ -244,8 +244,8 @@ impl Summary {
     /// keeps them.
     ///
     /// # Errors
-    /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and [`DomainError::Unprocessable`]
-    /// for objectives and observations that cannot be added.
+    /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and
+    /// [`DomainError::Unprocessable`] for objectives and observations that cannot be added.
     pub fn update(
         &self,
         shown: &Self,

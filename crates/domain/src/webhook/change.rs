@@ -30,7 +30,8 @@ const READ_ONLY: &[&str] =
 const URL: Field<rule::Url<ReceiverUrl>> = Field::with_about(
     "url",
     rule::url(URL_CHARS, ReceiverUrl::parse),
-    "It must not contain a user or password. 422 if public DNS does not know the host or one of its addresses is private.",
+    "It must not contain a user or password. 422 if public DNS does not know the host or one of its addresses is \
+     private.",
 );
 const EVENT_TYPES: Field<Checked<Topics>> = Field::with_about("event_types", TOPICS, "Duplicates are removed.");
 const ACTIVE: Field<Flag> =
@@ -289,7 +290,8 @@ impl Subscription {
             to: Recipients::OrgAdmins,
             title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
             body: format!(
-                "The last {} attempts failed, over more than 24 hours. Delivery is paused until the subscription is made active again.",
+                "The last {} attempts failed, over more than 24 hours. Delivery is paused until the subscription \
+                 is made active again.",
                 self.streak.failures
             ),
             target: AuditTarget { kind: Self::NAME.to_owned(), id: self.id.to_string() },

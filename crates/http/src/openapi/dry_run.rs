@@ -16,8 +16,8 @@ const EFFECTS: &str = "DryRun";
 pub(super) fn schemas() -> Vec<Member> {
     let status = json!({"type": "integer", "minimum": 200, "maximum": 299});
     let data = json!({"type": ["object", "null"], "additionalProperties": true});
-    let about_data = "Body that the response would have. Ids and secrets that the request would make are null. Null if \
-                      the response would have no body.";
+    let about_data = "Body that the response would have. Ids and secrets that the request would make are null. \
+                      Null if the response would have no body.";
     let about_changes = "Changed members by name, as in the audit log. Empty for a new resource.";
     let changes = json!({"type": "object", "additionalProperties": reference_to("FieldChange")});
     let members = vec![

@@ -19,7 +19,8 @@ const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
         .description(
-            "Lists the observations that the key sees, newest day first. Archived ones are listed only on request.",
+            "Lists the observations that the key sees, newest day first. Archived ones are listed only on \
+             request.",
         )
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
@@ -47,8 +48,8 @@ const ROUTES: &[Route] = &[
     Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
         .named("archiveObservation", "Archive an observation")
         .description(
-            "Archives an observation. Search and default lists no longer contain it, and it cannot be changed. 409 \
-             if it is already archived.",
+            "Archives an observation. Search and default lists no longer contain it, and it cannot be changed. \
+             409 if it is already archived.",
         )
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)

@@ -24,8 +24,8 @@ const ROUTES: &[Route] = &[
     Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
         .named("createSummary", "Create a draft of a summary")
         .description(
-            "Creates a draft of a summary. A key that acts for a person writes as that person: this is the default \
-             of `author_id`, and another author is a 403.",
+            "Creates a draft of a summary. A key that acts for a person writes as that person: this is the \
+             default of `author_id`, and another author is a 403.",
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),

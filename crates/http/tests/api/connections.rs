@@ -153,7 +153,8 @@ async fn connection_survives_an_unread_request_body() {
     let body = "x".repeat(60_000);
     let refused = |length: usize| {
         format!(
-            "POST /v1/departments HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+            "POST /v1/departments HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n"
         )
     };
     let last = "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -203,7 +204,8 @@ async fn large_body_and_large_answer_arrive_complete() {
     let file = format!("email,first_name,last_name\r\n{rows}");
     let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
     let sent = format!(
-        "POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\ncontent-length: {}\r\n\r\n{file}",
+        "POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n\
+         content-length: {}\r\n\r\n{file}",
         file.len()
     );
     let answer = it.talk(sent.as_bytes()).await;

@@ -93,8 +93,8 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
         "BEGIN; LOCK TABLE events, api_keys, invitations IN ACCESS EXCLUSIVE MODE; \
          CREATE TABLE {CREDENTIAL_TENANTS} (hash bytea NOT NULL, tenant_id uuid NOT NULL, PRIMARY KEY (hash)); \
          INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS}; \
-         CREATE TABLE {FEED_POSITIONS} (tenant_id uuid NOT NULL, position bigint NOT NULL, PRIMARY KEY (tenant_id)) \
-         WITH (fillfactor = 50); \
+         CREATE TABLE {FEED_POSITIONS} (tenant_id uuid NOT NULL, position bigint NOT NULL, \
+         PRIMARY KEY (tenant_id)) WITH (fillfactor = 50); \
          INSERT INTO {FEED_POSITIONS} SELECT t.tenant_id, pg_current_xact_id()::text::bigint + feed_offset() \
          FROM ({TENANTS}) AS t; \
          ALTER TABLE events ALTER COLUMN position DROP DEFAULT"
@@ -111,8 +111,8 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
 pub(super) fn copied_tables(last: i64) -> String {
     format!(
         "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
-         INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint FROM ({TENANTS}) AS t \
-         ON CONFLICT (tenant_id) DO NOTHING; {}",
+         INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint \
+         FROM ({TENANTS}) AS t ON CONFLICT (tenant_id) DO NOTHING; {}",
         tell_all_wanted()
     )
 }
@@ -158,8 +158,9 @@ fn next_position() -> Vec<String> {
         // Citus propagates a function to all nodes, later ones included, only if its `CREATE` is a statement of
         // its own.
         format!(
-            "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid, unwanted bigint) RETURNS bigint LANGUAGE plpgsql AS $$ \
-             DECLARE place bigint; subscribed bigint; BEGIN {} RETURNING f.position, f.wanted & unwanted INTO place, subscribed; \
+            "CREATE OR REPLACE FUNCTION {NEXT_POSITION}(tenant uuid, unwanted bigint) RETURNS bigint \
+             LANGUAGE plpgsql AS $$ DECLARE place bigint; subscribed bigint; BEGIN {} \
+             RETURNING f.position, f.wanted & unwanted INTO place, subscribed; \
              IF subscribed <> 0 THEN RAISE EXCEPTION '{CHECK_PREFIX}{SUBSCRIBED}'; END IF; RETURN place; END $$",
             count_up("tenant")
         ),

@@ -16,7 +16,8 @@ pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
     );
     let line = format!(
         "(WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
-         SELECT b.id, e.manager_id, 1::bigint FROM ({below}) AS b CROSS JOIN LATERAL {first} WHERE e.manager_id IS NOT NULL \
+         SELECT b.id, e.manager_id, 1::bigint FROM ({below}) AS b CROSS JOIN LATERAL {first} \
+         WHERE e.manager_id IS NOT NULL \
          UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
          WHERE e.manager_id IS NOT NULL AND s.depth < {MAX_DEPTH}) \
          SELECT descendant_id, ancestor_id, depth FROM line) AS n",
@@ -24,7 +25,8 @@ pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
         next = manager_of(&tenant, "s.ancestor_id"),
     );
     let gone = format!(
-        "DELETE FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id IN ({below}) AND NOT EXISTS \
+        "DELETE FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id IN ({below}) \
+         AND NOT EXISTS \
          (SELECT 1 FROM {line} WHERE n.descendant_id = l.descendant_id AND n.ancestor_id = l.ancestor_id)"
     );
     let new = format!(

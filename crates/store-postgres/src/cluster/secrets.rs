@@ -24,7 +24,8 @@ pub(super) fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str
         for hash in hashes.collect::<Vec<_>>() {
             let hash = statement.sql.bind(hash);
             let text = format!(
-                "INSERT INTO {CREDENTIAL_TENANTS} (hash, tenant_id) VALUES ({hash}, {tenant}) ON CONFLICT (hash) DO NOTHING"
+                "INSERT INTO {CREDENTIAL_TENANTS} (hash, tenant_id) VALUES ({hash}, {tenant}) \
+                 ON CONFLICT (hash) DO NOTHING"
             );
             statement.part("", &text);
         }

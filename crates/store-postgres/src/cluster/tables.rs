@@ -57,8 +57,8 @@ pub(crate) fn count_up(tenant: &str) -> String {
 /// Statement that records the wanted event types of every tenant.
 pub(crate) fn tell_all_wanted() -> String {
     format!(
-        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position, wanted) SELECT tenant_id, 0, bit_or(wanted) FROM webhooks \
-         GROUP BY tenant_id ON CONFLICT (tenant_id) DO UPDATE SET wanted = excluded.wanted"
+        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position, wanted) SELECT tenant_id, 0, bit_or(wanted) \
+         FROM webhooks GROUP BY tenant_id ON CONFLICT (tenant_id) DO UPDATE SET wanted = excluded.wanted"
     )
 }
 

@@ -17,7 +17,8 @@ use crate::sql::Sql;
 const MANY: usize = 50;
 
 /// Tables over one page with fewer than 100 estimated rows, which were probably never analyzed.
-const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
+const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class \
+    WHERE relnamespace = current_schema()::regnamespace \
     AND relkind = 'r' AND reltuples < 100 AND pg_relation_size(oid) > 8192";
 
 /// Number of rows that this process has written. Clones share the count.

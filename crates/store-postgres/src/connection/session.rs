@@ -200,7 +200,8 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
     };
     if !settled {
         tracing::warn!(
-            "the server's messages are not in English and lc_messages may not be set: some passing troubles will be reported as defects"
+            "the server's messages are not in English and lc_messages may not be set: some passing troubles will \
+             be reported as defects"
         );
     }
 }

@@ -13,7 +13,8 @@ use crate::sql::row::{flag, int};
 /// Query for the state of a standby, sent after each read. A server still in recovery cannot have accepted writes
 /// before. The second column is the replication lag in milliseconds: the age of the last replayed change, or 0 if
 /// a connected standby has replayed everything received.
-pub(crate) const STANDING: &str = "SELECT pg_is_in_recovery(), (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
+pub(crate) const STANDING: &str = "SELECT pg_is_in_recovery(), \
+    (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
     AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \
     ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000 END)::bigint";
 /// Query for the identity of a database, which a standby shares only with its primary.

@@ -33,12 +33,14 @@ const LOCK: i64 = 0x0063_616e_646f_7202;
 
 /// Query for the number of service connections to this database: other sessions with the default application name,
 /// or with the name of this session.
-const SERVICES: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
+const SERVICES: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+    AND pid <> pg_backend_pid() \
     AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
 
 /// Query for the number of service connections on all nodes of a cluster, without connections between the nodes.
 const SERVICES_ON_NODES: &str = "SELECT count(*) FROM citus_stat_activity WHERE datname = current_database() \
-    AND global_pid <> citus_backend_gpid() AND backend_type = 'client backend' AND application_name IN ($1, 'candor')";
+    AND global_pid <> citus_backend_gpid() AND backend_type = 'client backend' \
+    AND application_name IN ($1, 'candor')";
 
 /// Maximum time to wait for the sessions of a service that was just stopped.
 const PATIENCE: Duration = Duration::from_secs(2);

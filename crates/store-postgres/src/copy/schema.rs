@@ -19,17 +19,22 @@ const BEGIN: &str =
     "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
 /// Makes the progress table known to every node of a cluster, for services that connect to any of them. Statements
 /// on the shards of a table then run one after the other, as changes of foreign keys require.
-const BEGIN_ON_NODES: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; SELECT citus_add_local_table_to_metadata('copy_progress')";
-const STEP: &str = "INSERT INTO copy_progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+const BEGIN_ON_NODES: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; \
+                              SELECT citus_add_local_table_to_metadata('copy_progress')";
+const STEP: &str = "INSERT INTO copy_progress (name, value) VALUES ($1, $2) \
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// Query for the foreign keys of all tables in the schema.
-const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, c.conrelid::regclass::text, pg_get_constraintdef(c.oid) \
+const REFERENCES: &str = "SELECT quote_ident(c.conname)::text, \
+    c.conrelid::regclass::text, pg_get_constraintdef(c.oid) \
     FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conparentid = 0 \
-    AND c.connamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'organizations'::regclass) ORDER BY c.conname";
+    AND c.connamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'organizations'::regclass) \
+    ORDER BY c.conname";
 
 /// Query for the feed offset that places the next event after a given position and after every stored event.
 const OFFSET: &str = "SELECT greatest(feed_offset(), \
-    greatest($1::bigint, (SELECT max(position) FROM events)) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
+    greatest($1::bigint, (SELECT max(position) FROM events)) - \
+    pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
 
 /// Queues the copied rows for the full-text index, like rows from before the search existed.
 pub(super) const TO_BE_INDEXED: &str = "INSERT INTO search_backlog \

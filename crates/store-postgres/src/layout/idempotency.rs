@@ -14,7 +14,8 @@ pub(crate) const REPLAYED: &str = "replayed";
 pub(super) const REPLAY_COLUMNS: &str = "key, fingerprint, status, sealed, created_at, expires_at";
 
 /// Clause that overwrites an existing key. The expression for the status follows, then an optional condition.
-pub(super) const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+pub(super) const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE \
+    SET fingerprint = excluded.fingerprint, \
     sealed = excluded.sealed, created_at = excluded.created_at, expires_at = excluded.expires_at, status =";
 
 /// Assumption of a change set about its idempotency key. Only a cluster uses it.

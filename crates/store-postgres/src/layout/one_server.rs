@@ -89,7 +89,8 @@ impl Layout for OneServer {
         let (tenant, columns) = (&statement.tenant, columns.join(", "));
         let replay = format!(
             "INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) SELECT {tenant}, u.* \
-             FROM (SELECT {hurry} AS set) AS hurry, UNNEST({columns}) AS u ({REPLAY_COLUMNS}) WHERE hurry.set <> '' \
+             FROM (SELECT {hurry} AS set) AS hurry, UNNEST({columns}) AS u ({REPLAY_COLUMNS}) \
+             WHERE hurry.set <> '' \
              {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1"
         );
         statement.named_part("replay", "", &replay);
@@ -113,10 +114,12 @@ impl Layout for OneServer {
         let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));
         sql.push(&format!(
             "WITH RECURSIVE moved AS MATERIALIZED (SELECT u.id FROM UNNEST({moved}) AS u (id)), \
-             below AS MATERIALIZED (SELECT id FROM moved UNION SELECT l.descendant_id FROM moved AS m CROSS JOIN LATERAL \
-             (SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = m.id OFFSET 0) AS l), \
-             line (descendant_id, ancestor_id, depth) AS (\
-             SELECT b.id, e.manager_id, 1::bigint FROM below AS b CROSS JOIN LATERAL {first} WHERE e.manager_id IS NOT NULL \
+             below AS MATERIALIZED (SELECT id FROM moved UNION SELECT l.descendant_id FROM moved AS m \
+             CROSS JOIN LATERAL \
+             (SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = m.id \
+             OFFSET 0) AS l), line (descendant_id, ancestor_id, depth) AS (\
+             SELECT b.id, e.manager_id, 1::bigint FROM below AS b CROSS JOIN LATERAL {first} \
+             WHERE e.manager_id IS NOT NULL \
              UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
              WHERE e.manager_id IS NOT NULL AND s.depth < {MAX_DEPTH}), \
              gone AS (DELETE FROM reporting_lines WHERE ctid = ANY(ARRAY(\

@@ -197,7 +197,8 @@ impl PageSql {
         let tenant = &self.tenant;
         let and = if itself { format!(" UNION ALL SELECT {manager}::uuid") } else { String::new() };
         format!(
-            "SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}{and}"
+            "SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = {tenant} \
+             AND ancestor_id = {manager}{and}"
         )
     }
 
@@ -212,12 +213,13 @@ impl PageSql {
         let (than, beyond, way) =
             if listing.descending { (">=", "-infinity", " DESC") } else { ("<=", "infinity", "") };
         format!(
-            "(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT {place} FROM {name} AS r WHERE r.{column} = l.person \
+            "(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT {place} FROM {name} AS r \
+             WHERE r.{column} = l.person \
              AND {all} ORDER BY {order} LIMIT 1) AS first FROM ({people}) AS l), \
              cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL \
              ORDER BY first{way} LIMIT 1 OFFSET {limit} - 1), '{beyond}') AS last) \
-             SELECT g.id, g.place FROM firsts AS f CROSS JOIN LATERAL (SELECT r.id, {place} AS place FROM {name} AS r \
-             WHERE r.{column} = f.person AND {all} AND {place} {than} (SELECT last FROM cut) \
+             SELECT g.id, g.place FROM firsts AS f CROSS JOIN LATERAL (SELECT r.id, {place} AS place \
+             FROM {name} AS r WHERE r.{column} = f.person AND {all} AND {place} {than} (SELECT last FROM cut) \
              ORDER BY {order} LIMIT {bound}) AS g WHERE f.first {than} (SELECT last FROM cut) \
              ORDER BY {outer} LIMIT {bound})"
         )

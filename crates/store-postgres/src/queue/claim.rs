@@ -197,8 +197,10 @@ impl LeaseBuilder {
         let parts = format!(
             "RECURSIVE queue (tenant_id, webhook_id, number) AS (\
              SELECT n.tenant_id, n.webhook_id, 1::bigint FROM {first} UNION ALL \
-             SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM queue AS l CROSS JOIN LATERAL {then} WHERE l.number < {queues}), \
-             open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM queue AS l WHERE (l.tenant_id, l.webhook_id) NOT IN \
+             SELECT n.tenant_id, n.webhook_id, l.number + 1 FROM queue AS l CROSS JOIN LATERAL {then} \
+             WHERE l.number < {queues}), \
+             open AS MATERIALIZED (SELECT l.tenant_id, l.webhook_id FROM queue AS l \
+             WHERE (l.tenant_id, l.webhook_id) NOT IN \
              (SELECT b.tenant_id, b.webhook_id FROM UNNEST({}) AS b (tenant_id, webhook_id)){open})",
             busy.join(", "),
         );

@@ -44,7 +44,8 @@ pub(super) async fn keep(
             if !warned.0.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     reason = failure.text(),
-                    "the log of deliveries is kept in one table, because this role may make none: give it the right to, or removing what is old takes more and more time"
+                    "the log of deliveries is kept in one table, because this role may make none: give it the \
+                     right to, or removing what is old takes more and more time"
                 );
             }
         }
@@ -147,7 +148,8 @@ fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     let skip_locked = layout.skip_locked();
     let which = layout.address(&["webhook_id", "status", "created_at", "id"]).is_among(|columns| {
         format!(
-            "SELECT {columns} FROM deliveries_default WHERE created_at < {before} ORDER BY created_at LIMIT {most}{skip_locked}"
+            "SELECT {columns} FROM deliveries_default WHERE created_at < {before} ORDER BY created_at \
+             LIMIT {most}{skip_locked}"
         )
     });
     sql.push(&format!(

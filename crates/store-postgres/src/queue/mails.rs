@@ -83,7 +83,8 @@ impl MailQueue for PostgresStore {
 /// Table and condition of the due, unleased mails. `which` is an additional condition.
 fn due(which: &str, now: &str) -> String {
     format!(
-        "invitations WHERE {which}mail_due_at <= {now} AND (mail_leased_until IS NULL OR mail_leased_until <= {now})"
+        "invitations WHERE {which}mail_due_at <= {now} AND (mail_leased_until IS NULL \
+         OR mail_leased_until <= {now})"
     )
 }
 
@@ -191,7 +192,8 @@ fn record(
     ];
     sql.push(&format!(
         "WITH changed AS (UPDATE invitations AS i SET {sets}, version = u.seen + 1, mail_worker = NULL, \
-         mail_leased_until = NULL FROM UNNEST({}) AS u (place, tenant_id, seen, {names}) WHERE i.tenant_id = u.tenant_id \
+         mail_leased_until = NULL FROM UNNEST({}) AS u (place, tenant_id, seen, {names}) \
+         WHERE i.tenant_id = u.tenant_id \
          AND i.id = u.id AND i.version = u.seen {its_own} RETURNING u.place), \
          released AS (UPDATE invitations AS i SET mail_worker = NULL, mail_leased_until = NULL \
          FROM UNNEST({}) AS u (place, tenant_id, id) WHERE i.tenant_id = u.tenant_id AND i.id = u.id \

@@ -164,7 +164,8 @@ impl<'r> RecordBuilder<'r> {
         if let Some(tenant) = &self.tenant {
             let ids = arrays(&self.deltas, &["id"]).join("");
             return format!(
-                "SELECT 1 FROM webhooks WHERE tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id FOR NO KEY UPDATE"
+                "SELECT 1 FROM webhooks WHERE tenant_id = {tenant} AND id = ANY({ids}) \
+                 ORDER BY id FOR NO KEY UPDATE"
             );
         }
         let queues = unnest(&self.deltas, "p", &["tenant_id", "id"]);
@@ -188,10 +189,10 @@ impl<'r> RecordBuilder<'r> {
         let columns: Vec<_> = self.deliveries.iter().map(|(name, _)| *name).collect();
         let these = unnest(&self.deliveries, "u", &columns);
         format!(
-            "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, u.delivery_id, j.tuple FROM {these} CROSS JOIN LATERAL \
-             (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id AND j.webhook_id = u.webhook_id \
-             AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND j.worker = {worker} AND j.attempt = u.attempt \
-             ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j)"
+            "mine AS MATERIALIZED (SELECT u.place, u.next, u.due_at, u.delivery_id, j.tuple FROM {these} \
+             CROSS JOIN LATERAL (SELECT ctid AS tuple FROM delivery_jobs AS j WHERE j.tenant_id = u.tenant_id \
+             AND j.webhook_id = u.webhook_id AND j.event_id >= u.event_id AND j.event_id <= u.event_id \
+             AND j.worker = {worker} AND j.attempt = u.attempt ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j)"
         )
     }
 
@@ -338,10 +339,11 @@ const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
 /// Assignments that add deltas `p` to subscriptions `w`. `LEAST` and `GREATEST` ignore nulls.
 fn health_sets() -> String {
     format!(
-        "failures = CASE WHEN p.ends_streak THEN p.failures ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
+        "failures = CASE WHEN p.ends_streak THEN p.failures \
+         ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
          failing_since = CASE WHEN p.ends_streak THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
-         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status ELSE p.last_status END, \
-         last_delivery_at = GREATEST(w.last_delivery_at, p.last_at)",
+         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status \
+         ELSE p.last_status END, last_delivery_at = GREATEST(w.last_delivery_at, p.last_at)",
         MOST = u32::MAX,
     )
 }

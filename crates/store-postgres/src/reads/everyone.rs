@@ -31,7 +31,8 @@ impl Everyone for PostgresStore {
         let limit = sql.bind(SqlValue::Int(i64::from(limit)));
         // In a live data set the tenant id equals the organization's id.
         sql.push(&format!(
-            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id LIMIT {limit}",
+            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id \
+             LIMIT {limit}",
             columns(Organization::TABLE, "")
         ));
         let found = self.apart(&sql, versioned::<Organization>).await?;
@@ -60,7 +61,8 @@ impl Everyone for PostgresStore {
         let keys = sql.ids(used.iter().map(|(_, id, _)| id.to_bytes()));
         let times = sql.many(Type::Time, used.iter().map(|(_, _, time)| SqlValue::Time(*time)));
         sql.push(&format!(
-            "UPDATE api_keys AS k SET last_used_at = u.at FROM UNNEST({tenants}, {keys}, {times}) AS u (tenant_id, id, at) \
+            "UPDATE api_keys AS k SET last_used_at = u.at \
+             FROM UNNEST({tenants}, {keys}, {times}) AS u (tenant_id, id, at) \
              WHERE k.tenant_id = u.tenant_id AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)"
         ));
         self.apart(&sql, |_| Ok(())).await.map(drop)

@@ -164,12 +164,15 @@ fn sql(tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>, most: u3
     let is_wanted = if is_wanted.is_empty() { "true".to_owned() } else { is_wanted.join(" AND ") };
     sql.push(&format!(
         "WITH horizon AS MATERIALIZED ({horizon} AS place), \
-         looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events WHERE tenant_id = {tenant} \
-         AND created_at >= {oldest} AND position < (SELECT place FROM horizon){behind} ORDER BY position, id LIMIT {most}), \
+         looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events \
+         WHERE tenant_id = {tenant} \
+         AND created_at >= {oldest} AND position < (SELECT place FROM horizon){behind} ORDER BY position, id \
+         LIMIT {most}), \
          wanted AS (SELECT position, id FROM looked_at WHERE wanted ORDER BY position, id LIMIT {rows}), \
          last AS (SELECT position, id FROM looked_at ORDER BY position DESC, id DESC LIMIT 1), \
          found AS (SELECT true AS is_event, position, id, 0::bigint AS looked_at, false AS held_back FROM wanted \
-         UNION ALL SELECT false, (SELECT position FROM last), (SELECT id FROM last), (SELECT count(*) FROM looked_at), \
+         UNION ALL SELECT false, (SELECT position FROM last), (SELECT id FROM last), \
+         (SELECT count(*) FROM looked_at), \
          EXISTS (SELECT 1 FROM events WHERE tenant_id = {tenant} AND position >= (SELECT place FROM horizon))) \
          SELECT f.is_event, f.position, f.id, f.looked_at, f.held_back, {} FROM found AS f LEFT JOIN LATERAL \
          (SELECT * FROM events WHERE f.is_event AND tenant_id = {tenant} AND id = f.id OFFSET 0) AS e ON true \

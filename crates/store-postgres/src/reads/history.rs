@@ -25,7 +25,8 @@ impl History for PostgresStore {
         let (tenant, key) = (sql.tenant(tenant), sql.bind(SqlValue::Text(key.as_str().to_owned())));
         let now = sql.bind(SqlValue::Time(now));
         sql.push(&format!(
-            "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key = {key} AND expires_at > {now}"
+            "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key = {key} \
+             AND expires_at > {now}"
         ));
         self.find(&sql, stored_replay).await
     }
@@ -70,9 +71,10 @@ fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at:
     let column = condition.split(' ').next().unwrap_or_default();
     let passing_over = layout.skip_locked();
     sql.push(&format!(
-        "WITH doomed AS MATERIALIZED (SELECT tenant_id, {key} FROM {table} WHERE {condition} {at} ORDER BY {column} \
-         LIMIT {most}{passing_over}), \
-         gone AS (DELETE FROM {table} AS t USING doomed AS d WHERE t.tenant_id = d.tenant_id AND t.{key} = d.{key} RETURNING 1) \
+        "WITH doomed AS MATERIALIZED (SELECT tenant_id, {key} FROM {table} WHERE {condition} {at} \
+         ORDER BY {column} LIMIT {most}{passing_over}), \
+         gone AS (DELETE FROM {table} AS t USING doomed AS d WHERE t.tenant_id = d.tenant_id \
+         AND t.{key} = d.{key} RETURNING 1) \
          SELECT count(*) FROM gone"
     ));
     sql

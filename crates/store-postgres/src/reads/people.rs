@@ -28,9 +28,10 @@ impl People for PostgresStore {
         // table has statistics.
         sql.push(&format!(
             "WITH these (id) AS (SELECT * FROM UNNEST({people})), above (id) AS (SELECT id FROM these UNION \
-             SELECT a.ancestor_id FROM these AS t CROSS JOIN LATERAL (SELECT l.ancestor_id FROM reporting_lines AS l \
-             WHERE l.tenant_id = {tenant} AND l.descendant_id = t.id OFFSET 0) AS a) \
-             SELECT {tenant}::uuid, {tenant}::uuid, coalesce((SELECT version FROM reporting_trees WHERE tenant_id = {tenant}), 0) \
+             SELECT a.ancestor_id FROM these AS t CROSS JOIN LATERAL (SELECT l.ancestor_id \
+             FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id = t.id OFFSET 0) AS a) \
+             SELECT {tenant}::uuid, {tenant}::uuid, coalesce((SELECT version FROM reporting_trees \
+             WHERE tenant_id = {tenant}), 0) \
              UNION ALL SELECT a.id, e.manager_id, -1::bigint FROM above AS a CROSS JOIN LATERAL \
              (SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = a.id OFFSET 0) AS e \
              WHERE e.manager_id IS NOT NULL"
@@ -60,12 +61,14 @@ impl People for PostgresStore {
             .map(|status| {
                 let status = sql.bind(status);
                 format!(
-                    "(SELECT * FROM employees WHERE tenant_id = {tenant} AND manager_id = m.id AND status = {status} {order} LIMIT {most})"
+                    "(SELECT * FROM employees WHERE tenant_id = {tenant} AND manager_id = m.id \
+                     AND status = {status} {order} LIMIT {most})"
                 )
             })
             .collect();
         sql.push(&format!(
-            "SELECT {} FROM UNNEST({managers}) AS m (id) CROSS JOIN LATERAL (SELECT * FROM ({}) AS r {order} LIMIT {most}) AS e",
+            "SELECT {} FROM UNNEST({managers}) AS m (id) CROSS JOIN LATERAL (SELECT * FROM ({}) AS r {order} \
+             LIMIT {most}) AS e",
             columns(Employee::TABLE, "e."),
             runs.join(" UNION ALL "),
         ));
@@ -78,7 +81,8 @@ impl People for PostgresStore {
         let (tenant, above, below) = (sql.tenant(tenant), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));
         sql.push(&format!(
             "SELECT (SELECT version FROM reporting_trees WHERE tenant_id = {tenant}), \
-             EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {above} AND descendant_id = {below})"
+             EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {above} \
+             AND descendant_id = {below})"
         ));
         let found = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
         let (tree, reports) = found.unwrap_or_default();

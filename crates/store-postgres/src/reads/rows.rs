@@ -94,7 +94,8 @@ impl Rows for PostgresStore {
         let (until, most) = (sql.bind(until), sql.bind(SqlValue::Int(i64::from(most))));
         let (columns, table, by) = (columns(kind.table(), ""), kind.table().name, by.name);
         sql.push(&format!(
-            "SELECT tenant_id, {columns} FROM {table} WHERE {by} <= {until} ORDER BY {by}, tenant_id, id LIMIT {most}"
+            "SELECT tenant_id, {columns} FROM {table} WHERE {by} <= {until} ORDER BY {by}, tenant_id, id \
+             LIMIT {most}"
         ));
         self.read(&sql, |row| Ok((owner(row)?, kind.read(row)?))).await
     }

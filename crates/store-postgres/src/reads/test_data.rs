@@ -43,8 +43,8 @@ impl PostgresStore {
         // A row of another partition may have an equal `ctid`. It belongs to the same tenant, so it is deleted
         // too.
         sql.push(&format!(
-            "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid FROM {table} \
-             WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
+            "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid \
+             FROM {table} WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
         ));
         let (nodes, transaction) = (self.nodes.clone(), Transaction::alone(sql));
         let counted =

@@ -54,8 +54,8 @@ impl Webhooks for PostgresStore {
         let columns = columns(Delivery::TABLE, "");
         let under = |word: &&str| {
             format!(
-                "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {queue} AND status = '{word}' \
-                 AND created_at = {at} AND id = {delivery} LIMIT 1)"
+                "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {queue} \
+                 AND status = '{word}' AND created_at = {at} AND id = {delivery} LIMIT 1)"
             )
         };
         let runs: Vec<_> = Status::words().iter().map(under).collect();
@@ -117,7 +117,8 @@ fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenan
     // Only the primary key has this order; the index of the feed begins with the tenant too.
     sql.push(&format!(
         "SELECT u.tenant_id, {columns} FROM UNNEST({tenants}, {ids}) AS u (tenant_id, id) CROSS JOIN LATERAL \
-         (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id LIMIT 1) AS e"
+         (SELECT * FROM events WHERE tenant_id = u.tenant_id AND id >= u.id AND id <= u.id ORDER BY id \
+         LIMIT 1) AS e"
     ));
     sql
 }

@@ -15,13 +15,14 @@ use crate::sql::Sql;
 const SIGNS: [(&str, &str); 3] = [
     (
         "unsupported startup parameter",
-        "a pooler refuses what the URL sets: name it in PgBouncer's ignore_startup_parameters and set it for the role",
+        "a pooler refuses what the URL sets: name it in PgBouncer's ignore_startup_parameters and set it for the \
+         role",
     ),
     ("\" already exists", IN_TRANSACTION_MODE),
     ("\" does not exist", IN_TRANSACTION_MODE),
 ];
-const IN_TRANSACTION_MODE: &str = "a pooler gives each transaction to another session: use its session mode, or PgBouncer \
-    from 1.21 with max_prepared_statements";
+const IN_TRANSACTION_MODE: &str = "a pooler gives each transaction to another session: use its session mode, or \
+    PgBouncer from 1.21 with max_prepared_statements";
 const PREPARED: &str = "prepared statement \"";
 
 /// Appends the remedy to an error text that a pooler caused.

@@ -3,7 +3,8 @@
 /// Restricts the planner to plans along an index, in its order. A statement is usually planned while the queue is
 /// empty. A scan and sort of the whole table then looks as good as any index. That plan would stay until the next
 /// `ANALYZE`, when a million deliveries may be queued.
-pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true), \
+pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true), \
+    set_config('enable_sort', 'off', true), \
     set_config('enable_incremental_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), \
     set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), \
     set_config('enable_hashagg', 'off', true)";
@@ -17,6 +18,7 @@ pub(crate) const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
 /// the indexes of lists, which begin with the tenant too.
 pub(crate) fn webhook(wanted: &str, tenant: &str, id: &str, lock: &str) -> String {
     format!(
-        "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id LIMIT 1{lock})"
+        "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id \
+         LIMIT 1{lock})"
     )
 }

@@ -31,8 +31,9 @@ const GONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datn
 /// Queues 20,000 deliveries of one subscription, and some for each of 100 others. Every second subscription has
 /// its deliveries parked.
 const FILL: &str = "INSERT INTO delivery_jobs \
-    SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, lpad(to_hex(e), 32, '0')::uuid, \
-    'employee.created', 1, '2026-03-01', 'event', NULL, CASE WHEN w % 2 = 0 THEN timestamptz '2026-03-01' + e * interval '1 ms' END \
+    SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, \
+    lpad(to_hex(e), 32, '0')::uuid, 'employee.created', 1, '2026-03-01', 'event', NULL, \
+    CASE WHEN w % 2 = 0 THEN timestamptz '2026-03-01' + e * interval '1 ms' END \
     FROM (SELECT 50 AS w, e FROM generate_series(1, 20000) AS e \
     UNION ALL SELECT w, e FROM generate_series(1, 100) AS w, generate_series(1, 20) AS e WHERE w <> 50) AS q";
 
@@ -77,7 +78,8 @@ async fn long_queue_is_not_scanned_with_a_plan_for_a_short_one() {
         read(&other, indexes).await,
         read(
             &other,
-            "SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname IN ('delivery_jobs', 'webhooks')",
+            "SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables \
+             WHERE relname IN ('delivery_jobs', 'webhooks')",
         )
         .await,
     );

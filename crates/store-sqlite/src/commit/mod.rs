@@ -21,7 +21,8 @@ use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
 
 /// Stores a response for retries; an expired one is overwritten.
-const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
+const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, \
+    created_at, expires_at) \
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
     expires_at = excluded.expires_at WHERE replays.expires_at <= excluded.created_at";

@@ -141,8 +141,8 @@ impl Source {
         let mut db = Db::new(connection);
         // `busy_timeout` comes first: switching to the write-ahead log may already have to wait.
         let pragmas = format!(
-            "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} PRAGMA foreign_keys = on; \
-             PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
+            "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} \
+             PRAGMA foreign_keys = on; PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
         );
         db.batch(&pragmas).map_err(|error| failed(&error))?;
         Ok(db)

@@ -51,7 +51,8 @@ pub(crate) fn claim(
     // A parked delivery becomes due when the lease ends, in case no result is recorded.
     let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
     let text = format!(
-        "UPDATE delivery_jobs SET worker = ?1, leased_until = ?2{due} WHERE tenant_id = ?3 AND webhook_id = ?4 AND event_id = ?5"
+        "UPDATE delivery_jobs SET worker = ?1, leased_until = ?2{due} WHERE tenant_id = ?3 AND webhook_id = ?4 \
+         AND event_id = ?5"
     );
     for job in &claimed.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);

@@ -17,7 +17,8 @@ use crate::sql::{Db, Sql, Value};
 const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
 
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
-    origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+    ON CONFLICT DO NOTHING";
 
 const RESET_STREAK: &str =
     "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";

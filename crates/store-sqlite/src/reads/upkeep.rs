@@ -19,8 +19,8 @@ use crate::sql::{Db, Sql, failed};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
 
-const ADD_MASTER_KEY: &str = "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT ?1, ?2, ?3, ?4 \
-    WHERE (SELECT count(*) FROM master_keys) = ?5 ON CONFLICT DO NOTHING";
+const ADD_MASTER_KEY: &str = "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) \
+    SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM master_keys) = ?5 ON CONFLICT DO NOTHING";
 
 const TREE_CHANGED: &str =
     "UPDATE reporting_trees SET version = version + 1, changes = changes + 1 WHERE tenant_id = ?";

@@ -165,9 +165,10 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
     // The newest rows belong to the first person, who reports to no one.
     let manager = people[1];
     let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
-        INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, o.author_id, o.type, \
-        o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, o.created_at, o.updated_at, NULL, 0, \
-        o.version, o.visibility, o.requester_id FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
+        INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, \
+        o.author_id, o.type, o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, \
+        o.created_at, o.updated_at, NULL, 0, o.version, o.visibility, o.requester_id \
+        FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
     assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 100_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };
@@ -212,9 +213,8 @@ fn observation_page_is_read_in_index_order() {
     let filter = Filter { employee_id: Some(people[3]), ..Filter::default() };
     assert_eq!(
         plan(&mut db, tenant, &observations(&filter, sort, &page), &RowSource::Scan(RowFilter::default())),
-        [
-            "SEARCH t USING INDEX observations_by_employee (tenant_id=? AND employee_id=? AND archived=? AND (observation_date,id)<(?,?))"
-        ]
+        ["SEARCH t USING INDEX observations_by_employee (tenant_id=? AND employee_id=? AND archived=? \
+          AND (observation_date,id)<(?,?))"]
     );
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
     let below = observations(&filter, sort, &page);

@@ -76,7 +76,8 @@ fn declared_columns_have_name_type_and_nullability() {
     assert_eq!(there, known);
     for table in copy::tables() {
         // Generated columns are excluded: `table_xinfo` marks them as hidden.
-        let text = "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY name";
+        let text = "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 \
+                    ORDER BY name";
         let read = |row: &mut dyn CellReader| {
             Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap(), row.flag().unwrap().unwrap()))
         };

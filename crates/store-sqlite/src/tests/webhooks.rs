@@ -100,7 +100,8 @@ fn claims() -> [(Claim, Vec<&'static str>); 3] {
             Claim::SubscriptionQueues(walk.clone()),
             vec![
                 "SCAN delivery_jobs USING COVERING INDEX delivery_jobs_by_lane",
-                "SEARCH delivery_jobs USING INDEX delivery_jobs_by_lane (tenant_id=? AND webhook_id=? AND due_at>? AND due_at<?)",
+                "SEARCH delivery_jobs USING INDEX delivery_jobs_by_lane (tenant_id=? AND webhook_id=? \
+                 AND due_at>? AND due_at<?)",
             ],
         ),
         (

@@ -48,7 +48,8 @@ impl Installation {
         Self { folder: Folder::new(), settings: Vec::new(), _database: None }
     }
 
-    /// Creates an installation with a new, migrated database. Prints a notice and returns `None` without PostgreSQL.
+    /// Creates an installation with a new, migrated database. Prints a notice and returns `None` without
+    /// PostgreSQL.
     pub(crate) fn postgres() -> Option<Self> {
         if is_spread() {
             return Self::on_a_cluster();
@@ -58,7 +59,8 @@ impl Installation {
         Some(place)
     }
 
-    /// Creates an installation with a distributed database, cloned from a template because distributing tables takes long.
+    /// Creates an installation with a distributed database, cloned from a template because distributing tables
+    /// takes long.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
             candor(&Self::with_database(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();

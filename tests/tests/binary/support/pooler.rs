@@ -82,7 +82,8 @@ fn ini(mode: Mode, server: &Cluster, port: u16, keeps_statements: bool) -> Strin
         Mode::Transaction => "transaction",
     };
     format!(
-        "[databases]\n* = host={} port=5432 user=candor\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+        "[databases]\n* = host={} port=5432 user=candor\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+         listen_port = {port}\n\
          auth_type = any\nunix_socket_dir =\nmax_client_conn = 200\ndefault_pool_size = 40\npool_mode = {mode}\n",
         server.folder().display()
     )

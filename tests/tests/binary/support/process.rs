@@ -42,7 +42,8 @@ impl CommandResult {
     }
 }
 
-/// Runs a command to its end with the settings of the installation only; the test runner's own environment is removed.
+/// Runs a command to its end with the settings of the installation only; the test runner's own environment is
+/// removed.
 pub(crate) fn candor(place: &Installation, arguments: &[&str]) -> CommandResult {
     let mut command = command(place);
     finished(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())

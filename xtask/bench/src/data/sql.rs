@@ -11,11 +11,12 @@ use candor_domain::id::AttributeId;
 const COMBINATIONS: usize = 24;
 
 /// Source of texts of 400 characters, which start at different words.
-const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every decision with its \
-reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and found the cause in the logs and \
-proposed a smaller step that we could take on the same day. People from two other teams told me afterwards how much they had \
-learned from the way she explained the trade between speed and safety. Next time she could hand over earlier because the \
-last evening was long and some of the work could have been shared with the colleagues who had offered their help.";
+const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every \
+decision with its reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and \
+found the cause in the logs and proposed a smaller step that we could take on the same day. People from two other \
+teams told me afterwards how much they had learned from the way she explained the trade between speed and safety. \
+Next time she could hand over earlier because the last evening was long and some of the work could have been \
+shared with the colleagues who had offered their help.";
 
 /// Notation of values in SQL.
 impl Store {
@@ -93,10 +94,10 @@ impl Rows<'_> {
         let manager = store.id(PEOPLE, &self.manager("k"));
         let at = store.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
         format!(
-            "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, custom_fields, \
-             hris_source, created_at, updated_at, email_key, first_name_key, last_name_key, version) {} \
-             SELECT {tenant}, {id}, 'Person' || k || '@example.com', 'First' || (k % 997), 'Last' || (k % 9973), 'employee', \
-             CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {at}, {at}, \
+            "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, \
+             custom_fields, hris_source, created_at, updated_at, email_key, first_name_key, last_name_key, version) {} \
+             SELECT {tenant}, {id}, 'Person' || k || '@example.com', 'First' || (k % 997), 'Last' || (k % 9973), \
+             'employee', CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {at}, {at}, \
              'person' || k || '@example.com', 'first' || (k % 997), 'last' || (k % 9973), 1 FROM n",
             numbers(size.people)
         )
@@ -150,8 +151,8 @@ impl Rows<'_> {
             "INSERT INTO observations (tenant_id, id, employee_id, type, observation, impact, attribute_ids, \
              observation_date, created_at, updated_at, archived, version) {} \
              SELECT {tenant}, {id}, {}, CASE WHEN k % 3 = 0 THEN 'opportunity' ELSE 'strength' END, \
-             substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN substr('{WORDS}', 1 + k % 300, 120) END, \
-             {}, {}, {at}, {at}, {}, 1 FROM n",
+             substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN \
+             substr('{WORDS}', 1 + k % 300, 120) END, {}, {}, {at}, {at}, {}, 1 FROM n",
             numbers(size.observations),
             store.id(PEOPLE, &self.about()),
             self.by_combination(|chosen| store.ids(chosen)),
@@ -168,8 +169,8 @@ impl Rows<'_> {
         let ends = format!("{FIRST_DAY} + (k * 7919) % {DAYS}");
         let approved = |yes: &str, no: &str| format!("CASE WHEN k % {APPROVED} = 0 THEN {yes} ELSE {no} END");
         format!(
-            "INSERT INTO objectives (tenant_id, id, scope, owner_id, title, description, status, period_start, period_end, \
-             created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
+            "INSERT INTO objectives (tenant_id, id, scope, owner_id, title, description, status, period_start, \
+             period_end, created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
              SELECT {}, {}, 'employee', {}, 'Objective ' || k, substr('{WORDS}', 1 + k % 90, 300), {}, {}, {}, \
              {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
             numbers(size.objectives()),

@@ -116,8 +116,8 @@ pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenants: &[Text
         }
         rows.push(row(store, (number, all), tenant, &text));
         if number % BATCH == BATCH - 1 || number == all - 1 {
-            let columns = "tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, created_at, \
-                           updated_at, archived, version";
+            let columns = "tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, \
+                           created_at, updated_at, archived, version";
             database.run(&format!("INSERT INTO observations ({columns}) VALUES {}", rows.join(", ")))?;
             rows.clear();
         }

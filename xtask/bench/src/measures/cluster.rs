@@ -19,7 +19,8 @@ const NODES: usize = 3;
 const MAX_READ_COST: f64 = 12.0;
 const MAX_COMMIT_COST: f64 = 6.0;
 /// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one.
-/// The change on two unrelated servers instead of one is subtracted: both cases put twice the servers on one machine.
+/// The change on two unrelated servers instead of one is subtracted: both cases put twice the servers on one
+/// machine.
 const MAX_APART: f64 = 10.0;
 /// Statements for each request at a node without the tenant. They are the cluster's own maintenance.
 const MAX_ELSEWHERE: f64 = 0.1;
@@ -297,7 +298,8 @@ fn reads(service: &Service, people: &[Person]) -> Result<Traffic> {
 fn host(coordinator: &Database, account: &Account) -> Result<String> {
     let tenant = Store::Postgres.bytes(account.tenant());
     coordinator.text(&format!(
-        "(SELECT nodename FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('events', {tenant}))"
+        "(SELECT nodename FROM citus_shards WHERE shardid = \
+         get_shard_id_for_distribution_column('events', {tenant}))"
     ))
 }
 

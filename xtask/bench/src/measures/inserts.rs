@@ -58,17 +58,17 @@ fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &S
          WITH t AS MATERIALIZED (SELECT now() AS at, ('{{{tags}}}'::uuid[])[1 + :t : {count} + :t] AS tags, \
          'bench-' || lpad(to_hex(:k::bigint), 8, '0') || lpad(to_hex(:l::bigint), 8, '0') AS key, \
          lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || :r AS x), \
-         o AS (INSERT INTO observations (tenant_id, id, employee_id, type, observation, attribute_ids, observation_date, \
-         created_at, updated_at, archived, version) \
+         o AS (INSERT INTO observations (tenant_id, id, employee_id, type, observation, attribute_ids, \
+         observation_date, created_at, updated_at, archived, version) \
          SELECT {tenant}, {}, {person}, 'strength', '{}', tags, at::date, at, at, false, 1 FROM t), \
          m AS (INSERT INTO observation_attributes (tenant_id, attribute_id, observation_id) \
          SELECT {tenant}, tag, {} FROM t, UNNEST(tags) AS u (tag)), \
          e AS (INSERT INTO events (tenant_id, id, type, created_at, data) \
          SELECT {tenant}, {}, 'observation.created', at, '{}' FROM t), \
-         a AS (INSERT INTO audit_entries (tenant_id, id, occurred_at, action, actor_type, actor_id, actor_name, target_type, \
-         target_id, changes, request_id, ip) \
-         SELECT {tenant}, {}, at, 'observation.created', 'api_key', 'key_{}', 'bench', 'observation', 'obs_' || x || '0001', \
-         '{}', 'req_' || x || '0002', '127.0.0.1' FROM t) \
+         a AS (INSERT INTO audit_entries (tenant_id, id, occurred_at, action, actor_type, actor_id, actor_name, \
+         target_type, target_id, changes, request_id, ip) \
+         SELECT {tenant}, {}, at, 'observation.created', 'api_key', 'key_{}', 'bench', 'observation', \
+         'obs_' || x || '0001', '{}', 'req_' || x || '0002', '127.0.0.1' FROM t) \
          INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) \
          SELECT {tenant}, key, '{}'::bytea, 201, '{}'::bytea, at, at + interval '1 day' FROM t;\n",
         id(1),

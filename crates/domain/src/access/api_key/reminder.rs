@@ -36,7 +36,8 @@ impl ApiKey {
             to: Recipients::OrgAdmins,
             title: format!("The API key \u{201c}{}\u{201d} ends within {days}", self.name),
             body: format!(
-                "It ends at {end}. Requests with this key are refused from then on. Set a later expiry date to keep it."
+                "It ends at {end}. Requests with this key are refused from then on. Set a later expiry date to \
+                 keep it."
             ),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }

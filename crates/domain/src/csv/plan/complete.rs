@@ -116,8 +116,8 @@ mod tests {
             found[0].message,
             "email must be an e-mail address; first_name is required; role must be one of: employee, manager, \
              org_admin; custom.desk must be text without control characters other than tab and line ends; status \
-             must be one of: active, deactivated; department_name \"Care\" does not exist, and creating it needs an \
-             admin-level key; manager_email \"gone@example.com\" does not exist in the organization"
+             must be one of: active, deactivated; department_name \"Care\" does not exist, and creating it needs \
+             an admin-level key; manager_email \"gone@example.com\" does not exist in the organization"
         );
     }
 

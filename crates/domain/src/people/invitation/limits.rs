@@ -41,7 +41,8 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
         Err(DomainError::Conflict(Box::new(conflict)))
     };
     if mails_today >= MAILS_PER_DAY {
-        let message = "This address has received 5 invitation mails today. Send the request again after the time in `Retry-After`.";
+        let message = "This address has received 5 invitation mails today. Send the request again after the time \
+                       in `Retry-After`.";
         return refused(MailFailure::RecipientLimit.word(), seconds_until_tomorrow(at), message);
     }
     let mailed = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
@@ -50,8 +51,8 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
     if wait_millis <= 0 || mail.failure == Some(MailFailure::RecipientLimit) {
         return Ok(());
     }
-    let message = "The previous invitation mail is less than 60 seconds old. Send the request again after the time in \
-                   `Retry-After`.";
+    let message = "The previous invitation mail is less than 60 seconds old. Send the request again after the \
+                   time in `Retry-After`.";
     refused(mail.status.word(), wait_millis.saturating_add(999) / 1000, message)
 }
 

@@ -13,7 +13,8 @@ pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", answer_of::<Repor
 
 /// Example of a CSV file.
 const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,custom.location\n\
-    mara@example.com,Mara,Lindqvist,,Product,Izmir\njonas@example.com,Jonas,Okafor,mara@example.com,Product,Lagos\n";
+    mara@example.com,Mara,Lindqvist,,Product,Izmir\n\
+    jonas@example.com,Jonas,Okafor,mara@example.com,Product,Lagos\n";
 
 /// Returns the schema of the request body.
 pub(crate) fn body() -> Value {

@@ -13,7 +13,7 @@ pub(super) struct InvitationEmail {
     pub(super) subject: String,
     /// Body as plain text.
     pub(super) text: String,
-    /// The same text as HTML.
+    /// Body as HTML, with the same text.
     pub(super) html: String,
 }
 
@@ -33,17 +33,20 @@ impl InvitationEmail {
             "{greeting}\n\n\
              {invites} To accept, open this link:\n\n\
              {link}\n\n\
-             It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.\n"
+             It can be used once, until {until}. If you did not expect this mail, there is nothing you need to \
+             do.\n"
         );
         let (title, greeting, invites) = (escaped(&subject), escaped(&greeting), escaped(&invites));
         let to = escaped(link);
         let html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{title}</title></head>\n<body>\n\
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
+             <body>\n\
              <p>{greeting}</p>\n\
              <p>{invites}</p>\n\
              <p><a href=\"{to}\">Accept the invitation</a></p>\n\
              <p>If the link does not open, copy this address into a browser:<br>{to}</p>\n\
-             <p>It can be used once, until {until}. If you did not expect this mail, there is nothing you need to do.</p>\n\
+             <p>It can be used once, until {until}. If you did not expect this mail, there is nothing you need to \
+             do.</p>\n\
              </body>\n</html>\n"
         );
         Self { subject, text, html }

@@ -26,8 +26,8 @@ pub(super) fn lock_tree(first: &mut Statement, lines: &[ReportingLineChange]) {
     let tree = first.part(
         "",
         &format!(
-            "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, changes = t.changes + 1 \
-             WHERE t.version = {seen} RETURNING t.version"
+            "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, \
+             changes = t.changes + 1 WHERE t.version = {seen} RETURNING t.version"
         ),
     );
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);

@@ -53,7 +53,8 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
         ),
     );
     statement.add_check(format!(
-        "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
+        "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) \
+         FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
          WHERE NOT EXISTS (SELECT 1 FROM {found} AS f WHERE f.id = w.id AND f.number = w.number)), '1')::int"
     ));
 }
@@ -112,7 +113,8 @@ fn check_vacant(statement: &mut Statement, at: usize, id: DepartmentId) {
     let (statuses, tenant) = (statement.sql.present_statuses(), statement.tenant.clone());
     statement.check(
         &format!(
-            "NOT EXISTS (SELECT 1 FROM employees WHERE tenant_id = {tenant} AND department_id = {id} AND status = ANY({statuses}))"
+            "NOT EXISTS (SELECT 1 FROM employees WHERE tenant_id = {tenant} AND department_id = {id} \
+             AND status = ANY({statuses}))"
         ),
         &format!("{CHECK}{at}"),
     );

@@ -201,8 +201,10 @@ fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str
     statement.part(
         "",
         &format!(
-            "DELETE FROM {name} AS m {using} WHERE m.tenant_id = {tenant} AND m.{owner} = ANY({rows}) AND NOT EXISTS \
-             (SELECT 1 FROM UNNEST({owners}, {tags}) AS u (owner, tag) WHERE u.owner = m.{owner} AND u.tag = m.{member})"
+            "DELETE FROM {name} AS m {using} WHERE m.tenant_id = {tenant} AND m.{owner} = ANY({rows}) \
+             AND NOT EXISTS \
+             (SELECT 1 FROM UNNEST({owners}, {tags}) AS u (owner, tag) \
+             WHERE u.owner = m.{owner} AND u.tag = m.{member})"
         ),
     );
 }

@@ -64,7 +64,8 @@ pub(super) fn bring_forward(
     let arrays = arrays.join(", ");
     let (u, promise) = (
         "u (webhook_id, event_id, attempt, delivery_id)",
-        "(u.delivery_id IS NULL OR (j.attempt = u.attempt AND (j.delivery_id IS NULL OR j.delivery_id = u.delivery_id)))",
+        "(u.delivery_id IS NULL OR (j.attempt = u.attempt AND (j.delivery_id IS NULL \
+         OR j.delivery_id = u.delivery_id)))",
     );
     let address = layout.address(&["webhook_id", "event_id"]);
     let (columns, names, is_found) = (address.columns(), address.names("j"), address.is_same("j", "f", &tenant));
@@ -90,7 +91,8 @@ pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
     let part = statement.part(
         "",
         &format!(
-            "DELETE FROM webhooks AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} AND t.version = {seen} RETURNING 1"
+            "DELETE FROM webhooks AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
+             AND t.version = {seen} RETURNING 1"
         ),
     );
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
@@ -126,7 +128,8 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     queue(
         statement,
         &format!(
-            "SELECT {tenant}, u.webhook_id, u.event_id, u.event_type, u.attempt, u.due_at, u.origin, u.delivery_id, {due} {from}"
+            "SELECT {tenant}, u.webhook_id, u.event_id, u.event_type, u.attempt, u.due_at, u.origin, \
+             u.delivery_id, {due} {from}"
         ),
     );
     let promised = jobs.iter().filter(|job| job.delivery_id.is_some()).count();
@@ -205,7 +208,10 @@ fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
 fn queue(statement: &mut Statement, rows: &str) {
     let part = statement.part(
         "",
-        &format!("INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING RETURNING webhook_id, event_id, delivery_id"),
+        &format!(
+            "INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING \
+             RETURNING webhook_id, event_id, delivery_id"
+        ),
     );
     statement.queued.push(part);
 }

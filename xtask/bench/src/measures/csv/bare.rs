@@ -53,8 +53,10 @@ impl<'a> Bare<'a> {
         let order = store.pick("id", "rowid");
         self.database.run(&format!(
             "CREATE TEMP TABLE bare_departments AS SELECT * FROM departments WHERE tenant_id = {own}; \
-             UPDATE bare_departments SET tenant_id = {other}; INSERT INTO departments SELECT * FROM bare_departments; \
-             CREATE TEMP TABLE bare AS SELECT * FROM employees WHERE tenant_id = {own} AND email_key LIKE '{name}%' \
+             UPDATE bare_departments SET tenant_id = {other}; \
+             INSERT INTO departments SELECT * FROM bare_departments; \
+             CREATE TEMP TABLE bare AS SELECT * FROM employees WHERE tenant_id = {own} \
+             AND email_key LIKE '{name}%' \
              ORDER BY {order}; UPDATE bare SET tenant_id = {other}"
         ))?;
         let started = Instant::now();

@@ -152,7 +152,8 @@ pub(super) fn with_subscriptions(data: &DataSet<'_>, instance: &Instance) -> Res
     }
     let warm = rounds.split_off(1);
     let what = format!(
-        "Longest wait of another tenant's writer during a CSV of {SUBSCRIBED_PEOPLE} with {SUBSCRIPTIONS} subscriptions"
+        "Longest wait of another tenant's writer during a CSV of {SUBSCRIBED_PEOPLE} with {SUBSCRIPTIONS} \
+         subscriptions"
     );
     let upload = format!(", upload in {:.2} s", typical(&warm, |round| round.created));
     Ok(vec![longest_wait(instance, what, &warm, &upload)])

@@ -65,8 +65,9 @@ impl<'a> DeliveryQueue<'a> {
         let store = self.instance.store;
         let at = store.minutes_ago(1);
         self.database.run(&format!(
-            "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, \
-             delivery_id, due_at, worker) {} SELECT {}, {}, {}, '{CREATED}', 1, {at}, 'event', NULL, {at}, NULL FROM n",
+            "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
+             origin, delivery_id, due_at, worker) {} SELECT {}, {}, {}, '{CREATED}', 1, {at}, 'event', NULL, {at}, \
+             NULL FROM n",
             numbers(count),
             store.bytes(self.instance.tenant),
             store.bytes(to.0.to_bytes()),
