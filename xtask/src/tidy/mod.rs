@@ -1,6 +1,8 @@
 //! `cargo xtask tidy`: rules of the project that compilers do not check.
 
 mod arrows;
+mod circles;
+mod imports;
 mod layers;
 mod manifests;
 mod migrations;
@@ -48,6 +50,7 @@ pub(crate) fn run() -> Outcome {
     let workspace = Workspace::load()?;
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
+    findings.extend(circles::check(&files));
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
     findings.extend(references::check(&files));
