@@ -71,7 +71,7 @@ mod tests {
     use crate::people::Employee;
     use ulid::Ulid;
 
-    /// The time 2026-03-01T12:00:00Z.
+    /// Noon of 1 March 2026 in UTC.
     const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
     fn invitation() -> Invitation {
