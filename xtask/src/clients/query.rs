@@ -4,7 +4,7 @@ use super::document::{DRY_RUN, member, object, text};
 use super::model::{Member, NamedType, Rendered};
 use super::types::Type;
 use crate::process::Outcome;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const RANGE: &str = "Range";
 
@@ -80,7 +80,8 @@ impl Query {
         if bound.is_empty() {
             self.filters.push(member(field, parameter, false, &of_type));
         } else if !self.filters.iter().any(|known| known.name == field) {
-            self.filters.push(member(field, &Value::Null, false, &Type::Named(RANGE.to_owned())));
+            let bounds = json!({"description": format!("Bounds of `{field}`, both inclusive.")});
+            self.filters.push(member(field, &bounds, false, &Type::Named(RANGE.to_owned())));
         }
         Ok(())
     }
@@ -94,8 +95,8 @@ impl Query {
     pub(super) fn types(self) -> Vec<NamedType> {
         let (filter, operation) = (self.filter_name(), self.operation.clone());
         let filters = (!self.filters.is_empty())
-            .then(|| object(&filter, &format!("Filters of `{operation}`."), self.filters.clone()));
-        let query = self.name().map(|name| object(&name, &format!("Query of `{operation}`."), self.members));
+            .then(|| object(&filter, &format!("Filters of the operation `{operation}`."), self.filters.clone()));
+        let query = self.name().map(|name| object(&name, &format!("Query of the operation `{operation}`."), self.members));
         filters.into_iter().chain(query).collect()
     }
 }

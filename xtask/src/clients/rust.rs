@@ -19,6 +19,7 @@ const SECRETS: [&str; 4] = ["accept_url", "key", "secret", "token"];
 /// Adds the filters that only templates of Rust use.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("rustdoc", rustdoc);
+    environment.add_filter("setter_doc", setter_doc);
     environment.add_filter("variant", variant);
     environment.add_filter("rust_name", rust_name);
     environment.add_filter("rust_path", rust_path);
@@ -58,6 +59,37 @@ fn rustdoc(text: &str, indent: usize) -> String {
     }
     let line = |line: String| format!("{margin}/// {line}").trim_end().to_owned();
     wrapped(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the documentation of the setter of a member: the first sentence about the member that says more than its
+/// name.
+fn setter_doc(doc: &str, name: &str) -> String {
+    let mut sentence = first_sentence(doc);
+    if sentence.trim_end_matches('.').eq_ignore_ascii_case(&name.replace('_', " ")) && sentence.len() < doc.len() {
+        sentence = first_sentence(&doc[sentence.len()..]);
+    }
+    if sentence.contains(": ") {
+        return format!("Sets `{name}`. {sentence}");
+    }
+    format!("Sets `{name}`: {}", decapitalized(sentence))
+}
+
+/// Returns the first sentence; the period of `e.g.` does not end it.
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim();
+    let ends = text.match_indices(". ").map(|(place, _)| place);
+    let end = ends.filter(|end| !text[..*end].ends_with("e.g")).chain([text.len().saturating_sub(1)]).min();
+    &text[..=end.unwrap_or_default()]
+}
+
+/// Returns the text with a small first letter, unless its first word is an abbreviation.
+fn decapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let (first, second) = (letters.next(), letters.next());
+    if second.is_some_and(char::is_uppercase) {
+        return text.to_owned();
+    }
+    first.into_iter().flat_map(char::to_lowercase).chain(text.chars().skip(1)).collect()
 }
 
 /// Returns the variant for a word: `-created_at` becomes `CreatedAtDescending`, `*` becomes `All`.
@@ -129,7 +161,7 @@ pub(super) fn formatted(text: &str) -> Outcome<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parameter, rust_path, rustdoc, stored, variant};
+    use super::{parameter, rust_path, rustdoc, setter_doc, stored, variant};
 
     #[test]
     fn words_become_names_of_variants() {
@@ -149,6 +181,18 @@ mod tests {
         assert_eq!(stored("Option<Employee>", "author", "Summary"), "Option<Employee>");
         assert_eq!(stored("String", "secret", "WebhookWithSecret"), "Secret");
         assert_eq!(parameter("Option<Vec<String>>").0, "impl IntoIterator<Item = impl Into<String>>");
+    }
+
+    #[test]
+    fn setter_is_described_by_the_first_sentence_of_its_member() {
+        for (doc, expected) in [
+            ("Page size, 1 to 100. Default: 50.", "Sets `x`: page size, 1 to 100."),
+            ("URL, e.g. `https://example.com`.", "Sets `x`: URL, e.g. `https://example.com`."),
+            ("Type: a strength. Or not.", "Sets `x`. Type: a strength."),
+            ("X. Not blank.", "Sets `x`: not blank."),
+        ] {
+            assert_eq!(setter_doc(doc, "x"), expected);
+        }
     }
 
     #[test]

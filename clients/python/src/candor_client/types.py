@@ -2855,13 +2855,14 @@ class Range(TypedDict):
 
 
 class ListApiKeysFilter(TypedDict):
-    """Filters of `ListApiKeys`."""
+    """Filters of the operation `ListApiKeys`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListApiKeysQuery(TypedDict):
-    """Query of `ListApiKeys`."""
+    """Query of the operation `ListApiKeys`."""
 
     filter: NotRequired[ListApiKeysFilter]
     """Conditions that every entry matches."""
@@ -2881,7 +2882,7 @@ class ListApiKeysQuery(TypedDict):
 
 
 class ListAssignmentsFilter(TypedDict):
-    """Filters of `ListAssignments`."""
+    """Filters of the operation `ListAssignments`."""
 
     employee_id: NotRequired[str]
     """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
@@ -2898,12 +2899,14 @@ class ListAssignmentsFilter(TypedDict):
     """
 
     due_date: NotRequired[Range]
+    """Bounds of `due_date`, both inclusive."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListAssignmentsQuery(TypedDict):
-    """Query of `ListAssignments`."""
+    """Query of the operation `ListAssignments`."""
 
     filter: NotRequired[ListAssignmentsFilter]
     """Conditions that every entry matches."""
@@ -2923,7 +2926,7 @@ class ListAssignmentsQuery(TypedDict):
 
 
 class ListAttributesFilter(TypedDict):
-    """Filters of `ListAttributes`."""
+    """Filters of the operation `ListAttributes`."""
 
     name: NotRequired[str]
     """Only the attribute with this name. The whole name is compared, without case."""
@@ -2938,10 +2941,11 @@ class ListAttributesFilter(TypedDict):
     """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListAttributesQuery(TypedDict):
-    """Query of `ListAttributes`."""
+    """Query of the operation `ListAttributes`."""
 
     filter: NotRequired[ListAttributesFilter]
     """Conditions that every entry matches."""
@@ -2959,7 +2963,7 @@ class ListAttributesQuery(TypedDict):
 
 
 class ListAuditLogFilter(TypedDict):
-    """Filters of `ListAuditLog`."""
+    """Filters of the operation `ListAuditLog`."""
 
     target_id: NotRequired[str]
     """Only entries about the resource with this id."""
@@ -2973,10 +2977,11 @@ class ListAuditLogFilter(TypedDict):
     """
 
     occurred_at: NotRequired[Range]
+    """Bounds of `occurred_at`, both inclusive."""
 
 
 class ListAuditLogQuery(TypedDict):
-    """Query of `ListAuditLog`."""
+    """Query of the operation `ListAuditLog`."""
 
     filter: NotRequired[ListAuditLogFilter]
     """Conditions that every entry matches."""
@@ -2996,13 +3001,14 @@ class ListAuditLogQuery(TypedDict):
 
 
 class ListConnectorsFilter(TypedDict):
-    """Filters of `ListConnectors`."""
+    """Filters of the operation `ListConnectors`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListConnectorsQuery(TypedDict):
-    """Query of `ListConnectors`."""
+    """Query of the operation `ListConnectors`."""
 
     filter: NotRequired[ListConnectorsFilter]
     """Conditions that every entry matches."""
@@ -3022,7 +3028,7 @@ class ListConnectorsQuery(TypedDict):
 
 
 class ListConversationsFilter(TypedDict):
-    """Filters of `ListConversations`."""
+    """Filters of the operation `ListConversations`."""
 
     participant_id: NotRequired[str]
     """Only conversations with this participant. An id, `emp_…`. An unknown id matches nothing."""
@@ -3034,10 +3040,11 @@ class ListConversationsFilter(TypedDict):
     """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListConversationsQuery(TypedDict):
-    """Query of `ListConversations`."""
+    """Query of the operation `ListConversations`."""
 
     filter: NotRequired[ListConversationsFilter]
     """Conditions that every entry matches."""
@@ -3057,16 +3064,17 @@ class ListConversationsQuery(TypedDict):
 
 
 class ListMessagesFilter(TypedDict):
-    """Filters of `ListMessages`."""
+    """Filters of the operation `ListMessages`."""
 
     author_id: NotRequired[str]
     """Only entries by this author. An id, `emp_…`. An unknown id matches nothing."""
 
     created_at: NotRequired[Range]
+    """Bounds of `created_at`, both inclusive."""
 
 
 class ListMessagesQuery(TypedDict):
-    """Query of `ListMessages`."""
+    """Query of the operation `ListMessages`."""
 
     filter: NotRequired[ListMessagesFilter]
     """Conditions that every entry matches."""
@@ -3086,7 +3094,7 @@ class ListMessagesQuery(TypedDict):
 
 
 class ListDepartmentsFilter(TypedDict):
-    """Filters of `ListDepartments`."""
+    """Filters of the operation `ListDepartments`."""
 
     name: NotRequired[str]
     """Only the department with this name. The whole name is compared, without case."""
@@ -3095,10 +3103,11 @@ class ListDepartmentsFilter(TypedDict):
     """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListDepartmentsQuery(TypedDict):
-    """Query of `ListDepartments`."""
+    """Query of the operation `ListDepartments`."""
 
     filter: NotRequired[ListDepartmentsFilter]
     """Conditions that every entry matches."""
@@ -3116,7 +3125,7 @@ class ListDepartmentsQuery(TypedDict):
 
 
 class ListEmployeeObjectivesFilter(TypedDict):
-    """Filters of `ListEmployeeObjectives`."""
+    """Filters of the operation `ListEmployeeObjectives`."""
 
     owner_id: NotRequired[str]
     """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
@@ -3130,14 +3139,17 @@ class ListEmployeeObjectivesFilter(TypedDict):
     """
 
     period_start: NotRequired[Range]
+    """Bounds of `period_start`, both inclusive."""
 
     period_end: NotRequired[Range]
+    """Bounds of `period_end`, both inclusive."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListEmployeeObjectivesQuery(TypedDict):
-    """Query of `ListEmployeeObjectives`."""
+    """Query of the operation `ListEmployeeObjectives`."""
 
     filter: NotRequired[ListEmployeeObjectivesFilter]
     """Conditions that every entry matches."""
@@ -3162,7 +3174,7 @@ class ListEmployeeObjectivesQuery(TypedDict):
 
 
 class GetEmployeeObjectiveQuery(TypedDict):
-    """Query of `GetEmployeeObjective`."""
+    """Query of the operation `GetEmployeeObjective`."""
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -3171,7 +3183,7 @@ class GetEmployeeObjectiveQuery(TypedDict):
 
 
 class ListEmployeeObjectiveHistoryQuery(TypedDict):
-    """Query of `ListEmployeeObjectiveHistory`."""
+    """Query of the operation `ListEmployeeObjectiveHistory`."""
 
     sort: NotRequired[AuditEntrySort]
     """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
@@ -3188,7 +3200,7 @@ class ListEmployeeObjectiveHistoryQuery(TypedDict):
 
 
 class ListEmployeesFilter(TypedDict):
-    """Filters of `ListEmployees`."""
+    """Filters of the operation `ListEmployees`."""
 
     email: NotRequired[str]
     """Only the person with this e-mail address. The whole address is compared, without case."""
@@ -3218,10 +3230,11 @@ class ListEmployeesFilter(TypedDict):
     """
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListEmployeesQuery(TypedDict):
-    """Query of `ListEmployees`."""
+    """Query of the operation `ListEmployees`."""
 
     filter: NotRequired[ListEmployeesFilter]
     """Conditions that every entry matches."""
@@ -3244,7 +3257,7 @@ class ListEmployeesQuery(TypedDict):
 
 
 class UpsertEmployeesQuery(TypedDict):
-    """Query of `UpsertEmployees`."""
+    """Query of the operation `UpsertEmployees`."""
 
     dry_run: NotRequired[bool]
     """`true` returns the effect of each row without any changes. Default: `false`."""
@@ -3259,7 +3272,7 @@ class UpsertEmployeesQuery(TypedDict):
 
 
 class GetEmployeeQuery(TypedDict):
-    """Query of `GetEmployee`."""
+    """Query of the operation `GetEmployee`."""
 
     expand: NotRequired[EmployeeExpand | Sequence[EmployeeExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -3268,14 +3281,14 @@ class GetEmployeeQuery(TypedDict):
 
 
 class ListEventsFilter(TypedDict):
-    """Filters of `ListEvents`."""
+    """Filters of the operation `ListEvents`."""
 
     event: NotRequired[EventType | Sequence[EventType]]
     """Only events of this type. May be repeated up to 100 times. Entries match any of the values."""
 
 
 class ListEventsQuery(TypedDict):
-    """Query of `ListEvents`."""
+    """Query of the operation `ListEvents`."""
 
     filter: NotRequired[ListEventsFilter]
     """Conditions that every entry matches."""
@@ -3295,7 +3308,7 @@ class ListEventsQuery(TypedDict):
 
 
 class ListManagerObjectivesFilter(TypedDict):
-    """Filters of `ListManagerObjectives`."""
+    """Filters of the operation `ListManagerObjectives`."""
 
     owner_id: NotRequired[str]
     """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
@@ -3309,14 +3322,17 @@ class ListManagerObjectivesFilter(TypedDict):
     """
 
     period_start: NotRequired[Range]
+    """Bounds of `period_start`, both inclusive."""
 
     period_end: NotRequired[Range]
+    """Bounds of `period_end`, both inclusive."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListManagerObjectivesQuery(TypedDict):
-    """Query of `ListManagerObjectives`."""
+    """Query of the operation `ListManagerObjectives`."""
 
     filter: NotRequired[ListManagerObjectivesFilter]
     """Conditions that every entry matches."""
@@ -3341,7 +3357,7 @@ class ListManagerObjectivesQuery(TypedDict):
 
 
 class GetManagerObjectiveQuery(TypedDict):
-    """Query of `GetManagerObjective`."""
+    """Query of the operation `GetManagerObjective`."""
 
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -3350,7 +3366,7 @@ class GetManagerObjectiveQuery(TypedDict):
 
 
 class ListManagerObjectiveHistoryQuery(TypedDict):
-    """Query of `ListManagerObjectiveHistory`."""
+    """Query of the operation `ListManagerObjectiveHistory`."""
 
     sort: NotRequired[AuditEntrySort]
     """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
@@ -3367,7 +3383,7 @@ class ListManagerObjectiveHistoryQuery(TypedDict):
 
 
 class ListNotificationsFilter(TypedDict):
-    """Filters of `ListNotifications`."""
+    """Filters of the operation `ListNotifications`."""
 
     recipient_id: NotRequired[str]
     """Only notifications to this person. An id, `emp_…`. An unknown id matches nothing."""
@@ -3377,7 +3393,7 @@ class ListNotificationsFilter(TypedDict):
 
 
 class ListNotificationsQuery(TypedDict):
-    """Query of `ListNotifications`."""
+    """Query of the operation `ListNotifications`."""
 
     filter: NotRequired[ListNotificationsFilter]
     """Conditions that every entry matches."""
@@ -3397,7 +3413,7 @@ class ListNotificationsQuery(TypedDict):
 
 
 class ListObservationsFilter(TypedDict):
-    """Filters of `ListObservations`."""
+    """Filters of the operation `ListObservations`."""
 
     employee_id: NotRequired[str]
     """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
@@ -3419,14 +3435,17 @@ class ListObservationsFilter(TypedDict):
     """
 
     observation_date: NotRequired[Range]
+    """Bounds of `observation_date`, both inclusive."""
 
     created_at: NotRequired[Range]
+    """Bounds of `created_at`, both inclusive."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListObservationsQuery(TypedDict):
-    """Query of `ListObservations`."""
+    """Query of the operation `ListObservations`."""
 
     filter: NotRequired[ListObservationsFilter]
     """Conditions that every entry matches."""
@@ -3451,7 +3470,7 @@ class ListObservationsQuery(TypedDict):
 
 
 class GetObservationQuery(TypedDict):
-    """Query of `GetObservation`."""
+    """Query of the operation `GetObservation`."""
 
     expand: NotRequired[ObservationExpand | Sequence[ObservationExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -3460,7 +3479,7 @@ class GetObservationQuery(TypedDict):
 
 
 class SearchFilter(TypedDict):
-    """Filters of `Search`."""
+    """Filters of the operation `Search`."""
 
     employee_id: NotRequired[str]
     """Only results about this person: their observations, objectives and summaries, and the person. An id,
@@ -3476,10 +3495,11 @@ class SearchFilter(TypedDict):
     """Only observations of this type."""
 
     created_at: NotRequired[Range]
+    """Bounds of `created_at`, both inclusive."""
 
 
 class SearchQuery(TypedDict):
-    """Query of `Search`."""
+    """Query of the operation `Search`."""
 
     filter: NotRequired[SearchFilter]
     """Conditions that every entry matches."""
@@ -3502,7 +3522,7 @@ class SearchQuery(TypedDict):
 
 
 class ListSummariesFilter(TypedDict):
-    """Filters of `ListSummaries`."""
+    """Filters of the operation `ListSummaries`."""
 
     employee_id: NotRequired[str]
     """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
@@ -3527,10 +3547,11 @@ class ListSummariesFilter(TypedDict):
     """
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListSummariesQuery(TypedDict):
-    """Query of `ListSummaries`."""
+    """Query of the operation `ListSummaries`."""
 
     filter: NotRequired[ListSummariesFilter]
     """Conditions that every entry matches."""
@@ -3555,7 +3576,7 @@ class ListSummariesQuery(TypedDict):
 
 
 class GetSummaryQuery(TypedDict):
-    """Query of `GetSummary`."""
+    """Query of the operation `GetSummary`."""
 
     expand: NotRequired[SummaryExpand | Sequence[SummaryExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -3564,13 +3585,14 @@ class GetSummaryQuery(TypedDict):
 
 
 class ListWebhooksFilter(TypedDict):
-    """Filters of `ListWebhooks`."""
+    """Filters of the operation `ListWebhooks`."""
 
     updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
 
 
 class ListWebhooksQuery(TypedDict):
-    """Query of `ListWebhooks`."""
+    """Query of the operation `ListWebhooks`."""
 
     filter: NotRequired[ListWebhooksFilter]
     """Conditions that every entry matches."""
@@ -3590,7 +3612,7 @@ class ListWebhooksQuery(TypedDict):
 
 
 class ListDeliveriesFilter(TypedDict):
-    """Filters of `ListDeliveries`."""
+    """Filters of the operation `ListDeliveries`."""
 
     status: NotRequired[DeliveryStatusFilter]
     """Only attempts with this result. Default: `all`."""
@@ -3603,7 +3625,7 @@ class ListDeliveriesFilter(TypedDict):
 
 
 class ListDeliveriesQuery(TypedDict):
-    """Query of `ListDeliveries`."""
+    """Query of the operation `ListDeliveries`."""
 
     filter: NotRequired[ListDeliveriesFilter]
     """Conditions that every entry matches."""

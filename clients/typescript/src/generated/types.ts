@@ -2251,12 +2251,13 @@ export interface Range {
   lte?: string | undefined;
 }
 
-/** Filters of `ListApiKeys`. */
+/** Filters of the operation `ListApiKeys`. */
 export interface ListApiKeysFilter {
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListApiKeys`. */
+/** Query of the operation `ListApiKeys`. */
 export interface ListApiKeysQuery {
   /** Conditions that every entry matches. */
   filter?: ListApiKeysFilter | undefined;
@@ -2272,7 +2273,7 @@ export interface ListApiKeysQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListAssignments`. */
+/** Filters of the operation `ListAssignments`. */
 export interface ListAssignmentsFilter {
   /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
@@ -2285,11 +2286,13 @@ export interface ListAssignmentsFilter {
    * the values.
    */
   status?: AssignmentStatusFilter | readonly AssignmentStatusFilter[] | undefined;
+  /** Bounds of `due_date`, both inclusive. */
   due_date?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListAssignments`. */
+/** Query of the operation `ListAssignments`. */
 export interface ListAssignmentsQuery {
   /** Conditions that every entry matches. */
   filter?: ListAssignmentsFilter | undefined;
@@ -2305,7 +2308,7 @@ export interface ListAssignmentsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListAttributes`. */
+/** Filters of the operation `ListAttributes`. */
 export interface ListAttributesFilter {
   /** Only the attribute with this name. The whole name is compared, without case. */
   name?: string | undefined;
@@ -2315,10 +2318,11 @@ export interface ListAttributesFilter {
   tone?: AttributeTone | readonly AttributeTone[] | undefined;
   /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListAttributes`. */
+/** Query of the operation `ListAttributes`. */
 export interface ListAttributesQuery {
   /** Conditions that every entry matches. */
   filter?: ListAttributesFilter | undefined;
@@ -2332,7 +2336,7 @@ export interface ListAttributesQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListAuditLog`. */
+/** Filters of the operation `ListAuditLog`. */
 export interface ListAuditLogFilter {
   /** Only entries about the resource with this id. */
   target_id?: string | undefined;
@@ -2343,10 +2347,11 @@ export interface ListAuditLogFilter {
    * repeated up to 100 times. Entries match any of the values.
    */
   action?: string | readonly string[] | undefined;
+  /** Bounds of `occurred_at`, both inclusive. */
   occurred_at?: Range | undefined;
 }
 
-/** Query of `ListAuditLog`. */
+/** Query of the operation `ListAuditLog`. */
 export interface ListAuditLogQuery {
   /** Conditions that every entry matches. */
   filter?: ListAuditLogFilter | undefined;
@@ -2362,12 +2367,13 @@ export interface ListAuditLogQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListConnectors`. */
+/** Filters of the operation `ListConnectors`. */
 export interface ListConnectorsFilter {
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListConnectors`. */
+/** Query of the operation `ListConnectors`. */
 export interface ListConnectorsQuery {
   /** Conditions that every entry matches. */
   filter?: ListConnectorsFilter | undefined;
@@ -2383,7 +2389,7 @@ export interface ListConnectorsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListConversations`. */
+/** Filters of the operation `ListConversations`. */
 export interface ListConversationsFilter {
   /** Only conversations with this participant. An id, `emp_…`. An unknown id matches nothing. */
   participant_id?: string | undefined;
@@ -2391,10 +2397,11 @@ export interface ListConversationsFilter {
   about_id?: string | undefined;
   /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListConversations`. */
+/** Query of the operation `ListConversations`. */
 export interface ListConversationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListConversationsFilter | undefined;
@@ -2411,14 +2418,15 @@ export interface ListConversationsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListMessages`. */
+/** Filters of the operation `ListMessages`. */
 export interface ListMessagesFilter {
   /** Only entries by this author. An id, `emp_…`. An unknown id matches nothing. */
   author_id?: string | undefined;
+  /** Bounds of `created_at`, both inclusive. */
   created_at?: Range | undefined;
 }
 
-/** Query of `ListMessages`. */
+/** Query of the operation `ListMessages`. */
 export interface ListMessagesQuery {
   /** Conditions that every entry matches. */
   filter?: ListMessagesFilter | undefined;
@@ -2434,16 +2442,17 @@ export interface ListMessagesQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListDepartments`. */
+/** Filters of the operation `ListDepartments`. */
 export interface ListDepartmentsFilter {
   /** Only the department with this name. The whole name is compared, without case. */
   name?: string | undefined;
   /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
   archived?: ArchivedFilter | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListDepartments`. */
+/** Query of the operation `ListDepartments`. */
 export interface ListDepartmentsQuery {
   /** Conditions that every entry matches. */
   filter?: ListDepartmentsFilter | undefined;
@@ -2457,7 +2466,7 @@ export interface ListDepartmentsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListEmployeeObjectives`. */
+/** Filters of the operation `ListEmployeeObjectives`. */
 export interface ListEmployeeObjectivesFilter {
   /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
@@ -2468,12 +2477,15 @@ export interface ListEmployeeObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
+  /** Bounds of `period_end`, both inclusive. */
   period_end?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListEmployeeObjectives`. */
+/** Query of the operation `ListEmployeeObjectives`. */
 export interface ListEmployeeObjectivesQuery {
   /** Conditions that every entry matches. */
   filter?: ListEmployeeObjectivesFilter | undefined;
@@ -2494,7 +2506,7 @@ export interface ListEmployeeObjectivesQuery {
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
-/** Query of `GetEmployeeObjective`. */
+/** Query of the operation `GetEmployeeObjective`. */
 export interface GetEmployeeObjectiveQuery {
   /**
    * Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -2503,7 +2515,7 @@ export interface GetEmployeeObjectiveQuery {
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
-/** Query of `ListEmployeeObjectiveHistory`. */
+/** Query of the operation `ListEmployeeObjectiveHistory`. */
 export interface ListEmployeeObjectiveHistoryQuery {
   /**
    * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
@@ -2517,7 +2529,7 @@ export interface ListEmployeeObjectiveHistoryQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListEmployees`. */
+/** Filters of the operation `ListEmployees`. */
 export interface ListEmployeesFilter {
   /** Only the person with this e-mail address. The whole address is compared, without case. */
   email?: string | undefined;
@@ -2538,10 +2550,11 @@ export interface ListEmployeesFilter {
    * booleans are compared as text (`42`, `true`). As an object, its members are named `custom_fields.<key>`.
    */
   custom_fields?: Record<string, string> | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListEmployees`. */
+/** Query of the operation `ListEmployees`. */
 export interface ListEmployeesQuery {
   /** Conditions that every entry matches. */
   filter?: ListEmployeesFilter | undefined;
@@ -2560,7 +2573,7 @@ export interface ListEmployeesQuery {
   expand?: EmployeeExpand | readonly EmployeeExpand[] | undefined;
 }
 
-/** Query of `UpsertEmployees`. */
+/** Query of the operation `UpsertEmployees`. */
 export interface UpsertEmployeesQuery {
   /** `true` returns the effect of each row without any changes. Default: `false`. */
   dry_run?: boolean | undefined;
@@ -2570,7 +2583,7 @@ export interface UpsertEmployeesQuery {
   connector_id?: string | undefined;
 }
 
-/** Query of `GetEmployee`. */
+/** Query of the operation `GetEmployee`. */
 export interface GetEmployeeQuery {
   /**
    * Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -2579,13 +2592,13 @@ export interface GetEmployeeQuery {
   expand?: EmployeeExpand | readonly EmployeeExpand[] | undefined;
 }
 
-/** Filters of `ListEvents`. */
+/** Filters of the operation `ListEvents`. */
 export interface ListEventsFilter {
   /** Only events of this type. May be repeated up to 100 times. Entries match any of the values. */
   event?: EventType | readonly EventType[] | undefined;
 }
 
-/** Query of `ListEvents`. */
+/** Query of the operation `ListEvents`. */
 export interface ListEventsQuery {
   /** Conditions that every entry matches. */
   filter?: ListEventsFilter | undefined;
@@ -2602,7 +2615,7 @@ export interface ListEventsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListManagerObjectives`. */
+/** Filters of the operation `ListManagerObjectives`. */
 export interface ListManagerObjectivesFilter {
   /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
   owner_id?: string | undefined;
@@ -2613,12 +2626,15 @@ export interface ListManagerObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
+  /** Bounds of `period_end`, both inclusive. */
   period_end?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListManagerObjectives`. */
+/** Query of the operation `ListManagerObjectives`. */
 export interface ListManagerObjectivesQuery {
   /** Conditions that every entry matches. */
   filter?: ListManagerObjectivesFilter | undefined;
@@ -2639,7 +2655,7 @@ export interface ListManagerObjectivesQuery {
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
-/** Query of `GetManagerObjective`. */
+/** Query of the operation `GetManagerObjective`. */
 export interface GetManagerObjectiveQuery {
   /**
    * Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -2648,7 +2664,7 @@ export interface GetManagerObjectiveQuery {
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
-/** Query of `ListManagerObjectiveHistory`. */
+/** Query of the operation `ListManagerObjectiveHistory`. */
 export interface ListManagerObjectiveHistoryQuery {
   /**
    * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
@@ -2662,7 +2678,7 @@ export interface ListManagerObjectiveHistoryQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListNotifications`. */
+/** Filters of the operation `ListNotifications`. */
 export interface ListNotificationsFilter {
   /** Only notifications to this person. An id, `emp_…`. An unknown id matches nothing. */
   recipient_id?: string | undefined;
@@ -2670,7 +2686,7 @@ export interface ListNotificationsFilter {
   unread?: boolean | undefined;
 }
 
-/** Query of `ListNotifications`. */
+/** Query of the operation `ListNotifications`. */
 export interface ListNotificationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListNotificationsFilter | undefined;
@@ -2686,7 +2702,7 @@ export interface ListNotificationsQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListObservations`. */
+/** Filters of the operation `ListObservations`. */
 export interface ListObservationsFilter {
   /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
@@ -2704,12 +2720,15 @@ export interface ListObservationsFilter {
    * to 100 times. Entries match any of the values.
    */
   attribute_id?: string | readonly string[] | undefined;
+  /** Bounds of `observation_date`, both inclusive. */
   observation_date?: Range | undefined;
+  /** Bounds of `created_at`, both inclusive. */
   created_at?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListObservations`. */
+/** Query of the operation `ListObservations`. */
 export interface ListObservationsQuery {
   /** Conditions that every entry matches. */
   filter?: ListObservationsFilter | undefined;
@@ -2731,7 +2750,7 @@ export interface ListObservationsQuery {
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
 }
 
-/** Query of `GetObservation`. */
+/** Query of the operation `GetObservation`. */
 export interface GetObservationQuery {
   /**
    * Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -2740,7 +2759,7 @@ export interface GetObservationQuery {
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
 }
 
-/** Filters of `Search`. */
+/** Filters of the operation `Search`. */
 export interface SearchFilter {
   /**
    * Only results about this person: their observations, objectives and summaries, and the person. An id,
@@ -2754,10 +2773,11 @@ export interface SearchFilter {
   manager_id?: string | undefined;
   /** Only observations of this type. */
   type?: ObservationType | undefined;
+  /** Bounds of `created_at`, both inclusive. */
   created_at?: Range | undefined;
 }
 
-/** Query of `Search`. */
+/** Query of the operation `Search`. */
 export interface SearchQuery {
   /** Conditions that every entry matches. */
   filter?: SearchFilter | undefined;
@@ -2776,7 +2796,7 @@ export interface SearchQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListSummaries`. */
+/** Filters of the operation `ListSummaries`. */
 export interface ListSummariesFilter {
   /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
   employee_id?: string | undefined;
@@ -2796,10 +2816,11 @@ export interface ListSummariesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: SummaryStatusFilter | readonly SummaryStatusFilter[] | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListSummaries`. */
+/** Query of the operation `ListSummaries`. */
 export interface ListSummariesQuery {
   /** Conditions that every entry matches. */
   filter?: ListSummariesFilter | undefined;
@@ -2820,7 +2841,7 @@ export interface ListSummariesQuery {
   expand?: SummaryExpand | readonly SummaryExpand[] | undefined;
 }
 
-/** Query of `GetSummary`. */
+/** Query of the operation `GetSummary`. */
 export interface GetSummaryQuery {
   /**
    * Related resources to include in the response, one level deep. The key needs the read scope of each.
@@ -2829,12 +2850,13 @@ export interface GetSummaryQuery {
   expand?: SummaryExpand | readonly SummaryExpand[] | undefined;
 }
 
-/** Filters of `ListWebhooks`. */
+/** Filters of the operation `ListWebhooks`. */
 export interface ListWebhooksFilter {
+  /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
 
-/** Query of `ListWebhooks`. */
+/** Query of the operation `ListWebhooks`. */
 export interface ListWebhooksQuery {
   /** Conditions that every entry matches. */
   filter?: ListWebhooksFilter | undefined;
@@ -2850,7 +2872,7 @@ export interface ListWebhooksQuery {
   cursor?: string | undefined;
 }
 
-/** Filters of `ListDeliveries`. */
+/** Filters of the operation `ListDeliveries`. */
 export interface ListDeliveriesFilter {
   /** Only attempts with this result. Default: `all`. */
   status?: DeliveryStatusFilter | undefined;
@@ -2860,7 +2882,7 @@ export interface ListDeliveriesFilter {
   event_id?: string | undefined;
 }
 
-/** Query of `ListDeliveries`. */
+/** Query of the operation `ListDeliveries`. */
 export interface ListDeliveriesQuery {
   /** Conditions that every entry matches. */
   filter?: ListDeliveriesFilter | undefined;

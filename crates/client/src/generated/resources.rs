@@ -9,7 +9,7 @@ use super::types;
 use crate::pages::Pages;
 use crate::request::{Call, Core, Spec, segment};
 
-/// Operations below `/api-keys`.
+/// Operations with paths that begin with `/api-keys`.
 #[derive(Clone, Debug)]
 pub struct ApiKeys {
     pub(crate) core: Arc<Core>,
@@ -80,7 +80,7 @@ impl ApiKeys {
     }
 }
 
-/// Operations below `/assignments`.
+/// Operations with paths that begin with `/assignments`.
 #[derive(Clone, Debug)]
 pub struct Assignments {
     pub(crate) core: Arc<Core>,
@@ -142,7 +142,7 @@ impl Assignments {
     }
 }
 
-/// Operations below `/attributes`.
+/// Operations with paths that begin with `/attributes`.
 #[derive(Clone, Debug)]
 pub struct Attributes {
     pub(crate) core: Arc<Core>,
@@ -215,7 +215,7 @@ impl Attributes {
     }
 }
 
-/// Operations below `/audit-log`.
+/// Operations with paths that begin with `/audit-log`.
 #[derive(Clone, Debug)]
 pub struct AuditLog {
     pub(crate) core: Arc<Core>,
@@ -234,7 +234,7 @@ impl AuditLog {
     }
 }
 
-/// Operations below `/connectors`.
+/// Operations with paths that begin with `/connectors`.
 #[derive(Clone, Debug)]
 pub struct Connectors {
     pub(crate) core: Arc<Core>,
@@ -287,7 +287,7 @@ impl Connectors {
     }
 }
 
-/// Operations below `/conversations`.
+/// Operations with paths that begin with `/conversations`.
 #[derive(Clone, Debug)]
 pub struct Conversations {
     pub(crate) core: Arc<Core>,
@@ -385,7 +385,7 @@ impl Conversations {
     }
 }
 
-/// Operations below `/departments`.
+/// Operations with paths that begin with `/departments`.
 #[derive(Clone, Debug)]
 pub struct Departments {
     pub(crate) core: Arc<Core>,
@@ -457,7 +457,7 @@ impl Departments {
     }
 }
 
-/// Operations below `/employee-objectives`.
+/// Operations with paths that begin with `/employee-objectives`.
 #[derive(Clone, Debug)]
 pub struct EmployeeObjectives {
     pub(crate) core: Arc<Core>,
@@ -594,7 +594,7 @@ impl EmployeeObjectives {
     }
 }
 
-/// Operations below `/employees`.
+/// Operations with paths that begin with `/employees`.
 #[derive(Clone, Debug)]
 pub struct Employees {
     pub(crate) core: Arc<Core>,
@@ -722,7 +722,7 @@ impl Employees {
     }
 }
 
-/// Operations below `/events`.
+/// Operations with paths that begin with `/events`.
 #[derive(Clone, Debug)]
 pub struct Events {
     pub(crate) core: Arc<Core>,
@@ -753,7 +753,7 @@ impl Events {
     }
 }
 
-/// Operations below `/invitations`.
+/// Operations with paths that begin with `/invitations`.
 #[derive(Clone, Debug)]
 pub struct Invitations {
     pub(crate) core: Arc<Core>,
@@ -772,7 +772,7 @@ impl Invitations {
     }
 }
 
-/// Operations below `/manager-objectives`.
+/// Operations with paths that begin with `/manager-objectives`.
 #[derive(Clone, Debug)]
 pub struct ManagerObjectives {
     pub(crate) core: Arc<Core>,
@@ -909,7 +909,7 @@ impl ManagerObjectives {
     }
 }
 
-/// Operations below `/me`.
+/// Operations with paths that begin with `/me`.
 #[derive(Clone, Debug)]
 pub struct Me {
     pub(crate) core: Arc<Core>,
@@ -927,7 +927,7 @@ impl Me {
     }
 }
 
-/// Operations below `/notifications`.
+/// Operations with paths that begin with `/notifications`.
 #[derive(Clone, Debug)]
 pub struct Notifications {
     pub(crate) core: Arc<Core>,
@@ -966,7 +966,7 @@ impl Notifications {
     }
 }
 
-/// Operations below `/observations`.
+/// Operations with paths that begin with `/observations`.
 #[derive(Clone, Debug)]
 pub struct Observations {
     pub(crate) core: Arc<Core>,
@@ -1038,7 +1038,7 @@ impl Observations {
     }
 }
 
-/// Operations below `/organization`.
+/// Operations with paths that begin with `/organization`.
 #[derive(Clone, Debug)]
 pub struct Organization {
     pub(crate) core: Arc<Core>,
@@ -1066,7 +1066,7 @@ impl Organization {
     }
 }
 
-/// Operations below `/summaries`.
+/// Operations with paths that begin with `/summaries`.
 #[derive(Clone, Debug)]
 pub struct Summaries {
     pub(crate) core: Arc<Core>,
@@ -1187,7 +1187,7 @@ impl Summaries {
     }
 }
 
-/// Operations below `/test-data`.
+/// Operations with paths that begin with `/test-data`.
 #[derive(Clone, Debug)]
 pub struct TestData {
     pub(crate) core: Arc<Core>,
@@ -1208,7 +1208,7 @@ impl TestData {
     }
 }
 
-/// Operations below `/webhooks`.
+/// Operations with paths that begin with `/webhooks`.
 #[derive(Clone, Debug)]
 pub struct Webhooks {
     pub(crate) core: Arc<Core>,
@@ -1340,115 +1340,115 @@ impl Webhooks {
 
 /// Every operation of the service, by resource.
 impl crate::Candor {
-    /// Returns the operations below `/api-keys`.
+    /// Returns the operations with paths that begin with `/api-keys`.
     #[must_use]
     pub fn api_keys(&self) -> ApiKeys {
         ApiKeys { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/assignments`.
+    /// Returns the operations with paths that begin with `/assignments`.
     #[must_use]
     pub fn assignments(&self) -> Assignments {
         Assignments { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/attributes`.
+    /// Returns the operations with paths that begin with `/attributes`.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
         Attributes { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/audit-log`.
+    /// Returns the operations with paths that begin with `/audit-log`.
     #[must_use]
     pub fn audit_log(&self) -> AuditLog {
         AuditLog { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/connectors`.
+    /// Returns the operations with paths that begin with `/connectors`.
     #[must_use]
     pub fn connectors(&self) -> Connectors {
         Connectors { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/conversations`.
+    /// Returns the operations with paths that begin with `/conversations`.
     #[must_use]
     pub fn conversations(&self) -> Conversations {
         Conversations { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/departments`.
+    /// Returns the operations with paths that begin with `/departments`.
     #[must_use]
     pub fn departments(&self) -> Departments {
         Departments { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/employee-objectives`.
+    /// Returns the operations with paths that begin with `/employee-objectives`.
     #[must_use]
     pub fn employee_objectives(&self) -> EmployeeObjectives {
         EmployeeObjectives { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/employees`.
+    /// Returns the operations with paths that begin with `/employees`.
     #[must_use]
     pub fn employees(&self) -> Employees {
         Employees { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/events`.
+    /// Returns the operations with paths that begin with `/events`.
     #[must_use]
     pub fn events(&self) -> Events {
         Events { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/invitations`.
+    /// Returns the operations with paths that begin with `/invitations`.
     #[must_use]
     pub fn invitations(&self) -> Invitations {
         Invitations { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/manager-objectives`.
+    /// Returns the operations with paths that begin with `/manager-objectives`.
     #[must_use]
     pub fn manager_objectives(&self) -> ManagerObjectives {
         ManagerObjectives { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/me`.
+    /// Returns the operations with paths that begin with `/me`.
     #[must_use]
     pub fn me(&self) -> Me {
         Me { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/notifications`.
+    /// Returns the operations with paths that begin with `/notifications`.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
         Notifications { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/observations`.
+    /// Returns the operations with paths that begin with `/observations`.
     #[must_use]
     pub fn observations(&self) -> Observations {
         Observations { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/organization`.
+    /// Returns the operations with paths that begin with `/organization`.
     #[must_use]
     pub fn organization(&self) -> Organization {
         Organization { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/summaries`.
+    /// Returns the operations with paths that begin with `/summaries`.
     #[must_use]
     pub fn summaries(&self) -> Summaries {
         Summaries { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/test-data`.
+    /// Returns the operations with paths that begin with `/test-data`.
     #[must_use]
     pub fn test_data(&self) -> TestData {
         TestData { core: Arc::clone(&self.core) }
     }
 
-    /// Returns the operations below `/webhooks`.
+    /// Returns the operations with paths that begin with `/webhooks`.
     #[must_use]
     pub fn webhooks(&self) -> Webhooks {
         Webhooks { core: Arc::clone(&self.core) }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::words::{present, words};
-/// Any JSON value.
+/// Any JSON value: text, number, flag, null, array or object.
 pub use serde_json::Value;
 words! {
     /// Access level of an API key. `admin` permits administrative requests.
@@ -112,14 +112,14 @@ impl ApiKeyCreate {
         }
     }
 
-    /// Sets `access_level`.
+    /// Sets `access_level`: `admin` permits administrative requests.
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
         self
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: person the key acts for.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(Some(value.into()));
@@ -133,14 +133,14 @@ impl ApiKeyCreate {
         self
     }
 
-    /// Sets `environment`.
+    /// Sets `environment`: data set that the key accesses.
     #[must_use]
     pub fn environment(mut self, value: impl Into<Environment>) -> Self {
         self.environment = Some(value.into());
         self
     }
 
-    /// Sets `expires_at`.
+    /// Sets `expires_at`: expiry time of the key.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -171,7 +171,7 @@ impl ApiKeyRotate {
         Self { overlap_seconds: None }
     }
 
-    /// Sets `overlap_seconds`.
+    /// Sets `overlap_seconds`: seconds during which the previous secret stays valid, at most 604800.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
@@ -239,7 +239,7 @@ impl ApiKeyUpdate {
         Self { expires_at: None, name: None, scopes: None }
     }
 
-    /// Sets `expires_at`.
+    /// Sets `expires_at`: expiry time of the key.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -253,14 +253,14 @@ impl ApiKeyUpdate {
         self
     }
 
-    /// Sets `name`.
+    /// Sets `name`: display name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `scopes`.
+    /// Sets `scopes`: permissions of the key.
     #[must_use]
     pub fn scopes(mut self, value: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
         self.scopes = Some(value.into_iter().map(Into::into).collect());
@@ -392,7 +392,7 @@ impl AssignmentCreate {
         }
     }
 
-    /// Sets `due_date`.
+    /// Sets `due_date`: null if there is none.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<String>) -> Self {
         self.due_date = Some(Some(value.into()));
@@ -406,7 +406,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `instructions`.
+    /// Sets `instructions`: instructions for the reviewers, in plain text.
     #[must_use]
     pub fn instructions(mut self, value: impl Into<String>) -> Self {
         self.instructions = Some(Some(value.into()));
@@ -420,7 +420,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `requester_id`.
+    /// Sets `requester_id`: person who requests the feedback.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(Some(value.into()));
@@ -434,7 +434,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `required_submissions`.
+    /// Sets `required_submissions`: number of submissions that complete the assignment.
     #[must_use]
     pub fn required_submissions(mut self, value: i64) -> Self {
         self.required_submissions = Some(value);
@@ -539,7 +539,7 @@ impl AttributeCreate {
         Self { name: name.into(), category: category.into(), tone: None }
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: tone of feedback with this attribute.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -590,21 +590,21 @@ impl AttributeUpdate {
         Self { category: None, name: None, tone: None }
     }
 
-    /// Sets `category`.
+    /// Sets `category`: category, free text.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `name`.
+    /// Sets `name`: unique in the organization, compared without case.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: tone of feedback with this attribute.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -732,7 +732,7 @@ impl ConnectorCreate {
         Self { r#type: r#type.into(), hris_source: hris_source.into(), mapped_custom_field_keys: None }
     }
 
-    /// Sets `mapped_custom_field_keys`.
+    /// Sets `mapped_custom_field_keys`: keys of custom fields that the HR system manages.
     #[must_use]
     pub fn mapped_custom_field_keys(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.mapped_custom_field_keys = Some(value.into_iter().map(Into::into).collect());
@@ -756,7 +756,7 @@ impl ConnectorRelease {
         Self { employee_ids: None }
     }
 
-    /// Sets `employee_ids`.
+    /// Sets `employee_ids`: people to release, at most 1000.
     #[must_use]
     pub fn employee_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.employee_ids = Some(value.into_iter().map(Into::into).collect());
@@ -874,7 +874,7 @@ impl ConversationCreate {
         }
     }
 
-    /// Sets `about`.
+    /// Sets `about`: resource that the conversation is about.
     #[must_use]
     pub fn about(mut self, value: impl Into<ConversationCreateAbout>) -> Self {
         self.about = Some(Some(value.into()));
@@ -938,14 +938,14 @@ impl ConversationUpdate {
         Self { participant_ids: None, title: None }
     }
 
-    /// Sets `participant_ids`.
+    /// Sets `participant_ids`: ids of the participants.
     #[must_use]
     pub fn participant_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.participant_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`: title that is not blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -1214,7 +1214,7 @@ impl DepartmentUpdate {
         Self { name: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: unique in the organization, compared without case.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
@@ -1361,7 +1361,7 @@ impl EmployeeCreate {
         }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1371,7 +1371,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1385,7 +1385,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: id of the person in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1399,7 +1399,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: null if there is none.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1413,7 +1413,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1427,14 +1427,14 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: role of the person in the organization.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
         self
     }
 
-    /// Sets `send_invite`.
+    /// Sets `send_invite`: `true` sends an invitation.
     #[must_use]
     pub fn send_invite(mut self, value: bool) -> Self {
         self.send_invite = Some(value);
@@ -1537,7 +1537,7 @@ impl EmployeeObjectiveCreate {
         }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -1551,14 +1551,14 @@ impl EmployeeObjectiveCreate {
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: scope of the goal.
     #[must_use]
     pub fn scope(mut self, value: impl Into<EmployeeObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -1599,7 +1599,7 @@ impl EmployeeRehire {
         Self { custom_fields: None, department_id: None, manager_id: None }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1609,7 +1609,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1623,7 +1623,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1725,7 +1725,7 @@ impl EmployeeUpdate {
         }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1735,7 +1735,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1749,14 +1749,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `email`.
+    /// Sets `email`: e-mail address as given.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: id of the person in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1770,14 +1770,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `first_name`.
+    /// Sets `first_name`: 1 to 80 characters.
     #[must_use]
     pub fn first_name(mut self, value: impl Into<String>) -> Self {
         self.first_name = Some(value.into());
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: null if there is none.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1791,14 +1791,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `last_name`.
+    /// Sets `last_name`: 1 to 80 characters.
     #[must_use]
     pub fn last_name(mut self, value: impl Into<String>) -> Self {
         self.last_name = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1812,7 +1812,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: role of the person in the organization.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
@@ -1852,19 +1852,19 @@ words! {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ErrorDetail {
-    /// See [`FieldProblem`].
+    /// A value with the members of [`FieldProblem`].
     FieldProblem(Box<FieldProblem>),
-    /// See [`MissingScope`].
+    /// A value with the members of [`MissingScope`].
     MissingScope(Box<MissingScope>),
-    /// See [`MissingAccessLevel`].
+    /// A value with the members of [`MissingAccessLevel`].
     MissingAccessLevel(Box<MissingAccessLevel>),
-    /// See [`RefusedEnvironment`].
+    /// A value with the members of [`RefusedEnvironment`].
     RefusedEnvironment(Box<RefusedEnvironment>),
-    /// See [`Conflict`].
+    /// A value with the members of [`Conflict`].
     Conflict(Box<Conflict>),
-    /// See [`IdempotencyConflict`].
+    /// A value with the members of [`IdempotencyConflict`].
     IdempotencyConflict(Box<IdempotencyConflict>),
-    /// See [`RateLimit`].
+    /// A value with the members of [`RateLimit`].
     RateLimit(Box<RateLimit>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -1899,21 +1899,21 @@ pub struct ErrorResponseError {
 #[serde(untagged, try_from = "Value")]
 #[non_exhaustive]
 pub enum Event {
-    /// See [`ObservationEvent`].
+    /// An event with the members of [`ObservationEvent`].
     Observation(Box<ObservationEvent>),
-    /// See [`SummaryEvent`].
+    /// An event with the members of [`SummaryEvent`].
     Summary(Box<SummaryEvent>),
-    /// See [`MessageEvent`].
+    /// An event with the members of [`MessageEvent`].
     Message(Box<MessageEvent>),
-    /// See [`ObjectiveEvent`].
+    /// An event with the members of [`ObjectiveEvent`].
     Objective(Box<ObjectiveEvent>),
-    /// See [`AssignmentEvent`].
+    /// An event with the members of [`AssignmentEvent`].
     Assignment(Box<AssignmentEvent>),
-    /// See [`EmployeeEvent`].
+    /// An event with the members of [`EmployeeEvent`].
     Employee(Box<EmployeeEvent>),
-    /// See [`TestEvent`].
+    /// An event with the members of [`TestEvent`].
     Test(Box<TestEvent>),
-    /// See [`OtherEvent`].
+    /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
 
@@ -2313,7 +2313,7 @@ impl ManagerObjectiveCreate {
         }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2327,14 +2327,14 @@ impl ManagerObjectiveCreate {
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: scope of the goal.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ManagerObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -2424,7 +2424,7 @@ impl MessageCreate {
         Self { body: body.into(), author_id: None }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the message.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
@@ -2557,7 +2557,7 @@ impl NotificationsReadAll {
         Self { recipient_id: None }
     }
 
-    /// Sets `recipient_id`.
+    /// Sets `recipient_id`: recipient of the notifications.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
@@ -2623,7 +2623,7 @@ impl ObjectiveApprove {
         Self { comment: None }
     }
 
-    /// Sets `comment`.
+    /// Sets `comment`: comment, shown in the history and to the owner.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -2654,7 +2654,7 @@ impl ObjectiveComplete {
         Self { outcome: None }
     }
 
-    /// Sets `outcome`.
+    /// Sets `outcome`: outcome, shown in the history.
     #[must_use]
     pub fn outcome(mut self, value: impl Into<String>) -> Self {
         self.outcome = Some(Some(value.into()));
@@ -2730,7 +2730,7 @@ impl ObjectiveMiss {
         Self { reason: None }
     }
 
-    /// Sets `reason`.
+    /// Sets `reason`: reason, shown in the history.
     #[must_use]
     pub fn reason(mut self, value: impl Into<String>) -> Self {
         self.reason = Some(Some(value.into()));
@@ -2836,7 +2836,7 @@ impl ObjectiveUpdate {
         Self { description: None, period_end: None, period_start: None, status: None, title: None }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2850,28 +2850,28 @@ impl ObjectiveUpdate {
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveStatus>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`. Title: the goal in text that is not blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -2971,14 +2971,14 @@ impl ObservationCreate {
         }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the observation.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -2992,7 +2992,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3006,7 +3006,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3020,7 +3020,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3034,7 +3034,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person` the person it is about sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3127,14 +3127,14 @@ impl ObservationUpdate {
         Self { attribute_ids: None, impact: None, observation: None, recommended_action: None, visibility: None }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3148,14 +3148,14 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `observation`.
+    /// Sets `observation`: observed behaviour, in plain text that is not blank.
     #[must_use]
     pub fn observation(mut self, value: impl Into<String>) -> Self {
         self.observation = Some(value.into());
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3169,7 +3169,7 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person` the person it is about sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3226,21 +3226,21 @@ impl OrganizationUpdate {
         Self { name: None, objective_review: None, summary_review: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: the organization's name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `objective_review`.
+    /// Sets `objective_review`: review of objectives before approval.
     #[must_use]
     pub fn objective_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.objective_review = Some(value.into());
         self
     }
 
-    /// Sets `summary_review`.
+    /// Sets `summary_review`: review of summaries before approval.
     #[must_use]
     pub fn summary_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.summary_review = Some(value.into());
@@ -3356,13 +3356,13 @@ pub struct SearchHit {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum SearchHitResource {
-    /// See [`Observation`].
+    /// A value with the members of [`Observation`].
     Observation(Box<Observation>),
-    /// See [`Objective`].
+    /// A value with the members of [`Objective`].
     Objective(Box<Objective>),
-    /// See [`Employee`].
+    /// A value with the members of [`Employee`].
     Employee(Box<Employee>),
-    /// See [`Summary`].
+    /// A value with the members of [`Summary`].
     Summary(Box<Summary>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -3421,7 +3421,7 @@ impl SubmissionCreate {
         Self { observations: observations.into_iter().map(Into::into).collect(), reviewer_id: None }
     }
 
-    /// Sets `reviewer_id`.
+    /// Sets `reviewer_id`: reviewer who submits.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
@@ -3470,14 +3470,14 @@ impl SubmissionCreateObservation {
         }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3491,7 +3491,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3505,7 +3505,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3519,7 +3519,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person` the person it is about sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3637,7 +3637,7 @@ impl SummaryCreate {
         }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the summary.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -3651,28 +3651,28 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `body`.
+    /// Sets `body`: text of the summary, in plain text.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`.
+    /// Sets `included_objective_ids`: ids of the included objectives.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`.
+    /// Sets `included_observation_ids`: ids of the included observations.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3686,7 +3686,7 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3761,14 +3761,14 @@ impl SummaryFeedback {
         Self { acknowledged: None, comment: None }
     }
 
-    /// Sets `acknowledged`.
+    /// Sets `acknowledged`: `true` if the employee has acknowledged the summary.
     #[must_use]
     pub fn acknowledged(mut self, value: bool) -> Self {
         self.acknowledged = Some(value);
         self
     }
 
-    /// Sets `comment`.
+    /// Sets `comment`: comment of the employee.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -3874,28 +3874,28 @@ impl SummaryUpdate {
         }
     }
 
-    /// Sets `body`.
+    /// Sets `body`: text of the summary, in plain text.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`.
+    /// Sets `included_objective_ids`: ids of the included objectives.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`.
+    /// Sets `included_observation_ids`: ids of the included observations.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3909,7 +3909,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3923,7 +3923,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`: title that is not blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -4030,7 +4030,7 @@ impl WebhookCreate {
         Self { url: url.into(), event_types: event_types.into_iter().map(Into::into).collect(), description: None }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: null if there is none.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4071,7 +4071,7 @@ impl WebhookReplay {
         Self { since: since.into(), event_types: None, only: None, until: None }
     }
 
-    /// Sets `event_types`.
+    /// Sets `event_types`: event types to deliver, if the subscription has them.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(Some(value.into_iter().map(Into::into).collect()));
@@ -4085,7 +4085,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `only`.
+    /// Sets `only`. `failed`: events with attempts but without acknowledgement.
     #[must_use]
     pub fn only(mut self, value: impl Into<ReplaySelection>) -> Self {
         self.only = Some(Some(value.into()));
@@ -4099,7 +4099,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `until`.
+    /// Sets `until`: end of the time range (exclusive).
     #[must_use]
     pub fn until(mut self, value: impl Into<String>) -> Self {
         self.until = Some(Some(value.into()));
@@ -4176,14 +4176,14 @@ impl WebhookUpdate {
         }
     }
 
-    /// Sets `active`.
+    /// Sets `active`: `true` if events are delivered.
     #[must_use]
     pub fn active(mut self, value: bool) -> Self {
         self.active = Some(value);
         self
     }
 
-    /// Sets `description`.
+    /// Sets `description`: null if there is none.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4197,28 +4197,28 @@ impl WebhookUpdate {
         self
     }
 
-    /// Sets `event_types`.
+    /// Sets `event_types`: subscribed event types.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `overlap_seconds`.
+    /// Sets `overlap_seconds`: seconds after which all previous secrets stop signing; 0 ends them at once.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
         self
     }
 
-    /// Sets `rotate_secret`.
+    /// Sets `rotate_secret`: `true` creates a new secret.
     #[must_use]
     pub fn rotate_secret(mut self, value: bool) -> Self {
         self.rotate_secret = Some(value);
         self
     }
 
-    /// Sets `url`.
+    /// Sets `url`: URL of the receiver, with https.
     #[must_use]
     pub fn url(mut self, value: impl Into<String>) -> Self {
         self.url = Some(value.into());
@@ -4298,14 +4298,14 @@ impl Range {
         Self { gte: None, lte: None }
     }
 
-    /// Sets `gte`.
+    /// Sets `gte`: the least value that matches.
     #[must_use]
     pub fn gte(mut self, value: impl Into<String>) -> Self {
         self.gte = Some(value.into());
         self
     }
 
-    /// Sets `lte`.
+    /// Sets `lte`: the greatest value that matches.
     #[must_use]
     pub fn lte(mut self, value: impl Into<String>) -> Self {
         self.lte = Some(value.into());
@@ -4313,11 +4313,11 @@ impl Range {
     }
 }
 
-/// Filters of `ListApiKeys`.
+/// Filters of the operation `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4329,7 +4329,7 @@ impl ListApiKeysFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4337,7 +4337,7 @@ impl ListApiKeysFilter {
     }
 }
 
-/// Query of `ListApiKeys`.
+/// Query of the operation `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysQuery {
@@ -4363,28 +4363,29 @@ impl ListApiKeysQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListApiKeysFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ApiKeySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4392,7 +4393,7 @@ impl ListApiKeysQuery {
     }
 }
 
-/// Filters of `ListAssignments`.
+/// Filters of the operation `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsFilter {
@@ -4409,10 +4410,10 @@ pub struct ListAssignmentsFilter {
     /// of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<AssignmentStatusFilter>>,
-    /// Condition on `due_date`.
+    /// Bounds of `due_date`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4431,42 +4432,42 @@ impl ListAssignmentsFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `reviewer_id`.
+    /// Sets `reviewer_id`: only assignments with this reviewer.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
         self
     }
 
-    /// Sets `requester_id`.
+    /// Sets `requester_id`: only assignments with this requester.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only assignments with this status.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<AssignmentStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `due_date`.
+    /// Sets `due_date`: bounds of `due_date`, both inclusive.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<Range>) -> Self {
         self.due_date = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4474,7 +4475,7 @@ impl ListAssignmentsFilter {
     }
 }
 
-/// Query of `ListAssignments`.
+/// Query of the operation `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsQuery {
@@ -4500,28 +4501,29 @@ impl ListAssignmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAssignmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AssignmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4529,7 +4531,7 @@ impl ListAssignmentsQuery {
     }
 }
 
-/// Filters of `ListAttributes`.
+/// Filters of the operation `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesFilter {
@@ -4545,7 +4547,7 @@ pub struct ListAttributesFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4557,35 +4559,35 @@ impl ListAttributesFilter {
         Self { name: None, category: None, tone: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: only the attribute with this name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `category`.
+    /// Sets `category`: only attributes in this category.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: only attributes with this tone.
     #[must_use]
     pub fn tone(mut self, value: impl IntoIterator<Item = impl Into<AttributeTone>>) -> Self {
         self.tone = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4593,7 +4595,7 @@ impl ListAttributesFilter {
     }
 }
 
-/// Query of `ListAttributes`.
+/// Query of the operation `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesQuery {
@@ -4619,28 +4621,29 @@ impl ListAttributesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAttributesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AttributeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4648,7 +4651,7 @@ impl ListAttributesQuery {
     }
 }
 
-/// Filters of `ListAuditLog`.
+/// Filters of the operation `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogFilter {
@@ -4662,7 +4665,7 @@ pub struct ListAuditLogFilter {
     /// repeated up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Vec<String>>,
-    /// Condition on `occurred_at`.
+    /// Bounds of `occurred_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occurred_at: Option<Range>,
 }
@@ -4674,28 +4677,28 @@ impl ListAuditLogFilter {
         Self { target_id: None, actor_id: None, action: None, occurred_at: None }
     }
 
-    /// Sets `target_id`.
+    /// Sets `target_id`: only entries about the resource with this id.
     #[must_use]
     pub fn target_id(mut self, value: impl Into<String>) -> Self {
         self.target_id = Some(value.into());
         self
     }
 
-    /// Sets `actor_id`.
+    /// Sets `actor_id`: only entries of the actor with this id.
     #[must_use]
     pub fn actor_id(mut self, value: impl Into<String>) -> Self {
         self.actor_id = Some(value.into());
         self
     }
 
-    /// Sets `action`.
+    /// Sets `action`: only entries with this action, for example `observation.archive`.
     #[must_use]
     pub fn action(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.action = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `occurred_at`.
+    /// Sets `occurred_at`: bounds of `occurred_at`, both inclusive.
     #[must_use]
     pub fn occurred_at(mut self, value: impl Into<Range>) -> Self {
         self.occurred_at = Some(value.into());
@@ -4703,7 +4706,7 @@ impl ListAuditLogFilter {
     }
 }
 
-/// Query of `ListAuditLog`.
+/// Query of the operation `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogQuery {
@@ -4730,28 +4733,29 @@ impl ListAuditLogQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAuditLogFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4759,11 +4763,11 @@ impl ListAuditLogQuery {
     }
 }
 
-/// Filters of `ListConnectors`.
+/// Filters of the operation `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4775,7 +4779,7 @@ impl ListConnectorsFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4783,7 +4787,7 @@ impl ListConnectorsFilter {
     }
 }
 
-/// Query of `ListConnectors`.
+/// Query of the operation `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsQuery {
@@ -4809,28 +4813,29 @@ impl ListConnectorsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConnectorsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConnectorSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4838,7 +4843,7 @@ impl ListConnectorsQuery {
     }
 }
 
-/// Filters of `ListConversations`.
+/// Filters of the operation `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsFilter {
@@ -4851,7 +4856,7 @@ pub struct ListConversationsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4863,28 +4868,28 @@ impl ListConversationsFilter {
         Self { participant_id: None, about_id: None, archived: None, updated_at: None }
     }
 
-    /// Sets `participant_id`.
+    /// Sets `participant_id`: only conversations with this participant.
     #[must_use]
     pub fn participant_id(mut self, value: impl Into<String>) -> Self {
         self.participant_id = Some(value.into());
         self
     }
 
-    /// Sets `about_id`.
+    /// Sets `about_id`: only conversations about the resource with this id.
     #[must_use]
     pub fn about_id(mut self, value: impl Into<String>) -> Self {
         self.about_id = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4892,7 +4897,7 @@ impl ListConversationsFilter {
     }
 }
 
-/// Query of `ListConversations`.
+/// Query of the operation `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsQuery {
@@ -4919,28 +4924,29 @@ impl ListConversationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConversationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConversationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4948,14 +4954,14 @@ impl ListConversationsQuery {
     }
 }
 
-/// Filters of `ListMessages`.
+/// Filters of the operation `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesFilter {
     /// Only entries by this author. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_id: Option<String>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -4967,14 +4973,14 @@ impl ListMessagesFilter {
         Self { author_id: None, created_at: None }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: only entries by this author.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -4982,7 +4988,7 @@ impl ListMessagesFilter {
     }
 }
 
-/// Query of `ListMessages`.
+/// Query of the operation `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesQuery {
@@ -5008,28 +5014,29 @@ impl ListMessagesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListMessagesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<MessageSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5037,7 +5044,7 @@ impl ListMessagesQuery {
     }
 }
 
-/// Filters of `ListDepartments`.
+/// Filters of the operation `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsFilter {
@@ -5047,7 +5054,7 @@ pub struct ListDepartmentsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5059,21 +5066,21 @@ impl ListDepartmentsFilter {
         Self { name: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: only the department with this name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5081,7 +5088,7 @@ impl ListDepartmentsFilter {
     }
 }
 
-/// Query of `ListDepartments`.
+/// Query of the operation `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsQuery {
@@ -5107,28 +5114,29 @@ impl ListDepartmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDepartmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DepartmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5136,7 +5144,7 @@ impl ListDepartmentsQuery {
     }
 }
 
-/// Filters of `ListEmployeeObjectives`.
+/// Filters of the operation `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesFilter {
@@ -5150,13 +5158,13 @@ pub struct ListEmployeeObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Condition on `period_start`.
+    /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Condition on `period_end`.
+    /// Bounds of `period_end`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5168,42 +5176,42 @@ impl ListEmployeeObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`.
+    /// Sets `owner_id`: only objectives of this owner.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: only objectives of this scope.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5211,7 +5219,7 @@ impl ListEmployeeObjectivesFilter {
     }
 }
 
-/// Query of `ListEmployeeObjectives`.
+/// Query of the operation `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesQuery {
@@ -5241,35 +5249,36 @@ impl ListEmployeeObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeeObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5277,7 +5286,7 @@ impl ListEmployeeObjectivesQuery {
     }
 }
 
-/// Query of `GetEmployeeObjective`.
+/// Query of the operation `GetEmployeeObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeObjectiveQuery {
@@ -5294,7 +5303,7 @@ impl GetEmployeeObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5302,7 +5311,7 @@ impl GetEmployeeObjectiveQuery {
     }
 }
 
-/// Query of `ListEmployeeObjectiveHistory`.
+/// Query of the operation `ListEmployeeObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectiveHistoryQuery {
@@ -5326,21 +5335,22 @@ impl ListEmployeeObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5348,7 +5358,7 @@ impl ListEmployeeObjectiveHistoryQuery {
     }
 }
 
-/// Filters of `ListEmployees`.
+/// Filters of the operation `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesFilter {
@@ -5378,7 +5388,7 @@ pub struct ListEmployeesFilter {
     /// `custom_fields.<key>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, String>>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5400,56 +5410,57 @@ impl ListEmployeesFilter {
         }
     }
 
-    /// Sets `email`.
+    /// Sets `email`: only the person with this e-mail address.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: only people with this role.
     #[must_use]
     pub fn role(mut self, value: impl IntoIterator<Item = impl Into<Role>>) -> Self {
         self.role = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only direct reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: only people in this department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only people with this status.
     #[must_use]
     pub fn status(mut self, value: impl Into<EmployeeStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: only the person with this id in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(value.into());
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: only people with this job title.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(value.into());
         self
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`. Only people whose custom field has this value:
+    /// `filter[custom_fields.<key>]=<value>`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -5459,7 +5470,7 @@ impl ListEmployeesFilter {
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5467,7 +5478,7 @@ impl ListEmployeesFilter {
     }
 }
 
-/// Query of `ListEmployees`.
+/// Query of the operation `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesQuery {
@@ -5497,35 +5508,36 @@ impl ListEmployeesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<EmployeeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5533,7 +5545,7 @@ impl ListEmployeesQuery {
     }
 }
 
-/// Query of `UpsertEmployees`.
+/// Query of the operation `UpsertEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UpsertEmployeesQuery {
@@ -5555,21 +5567,21 @@ impl UpsertEmployeesQuery {
         Self { dry_run: None, empty: None, connector_id: None }
     }
 
-    /// Sets `dry_run`.
+    /// Sets `dry_run`: `true` returns the effect of each row without any changes.
     #[must_use]
     pub fn dry_run(mut self, value: bool) -> Self {
         self.dry_run = Some(value);
         self
     }
 
-    /// Sets `empty`.
+    /// Sets `empty`: meaning of an empty cell.
     #[must_use]
     pub fn empty(mut self, value: impl Into<CsvEmptyCell>) -> Self {
         self.empty = Some(value.into());
         self
     }
 
-    /// Sets `connector_id`.
+    /// Sets `connector_id`: connector on whose behalf the file is uploaded.
     #[must_use]
     pub fn connector_id(mut self, value: impl Into<String>) -> Self {
         self.connector_id = Some(value.into());
@@ -5577,7 +5589,7 @@ impl UpsertEmployeesQuery {
     }
 }
 
-/// Query of `GetEmployee`.
+/// Query of the operation `GetEmployee`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeQuery {
@@ -5594,7 +5606,7 @@ impl GetEmployeeQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5602,7 +5614,7 @@ impl GetEmployeeQuery {
     }
 }
 
-/// Filters of `ListEvents`.
+/// Filters of the operation `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsFilter {
@@ -5618,7 +5630,7 @@ impl ListEventsFilter {
         Self { event: None }
     }
 
-    /// Sets `event`.
+    /// Sets `event`: only events of this type.
     #[must_use]
     pub fn event(mut self, value: impl IntoIterator<Item = impl Into<EventType>>) -> Self {
         self.event = Some(value.into_iter().map(Into::into).collect());
@@ -5626,7 +5638,7 @@ impl ListEventsFilter {
     }
 }
 
-/// Query of `ListEvents`.
+/// Query of the operation `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsQuery {
@@ -5653,28 +5665,29 @@ impl ListEventsQuery {
         Self { filter: None, since: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEventsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `since`.
+    /// Sets `since`: start at the first event at or after this time, at most 30 days ago.
     #[must_use]
     pub fn since(mut self, value: impl Into<String>) -> Self {
         self.since = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5682,7 +5695,7 @@ impl ListEventsQuery {
     }
 }
 
-/// Filters of `ListManagerObjectives`.
+/// Filters of the operation `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesFilter {
@@ -5696,13 +5709,13 @@ pub struct ListManagerObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Condition on `period_start`.
+    /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Condition on `period_end`.
+    /// Bounds of `period_end`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5714,42 +5727,42 @@ impl ListManagerObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`.
+    /// Sets `owner_id`: only objectives of this owner.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: only objectives of this scope.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5757,7 +5770,7 @@ impl ListManagerObjectivesFilter {
     }
 }
 
-/// Query of `ListManagerObjectives`.
+/// Query of the operation `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesQuery {
@@ -5787,35 +5800,36 @@ impl ListManagerObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListManagerObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5823,7 +5837,7 @@ impl ListManagerObjectivesQuery {
     }
 }
 
-/// Query of `GetManagerObjective`.
+/// Query of the operation `GetManagerObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetManagerObjectiveQuery {
@@ -5840,7 +5854,7 @@ impl GetManagerObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5848,7 +5862,7 @@ impl GetManagerObjectiveQuery {
     }
 }
 
-/// Query of `ListManagerObjectiveHistory`.
+/// Query of the operation `ListManagerObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectiveHistoryQuery {
@@ -5872,21 +5886,22 @@ impl ListManagerObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5894,7 +5909,7 @@ impl ListManagerObjectiveHistoryQuery {
     }
 }
 
-/// Filters of `ListNotifications`.
+/// Filters of the operation `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsFilter {
@@ -5913,14 +5928,14 @@ impl ListNotificationsFilter {
         Self { recipient_id: None, unread: None }
     }
 
-    /// Sets `recipient_id`.
+    /// Sets `recipient_id`: only notifications to this person.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
         self
     }
 
-    /// Sets `unread`.
+    /// Sets `unread`: `true` lists unread notifications, `false` read ones.
     #[must_use]
     pub fn unread(mut self, value: bool) -> Self {
         self.unread = Some(value);
@@ -5928,7 +5943,7 @@ impl ListNotificationsFilter {
     }
 }
 
-/// Query of `ListNotifications`.
+/// Query of the operation `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsQuery {
@@ -5954,28 +5969,29 @@ impl ListNotificationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListNotificationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<NotificationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5983,7 +5999,7 @@ impl ListNotificationsQuery {
     }
 }
 
-/// Filters of `ListObservations`.
+/// Filters of the operation `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsFilter {
@@ -6004,13 +6020,13 @@ pub struct ListObservationsFilter {
     /// up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_id: Option<Vec<String>>,
-    /// Condition on `observation_date`.
+    /// Bounds of `observation_date`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Range>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6031,56 +6047,56 @@ impl ListObservationsFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`.
+    /// Sets `type`: only observations of this type.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `attribute_id`.
+    /// Sets `attribute_id`: only observations with this attribute.
     #[must_use]
     pub fn attribute_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_id = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: bounds of `observation_date`, both inclusive.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<Range>) -> Self {
         self.observation_date = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6088,7 +6104,7 @@ impl ListObservationsFilter {
     }
 }
 
-/// Query of `ListObservations`.
+/// Query of the operation `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsQuery {
@@ -6119,35 +6135,36 @@ impl ListObservationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListObservationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObservationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6155,7 +6172,7 @@ impl ListObservationsQuery {
     }
 }
 
-/// Query of `GetObservation`.
+/// Query of the operation `GetObservation`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetObservationQuery {
@@ -6172,7 +6189,7 @@ impl GetObservationQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6180,7 +6197,7 @@ impl GetObservationQuery {
     }
 }
 
-/// Filters of `Search`.
+/// Filters of the operation `Search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchFilter {
@@ -6195,7 +6212,7 @@ pub struct SearchFilter {
     /// Only observations of this type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ObservationType>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -6207,28 +6224,29 @@ impl SearchFilter {
         Self { employee_id: None, manager_id: None, r#type: None, created_at: None }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`. Only results about this person: their observations, objectives and summaries, and
+    /// the person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only results about direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`.
+    /// Sets `type`: only observations of this type.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -6236,7 +6254,7 @@ impl SearchFilter {
     }
 }
 
-/// Query of `Search`.
+/// Query of the operation `Search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchQuery {
@@ -6265,28 +6283,29 @@ impl SearchQuery {
         Self { filter: None, q: q.into(), types: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<SearchFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `types`.
+    /// Sets `types`: types to search, separated by commas.
     #[must_use]
     pub fn types(mut self, value: impl IntoIterator<Item = impl Into<SearchType>>) -> Self {
         self.types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6294,7 +6313,7 @@ impl SearchQuery {
     }
 }
 
-/// Filters of `ListSummaries`.
+/// Filters of the operation `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesFilter {
@@ -6318,7 +6337,7 @@ pub struct ListSummariesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<SummaryStatusFilter>>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6338,49 +6357,49 @@ impl ListSummariesFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: only entries by this author.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_id`.
+    /// Sets `included_objective_id`: only summaries that include this objective.
     #[must_use]
     pub fn included_objective_id(mut self, value: impl Into<String>) -> Self {
         self.included_objective_id = Some(value.into());
         self
     }
 
-    /// Sets `included_observation_id`.
+    /// Sets `included_observation_id`: only summaries that include this observation.
     #[must_use]
     pub fn included_observation_id(mut self, value: impl Into<String>) -> Self {
         self.included_observation_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<SummaryStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6388,7 +6407,7 @@ impl ListSummariesFilter {
     }
 }
 
-/// Query of `ListSummaries`.
+/// Query of the operation `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesQuery {
@@ -6418,35 +6437,36 @@ impl ListSummariesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListSummariesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<SummarySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6454,7 +6474,7 @@ impl ListSummariesQuery {
     }
 }
 
-/// Query of `GetSummary`.
+/// Query of the operation `GetSummary`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetSummaryQuery {
@@ -6471,7 +6491,7 @@ impl GetSummaryQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6479,11 +6499,11 @@ impl GetSummaryQuery {
     }
 }
 
-/// Filters of `ListWebhooks`.
+/// Filters of the operation `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6495,7 +6515,7 @@ impl ListWebhooksFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6503,7 +6523,7 @@ impl ListWebhooksFilter {
     }
 }
 
-/// Query of `ListWebhooks`.
+/// Query of the operation `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksQuery {
@@ -6529,28 +6549,29 @@ impl ListWebhooksQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListWebhooksFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<WebhookSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6558,7 +6579,7 @@ impl ListWebhooksQuery {
     }
 }
 
-/// Filters of `ListDeliveries`.
+/// Filters of the operation `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesFilter {
@@ -6580,21 +6601,21 @@ impl ListDeliveriesFilter {
         Self { status: None, event_type: None, event_id: None }
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only attempts with this result.
     #[must_use]
     pub fn status(mut self, value: impl Into<DeliveryStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `event_type`.
+    /// Sets `event_type`: only attempts for events of this type.
     #[must_use]
     pub fn event_type(mut self, value: impl Into<EventType>) -> Self {
         self.event_type = Some(value.into());
         self
     }
 
-    /// Sets `event_id`.
+    /// Sets `event_id`: only attempts for this event.
     #[must_use]
     pub fn event_id(mut self, value: impl Into<String>) -> Self {
         self.event_id = Some(value.into());
@@ -6602,7 +6623,7 @@ impl ListDeliveriesFilter {
     }
 }
 
-/// Query of `ListDeliveries`.
+/// Query of the operation `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesQuery {
@@ -6628,28 +6649,29 @@ impl ListDeliveriesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDeliveriesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DeliverySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
