@@ -22,6 +22,7 @@ const SEARCHES = [
 const SAMPLES = {
   TypeScript: "const observation = await candor.observations.create({",
   Python: "observation = candor.observations.create(",
+  Rust: "let observation = candor.observations().create(body).await?;",
   curl: "curl -sS -X POST",
 };
 // Every id has this regular expression.

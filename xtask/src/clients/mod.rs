@@ -7,6 +7,7 @@ mod names;
 mod query;
 mod render;
 mod rust;
+mod rust_values;
 mod samples;
 mod schemas;
 mod suite;

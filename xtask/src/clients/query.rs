@@ -96,7 +96,8 @@ impl Query {
         let (filter, operation) = (self.filter_name(), self.operation.clone());
         let filters = (!self.filters.is_empty())
             .then(|| object(&filter, &format!("Filters of the operation `{operation}`."), self.filters.clone()));
-        let query = self.name().map(|name| object(&name, &format!("Query of the operation `{operation}`."), self.members));
+        let query =
+            self.name().map(|name| object(&name, &format!("Query of the operation `{operation}`."), self.members));
         filters.into_iter().chain(query).collect()
     }
 }

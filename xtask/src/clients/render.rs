@@ -48,7 +48,7 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     let render = |(template, path): &(&str, &str)| -> Outcome<(String, String)> {
         let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
         let text = environment.render_named_str(template, &source, context! { api, requests })?;
-        let text = if path.ends_with(".rs") { rust::formatted(&text)? } else { text };
+        let text = if path.ends_with(".rs") { rust::formatted(&text, &[])? } else { text };
         Ok(((*path).to_owned(), text))
     };
     FILES.iter().map(render).collect()

@@ -93,7 +93,7 @@ fn decapitalized(text: &str) -> String {
 }
 
 /// Returns the variant for a word: `-created_at` becomes `CreatedAtDescending`, `*` becomes `All`.
-fn variant(word: &str) -> String {
+pub(super) fn variant(word: &str) -> String {
     match word.strip_prefix('-') {
         Some(ascending) => format!("{}Descending", variant(ascending)),
         None if word == "*" => "All".to_owned(),
@@ -101,7 +101,7 @@ fn variant(word: &str) -> String {
     }
 }
 
-fn rust_name(name: &str) -> String {
+pub(super) fn rust_name(name: &str) -> String {
     if KEYWORDS.contains(&name) { format!("r#{name}") } else { name.to_owned() }
 }
 
@@ -128,7 +128,7 @@ fn stored(expression: &str, name: &str, owner: &str) -> String {
 }
 
 /// Returns the type without its `Option`.
-fn required(expression: &str) -> &str {
+pub(super) fn required(expression: &str) -> &str {
     expression.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')).unwrap_or(expression)
 }
 
@@ -149,10 +149,10 @@ fn parameter(expression: &str) -> (String, &'static str) {
     }
 }
 
-/// Formats a text in the layout of the workspace.
-pub(super) fn formatted(text: &str) -> Outcome<String> {
+/// Formats a text in the layout of the workspace, with these settings of rustfmt.
+pub(super) fn formatted(text: &str, settings: &[&str]) -> Outcome<String> {
     let mut command = Command::new("rustfmt");
-    command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]);
+    command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]).args(settings);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     process.stdin.take().ok_or("rustfmt has no input")?.write_all(text.as_bytes())?;
     let output = process.wait_with_output()?;

@@ -3,26 +3,31 @@
 
 use super::model::{Answer, Api, Operation, Resource};
 use super::names::snake_case;
+use super::rust::formatted;
+use super::rust_values::RustValues;
 use super::{literals, render};
 use crate::process::{Outcome, root};
 use minijinja::{Environment, Value as Variable, context};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 
 /// File with the samples of each operation, which the service serves in `/docs`.
 const FILE: &str = "crates/http/assets/samples.json";
 /// Template, name of the language for the highlighter, and label in the reference.
-const LANGUAGES: [(&str, &str, &str); 3] = [
+const LANGUAGES: [(&str, &str, &str); 4] = [
     ("sample.sh.jinja", "bash", "curl"),
     ("sample.ts.jinja", "typescript", "TypeScript"),
     ("sample.py.jinja", "python", "Python"),
+    ("sample.rs.jinja", "rust", "Rust"),
 ];
 /// Part of every identifier behind its prefix.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
 /// Value of required query parameters, which are words to search for.
 const SOME_WORDS: &str = "launch";
+/// Layout of samples in Rust: columns that fit into the reference.
+const RUST_LAYOUT: [&str; 2] = ["--config", "max_width=88"];
 
 /// One entry of `x-codeSamples`.
 #[derive(Debug, Deserialize, Serialize)]
@@ -38,9 +43,12 @@ pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)
     literals::add_filters(&mut environment);
     let mut samples = BTreeMap::new();
     for (resource, operation) in operations(api) {
-        let input = input(document, resource, operation);
+        let input = input(api, document, resource, operation)?;
         let render = |(template, lang, label): (&str, &str, &str)| -> Outcome<Sample> {
-            let source = rendered(&environment, template, &input)?;
+            let mut source = rendered(&environment, template, &input)?;
+            if label == "Rust" {
+                source = formatted(&source, &RUST_LAYOUT)?.trim_end().to_owned();
+            }
             Ok(Sample { lang: lang.to_owned(), label: label.to_owned(), source })
         };
         samples.insert(operation.id.clone(), LANGUAGES.into_iter().map(render).collect::<Outcome<Vec<_>>>()?);
@@ -76,7 +84,7 @@ fn operations(api: &Api) -> impl Iterator<Item = (Option<&Resource>, &Operation)
 }
 
 /// Returns the variables of the templates.
-fn input(document: &Value, resource: Option<&Resource>, operation: &Operation) -> Variable {
+fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &Operation) -> Outcome<Variable> {
     let item = &document["paths"][&operation.path];
     let described = &item[operation.method.to_lowercase()];
     let ids: Vec<String> = operation.path_parameters.iter().map(|name| some_id(document, item, name)).collect();
@@ -96,14 +104,18 @@ fn input(document: &Value, resource: Option<&Resource>, operation: &Operation) -
     let parameters = query.iter().map(|(name, value)| format!("{name}={value}"));
     let parameters: Vec<String> = parameters.chain(has_limit.then(|| "limit=20".to_owned())).collect();
     let url = if parameters.is_empty() { path } else { format!("{path}?{}", parameters.join("&")) };
-    context! {
-        operation, ids, url, query, is_list, answer,
+    let body = operation.body.as_ref().zip(example).map(|(body, example)| (body.name.as_str(), example));
+    let conditions = json!(query);
+    let required_query = operation.query.as_deref().filter(|_| !query.is_empty());
+    let rust = RustValues::new(api, body, required_query.map(|name| (name, &conditions)))?;
+    Ok(context! {
+        operation, ids, url, query, is_list, answer, rust,
         resource => resource.map(|resource| &resource.name),
         is_csv => operation.body.as_ref().is_some_and(|body| body.is_csv),
         example => example.map(Variable::from_serialize),
         has_key => described["security"].as_array().is_none_or(|ways| !ways.is_empty()),
         is_idempotent => described["parameters"].to_string().contains("/IdempotencyKey"),
-    }
+    })
 }
 
 /// Returns the name of a variable for a resource of this type, in snake case.

@@ -128,7 +128,8 @@ fn python(target: &Path) -> Outcome {
     run_program(&mut tool(&installed, &["-c", used], &empty, target))
 }
 
-/// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace.
+/// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace,
+/// and compiles the samples of the reference.
 fn rust(target: &Path) -> Outcome {
     run_program(&mut cargo(&[
         "package",
@@ -146,13 +147,29 @@ fn rust(target: &Path) -> Outcome {
     let archive = target.join(format!("package/{name}.crate")).to_string_lossy().into_owned();
     run_program(&mut tool("tar", &["--extract", "--file", &archive], &folder, target))?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt\"] }";
+    let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }";
     let dependencies = format!("{RUST} = {{ path = \"{name}\" }}\n{tokio}");
     let package = "[package]\nname = \"empty\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n";
     fs::write(folder.join("Cargo.toml"), format!("{package}{dependencies}\n"))?;
     fs::write(folder.join("src/main.rs"), PROGRAM)?;
-    let mut command = cargo(&["run", "--quiet", "--offline"]);
-    run_program(command.current_dir(&folder).env("CARGO_TARGET_DIR", folder.join("target")))
+    fs::create_dir(folder.join("examples"))?;
+    fs::write(folder.join("examples/samples.rs"), rust_samples()?)?;
+    for arguments in [["run", "--quiet", "--offline"].as_slice(), &["check", "--quiet", "--offline", "--examples"]]
+    {
+        run_program(
+            cargo(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", target.join("clients/rust-build")),
+        )?;
+    }
+    Ok(())
+}
+
+/// All samples in Rust as modules of one program, so that one compilation checks them.
+fn rust_samples() -> Outcome<String> {
+    let mut program = "#![deny(warnings)]\n#![allow(dead_code)]\n\nfn main() {}\n".to_owned();
+    for (operation, source) in samples::committed("Rust")? {
+        program += &format!("\nmod {operation} {{\n{source}}}\n");
+    }
+    Ok(program)
 }
 
 /// Writes each sample of a language into a file of its own, so that its compiler checks it.

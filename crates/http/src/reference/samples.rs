@@ -27,7 +27,7 @@ mod tests {
     use super::{add, read};
     use serde_json::json;
 
-    const LABELS: [&str; 3] = ["curl", "TypeScript", "Python"];
+    const LABELS: [&str; 4] = ["curl", "TypeScript", "Python", "Rust"];
 
     #[test]
     fn every_operation_has_a_sample_in_each_language() {
