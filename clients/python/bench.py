@@ -1,10 +1,11 @@
-"""Measures the library against bare `httpx2`, and `events.follow` against a feed that is full.
+"""Measures the library against bare `httpx2` with a time limit, and `events.follow` against a feed that is full. Prints JSON.
 
 Usage: CANDOR_URL=… CANDOR_API_KEY=… python bench.py; the key needs high quotas.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import time
@@ -13,8 +14,8 @@ from collections.abc import Callable
 import httpx2
 from candor_client import Candor
 
-ROUNDS = 10
-REQUESTS = 100
+ROUNDS = 100
+REQUESTS = 10
 PEOPLE = 10_000
 
 
@@ -26,7 +27,7 @@ def timed(request: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    candor, http = Candor(), httpx2.Client()
+    candor, http = Candor(), httpx2.Client(timeout=30.0)
     url = f"{os.environ['CANDOR_URL']}/v1/organization"
     headers = {"authorization": f"Bearer {os.environ['CANDOR_API_KEY']}"}
 
@@ -43,9 +44,9 @@ def main() -> None:
         for request, times in reversed(order) if number % 2 else order:
             times.append(timed(request))
     ratio = statistics.median(own / plain for own, plain in zip(library_times, bare_times, strict=True))
-    per_call = [1e6 * sum(times) / ROUNDS / REQUESTS for times in (bare_times, library_times)]
-    print(f"1,000 GETs: httpx2 {per_call[0]:.0f} µs each, library {per_call[1]:.0f} µs each")
-    print(f"median of the rounds' ratios: {ratio:.3f}")
+    bare_micros, library_micros = (
+        1e6 * statistics.median(times) / REQUESTS for times in (bare_times, library_times)
+    )
 
     position = candor.events.list(since="now").first().next_cursor or ""
     stamp = time.time_ns()
@@ -55,7 +56,13 @@ def main() -> None:
     for count, _ in enumerate(candor.events.follow(cursor=position), 1):
         if count == PEOPLE:
             break
-    print(f"events.follow: {PEOPLE / (time.perf_counter() - begun):.0f} events/s")
+    figures = {
+        "bare_micros": bare_micros,
+        "library_micros": library_micros,
+        "ratio": ratio,
+        "events_per_second": PEOPLE / (time.perf_counter() - begun),
+    }
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the service as for a release, and measures it.
 
+use crate::clients;
 use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
 
@@ -7,8 +8,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     // Built alone and with the features of the packages, so that the measured binary is that of a release.
     let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
     run_program(cargo(&["build", "--quiet", "--release"]).args(shipped))?;
-    let binary = Workspace::load()?.target_directory.join("release/candor");
+    let target = Workspace::load()?.target_directory;
     let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
-    bench.arg("--binary").arg(binary).arg("--document").arg(root().join("docs/performance.md"));
+    bench
+        .arg("--binary")
+        .arg(target.join("release/candor"))
+        .arg("--document")
+        .arg(root().join("docs/performance.md"));
+    for client in clients::benches(&target) {
+        bench.arg("--client").args(client);
+    }
+    bench.env("PYTHONPATH", root().join(clients::PYTHON).join("src"));
     run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
 }

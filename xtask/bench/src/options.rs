@@ -15,6 +15,9 @@ pub(crate) struct Options {
     /// Document that a complete run on both stores writes; `cargo xtask bench` sets it
     #[arg(long, value_name = "FILE")]
     pub(crate) document: PathBuf,
+    /// Program and script that measure the client library of a language; `cargo xtask bench` sets them
+    #[arg(long = "client", num_args = 3, value_names = ["LANGUAGE", "PROGRAM", "SCRIPT"])]
+    pub(crate) clients: Vec<String>,
     /// Measure a tenth of the data in fewer and shorter turns
     #[arg(long)]
     pub(crate) quick: bool,

@@ -13,7 +13,9 @@ use std::thread;
 use std::time::Instant;
 
 const TYPESCRIPT: &str = "clients/typescript";
-const PYTHON: &str = "clients/python";
+/// Program that measures the library for TypeScript.
+const BENCH_SCRIPT: &str = "bench.mjs";
+pub(crate) const PYTHON: &str = "clients/python";
 const RUST: &str = "candor-client";
 /// Program of an empty project: a call that no service answers.
 const PROGRAM: &str = r#"#[tokio::main(flavor = "current_thread")]
@@ -54,27 +56,54 @@ fn timed(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
 fn tool(name: impl AsRef<Path>, arguments: &[&str], folder: &Path, target: &Path) -> Command {
     let mut command = program(name, arguments);
     command.current_dir(folder).env("CANDOR_BIN", target.join("debug/candor"));
+    command.env("CANDOR_FAULT_PROXY", target.join("debug/candor-fault-proxy"));
     command.env("CANDOR_TEST_OPERATIONS", root().join(OPERATIONS));
     command
 }
 
-fn typescript(target: &Path) -> Outcome {
-    let folder = match packages::node(target, TYPESCRIPT) {
-        Ok(folder) => folder,
-        Err(problem) => return skip("TypeScript", &*problem),
-    };
+/// The built library for TypeScript with its sources and packages, in a folder of its own.
+fn typescript_project(target: &Path) -> Outcome<PathBuf> {
+    let folder = packages::node(target, TYPESCRIPT)?;
     for name in ["src", "test", "examples", "samples", "build", "dist"] {
         remove(&folder.join(name))?;
     }
     for name in ["src", "test", "examples"] {
         copy(&root().join(TYPESCRIPT).join(name), &folder.join(name))?;
     }
-    for name in ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", "README.md", "CHANGELOG.md"] {
+    let files = ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", BENCH_SCRIPT, "README.md"];
+    for name in files.into_iter().chain(["CHANGELOG.md"]) {
         fs::copy(root().join(TYPESCRIPT).join(name), folder.join(name))?;
     }
-    write_samples("TypeScript", "ts", &folder.join("samples"))?;
+    run_program(&mut tool("npm", &["run", "--silent", "build"], &folder, target))?;
+    Ok(folder)
+}
+
+/// Language, program and script that measure a library, as `--client` of the bench has them.
+pub(crate) fn benches(target: &Path) -> Vec<[String; 3]> {
+    let typescript = typescript_project(target).map(|folder| ("node".into(), folder.join(BENCH_SCRIPT)));
+    let python = packages::python(target, PYTHON)
+        .map(|environment| (environment.join("bin/python"), root().join(PYTHON).join("bench.py")));
+    let mut benches = vec![];
+    for (language, bench) in [("TypeScript", typescript), ("Python", python)] {
+        match bench {
+            Ok((program, script)) => {
+                let [program, script]: [PathBuf; 2] = [program, script];
+                benches.push([language.to_owned(), program.display().to_string(), script.display().to_string()]);
+            }
+            Err(problem) => println!("not measured: the client library for {language}: {problem}"),
+        }
+    }
+    benches
+}
+
+fn typescript(target: &Path) -> Outcome {
+    let folder = match typescript_project(target) {
+        Ok(folder) => folder,
+        Err(problem) => return skip("TypeScript", &*problem),
+    };
     let npm = |arguments: &[&str]| run_program(&mut tool("npm", arguments, &folder, target));
-    for script in ["build", "check", "test"] {
+    write_samples("TypeScript", "ts", &folder.join("samples"))?;
+    for script in ["check", "test"] {
         npm(&["run", "--silent", script])?;
     }
     let archive = output(&mut tool("npm", &["pack", "--silent"], &folder, target))?;

@@ -1,6 +1,7 @@
 //! The measures, by data set.
 
 mod before;
+mod clients;
 pub(crate) mod cluster;
 mod copying;
 mod csv;
@@ -40,7 +41,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 36] = [
+const MEASURES: [(&str, Kind, Measure); 37] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -76,6 +77,7 @@ const MEASURES: [(&str, Kind, Measure); 36] = [
     ("mails", Kind::Small, mails::run),
     ("tenants", Kind::Small, tenants::run),
     ("unread", Kind::Small, unread::run),
+    ("clients", Kind::Small, clients::run),
     ("search", Kind::Search, search::run),
 ];
 
