@@ -27,10 +27,19 @@ pub(crate) fn build_everything() -> Outcome {
     process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
 }
 
-/// Builds the program as [`build_everything`] does, without the tests.
+/// Builds the program and the proxy of the tests as [`build_everything`] does, without the tests.
 pub(crate) fn build_binary() -> Outcome {
     // With the examples cargo unites the same features as for tests, and builds no dependency twice.
-    process::run(&mut cargo(&["build", "--quiet", "--workspace", "--bin", "candor", "--examples"]))
+    process::run(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "candor",
+        "--bin",
+        "candor-fault-proxy",
+        "--examples",
+    ]))
 }
 
 /// Arguments that select tests.

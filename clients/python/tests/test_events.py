@@ -59,7 +59,7 @@ def test_follow_yields_every_event_once_in_order(service: Service) -> None:
     expected: list[str] = []
     cursors: list[tuple[int, str]] = []
     with (
-        FaultProxy(service.url, lambda number: "reset_after" if number % 3 == 1 else "none") as proxy,
+        FaultProxy(service.url, "none", "reset_after", "none") as proxy,
         Candor(api_key=key, base_url=proxy.url) as follower,
         Candor(api_key=key, base_url=service.url) as writer,
     ):

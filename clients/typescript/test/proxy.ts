@@ -1,70 +1,41 @@
-// A proxy that spoils answers in turn: reset, 503, 429, truncated, slow.
+// The proxy of `tests/faults`, which breaks answers: reset, 503, 429, truncated, slow.
 
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 
-/** How one request is treated. Faults named `…After` let the service act first. */
-export type Fault = "none" | "reset" | "resetAfter" | "unavailable" | "limited" | "truncatedAfter" | "slowAfter";
+const BINARY = process.env["CANDOR_FAULT_PROXY"] ?? "candor-fault-proxy";
+
+/** Number of requests by treatment, and their idempotency keys in order. */
+export interface Report {
+  counts: Record<string, number>;
+  keys: string[];
+}
 
 export class FaultProxy {
-  readonly counts = new Map<Fault, number>();
-  /** Idempotency keys of the requests, in order. */
-  readonly keys: string[] = [];
-  readonly #target: URL;
-  readonly #fault: (request: number) => Fault;
-  readonly #server: Server;
-  #requests = 0;
+  readonly url: string;
+  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
 
-  private constructor(target: string, fault: (request: number) => Fault) {
-    this.#target = new URL(target);
-    this.#fault = fault;
-    this.#server = createServer((incoming, answer) => this.#pass(incoming, answer));
+  private constructor(url: string, started: ChildProcessByStdio<Writable, Readable, null>) {
+    this.url = url;
+    this.#process = started;
   }
 
-  static async start(target: string, fault: (request: number) => Fault): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, fault);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
-    return proxy;
+  /** The plan names the treatment of each request in turn; `mixed` is that of the tests with 200 creates. */
+  static async start(target: string, ...plan: string[]): Promise<FaultProxy> {
+    const started = spawn(BINARY, [new URL(target).host, ...plan], { stdio: ["pipe", "pipe", "inherit"] });
+    for await (const url of createInterface({ input: started.stdout })) return new FaultProxy(url, started);
+    throw new Error("the proxy has not started");
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  async report(): Promise<Report> {
+    return (await (await fetch(`${this.url}/faults`)).json()) as Report;
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    // The proxy ends with its input.
+    this.#process.stdin.end();
+    await ended;
   }
-
-  #pass(incoming: IncomingMessage, answer: ServerResponse): void {
-    const fault = this.#fault(this.#requests++);
-    this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
-    const key = incoming.headers["idempotency-key"];
-    if (typeof key === "string") this.keys.push(key);
-    if (fault === "reset") return void incoming.socket.resetAndDestroy();
-    if (fault === "unavailable") return refuse(answer, 503, "unavailable", {});
-    if (fault === "limited") return refuse(answer, 429, "rate_limited", { "retry-after": "1" });
-    const { hostname, port } = this.#target;
-    const options = { hostname, port, method: incoming.method, path: incoming.url, headers: incoming.headers };
-    const passed = request(options, (reply) => {
-      const parts: Buffer[] = [];
-      reply.on("data", (part: Buffer) => parts.push(part));
-      reply.on("end", () => {
-        const body = Buffer.concat(parts);
-        if (fault === "resetAfter") return void incoming.socket.resetAndDestroy();
-        // A slow answer never comes: the client's timeout ends the attempt.
-        if (fault === "slowAfter") return;
-        answer.writeHead(reply.statusCode ?? 502, reply.headers);
-        if (fault !== "truncatedAfter") return void answer.end(body);
-        answer.write(body.subarray(0, body.length / 2), () => incoming.socket.destroy());
-      });
-    });
-    passed.on("error", () => incoming.socket.destroy());
-    incoming.pipe(passed);
-  }
-}
-
-function refuse(answer: ServerResponse, status: number, code: string, headers: Record<string, string>): void {
-  answer.writeHead(status, { "content-type": "application/json", ...headers });
-  answer.end(JSON.stringify({ error: { code, message: "spoiled", request_id: "req_0" } }));
 }

@@ -7,8 +7,14 @@ use crate::workspace::{Kind, Package, Workspace};
 const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates for tests. Other crates may have them as dev-dependencies only.
-const FOR_TESTS: [&str; 5] =
-    ["candor-store-testkit", "candor-test-postgres", "candor-test-redis", "candor-test-smtp", "candor-e2e"];
+const FOR_TESTS: [&str; 6] = [
+    "candor-store-testkit",
+    "candor-test-faults",
+    "candor-test-postgres",
+    "candor-test-redis",
+    "candor-test-smtp",
+    "candor-e2e",
+];
 /// Libraries below the ports and the stores: the tables of resources, the index of words, fair shares of work.
 const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
 /// Adapters between the service and other systems.
@@ -127,6 +133,7 @@ fn outside() -> Vec<Row> {
 /// Tools beside the service.
 fn tools() -> Vec<Row> {
     vec![
+        Row::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
         Row::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
         Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
@@ -135,6 +142,7 @@ fn tools() -> Vec<Row> {
             &[
                 DOMAIN,
                 &[
+                    "candor-client",
                     "candor-tables",
                     "candor-port-events",
                     "candor-webhooks",

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use candor_client::types::{EmployeeUpdate, ErrorCode, Event, ListEventsFilter};
 use candor_client::{Candor, FollowOptions};
+use candor_test_faults::{Fault, FaultProxy};
 
-use super::fault_proxy::{Fault, FaultProxy};
 use super::{Fixture, hire};
 
 #[path = "../../../../crates/client/examples/replica.rs"]
@@ -30,8 +30,8 @@ fn options() -> FollowOptions {
 #[tokio::test]
 async fn follower_gets_every_event_once_through_faults() {
     let fixture = Fixture::start();
-    let plan = |number: usize| if number % 3 == 1 { Fault::ResetAfter } else { Fault::None };
-    let proxy = FaultProxy::start(fixture.service.address, plan);
+    let plan = vec![Fault::None, Fault::ResetAfter, Fault::None];
+    let proxy = FaultProxy::start(fixture.service.address, plan).unwrap();
     let client = fixture.builder().base_url(proxy.url()).build().unwrap();
     let writer = fixture.client();
     let writing = tokio::spawn(async move {

@@ -7,31 +7,17 @@ use std::time::Duration;
 
 use candor_client::Error;
 use candor_client::types::{DepartmentCreate, EmployeeCreate, ListEmployeesQuery};
+use candor_test_faults::{Fault, FaultProxy};
 
 use super::Fixture;
-use super::fault_proxy::{Fault, FaultProxy};
 
-const FAULTS: [Fault; 11] = [
-    Fault::None,
-    Fault::Reset,
-    Fault::None,
-    Fault::Unavailable,
-    Fault::ResetAfter,
-    Fault::None,
-    Fault::TruncatedAfter,
-    Fault::None,
-    Fault::None,
-    Fault::Limited,
-    Fault::None,
-];
 const ROWS: usize = 200;
 const WORKERS: usize = 20;
 
 #[tokio::test]
 async fn creates_through_faults_make_one_row_each() {
     let fixture = Fixture::start();
-    let plan = |count: usize| if count % 50 == 25 { Fault::SlowAfter } else { FAULTS[count % FAULTS.len()] };
-    let proxy = FaultProxy::start(fixture.service.address, plan);
+    let proxy = FaultProxy::start(fixture.service.address, Fault::mixed()).unwrap();
     let client = fixture.builder().base_url(proxy.url()).timeout(Duration::from_secs(1)).max_retries(10);
     let client = client.build().unwrap();
     let next = Arc::new(AtomicUsize::new(0));
@@ -54,17 +40,17 @@ async fn creates_through_faults_make_one_row_each() {
     assert_eq!(ids.len(), ROWS);
     let list = fixture.client().employees().list(ListEmployeesQuery::new().limit(100));
     assert_eq!(list.entries().collect().await.unwrap().len(), ROWS);
-    for fault in FAULTS.into_iter().chain([Fault::SlowAfter]) {
+    for fault in Fault::ALL {
         assert!(proxy.count(fault) > 0, "{fault:?} did not happen");
     }
-    let keys: HashSet<String> = proxy.seen.lock().unwrap().keys.iter().cloned().collect();
+    let keys: HashSet<String> = proxy.keys().into_iter().collect();
     assert_eq!(keys.len(), ROWS, "each call has one key for all of its attempts");
 }
 
 #[tokio::test]
 async fn retries_end_after_the_given_number() {
     let fixture = Fixture::start();
-    let proxy = FaultProxy::start(fixture.service.address, |_| Fault::Reset);
+    let proxy = FaultProxy::start(fixture.service.address, vec![Fault::Reset]).unwrap();
     let entries = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&entries);
     let client = fixture.builder().base_url(proxy.url()).max_retries(1).log(move |entry| {
@@ -76,7 +62,7 @@ async fn retries_end_after_the_given_number() {
     let failed = client.departments().create(DepartmentCreate::new("Sales")).max_retries(0).await;
     assert!(matches!(failed, Err(Error::Connection(_))), "{failed:?}");
     assert_eq!(proxy.count(Fault::Reset), 3);
-    assert_eq!(proxy.seen.lock().unwrap().keys.len(), 1, "a call without retries has a key, too");
+    assert_eq!(proxy.keys().len(), 1, "a call without retries has a key, too");
     let entries = entries.lock().unwrap().join("\n");
     assert!(entries.lines().count() == 3 && !entries.contains(&fixture.key.secret), "{entries}");
 }
@@ -84,7 +70,7 @@ async fn retries_end_after_the_given_number() {
 #[tokio::test]
 async fn attempt_without_a_response_in_time_is_a_timeout() {
     let fixture = Fixture::start();
-    let proxy = FaultProxy::start(fixture.service.address, |_| Fault::SlowAfter);
+    let proxy = FaultProxy::start(fixture.service.address, vec![Fault::SlowAfter]).unwrap();
     let client = fixture.builder().base_url(proxy.url()).max_retries(0).build().unwrap();
     let slow = client.me().get().timeout(Duration::from_millis(200)).await;
     assert!(matches!(slow, Err(Error::Timeout(_))), "{slow:?}");

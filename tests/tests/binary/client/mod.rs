@@ -2,7 +2,6 @@
 
 mod errors;
 mod events;
-mod fault_proxy;
 mod faults;
 mod generated;
 mod operations;
