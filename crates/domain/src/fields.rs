@@ -1,5 +1,7 @@
 //! Reads a JSON body field by field and collects every problem (§7, decisions A3, A7, A8).
 
+mod update;
+
 use std::collections::BTreeSet;
 
 use strum::VariantArray;
@@ -8,6 +10,8 @@ use crate::id::{Id, Kind};
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{DefaultValue, Field, FieldDescription, Rule};
+
+pub use update::Update;
 
 /// The members of a body that were not read yet, and the problems found so far.
 ///
@@ -64,24 +68,6 @@ impl Fields {
         fields.refuse(read_only);
         let draft = read(&mut fields);
         fields.finish(draft)
-    }
-
-    /// Reads the body of an update of `stored`. Fixed fields may be sent with their stored value (decision A7).
-    ///
-    /// # Errors
-    /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse_update<T, S: serde::Serialize>(
-        body: Object,
-        fixed: &[&[&str]],
-        stored: &S,
-        read: impl FnOnce(&mut Self) -> T,
-    ) -> Result<T, ValidationErrors> {
-        let mut fields = Self::new(body);
-        for names in fixed {
-            fields.unchanged(names, stored);
-        }
-        let patch = read(&mut fields);
-        fields.finish(Some(patch))
     }
 
     /// Returns the fields that `read` declares. It runs on an empty body, and its result is dropped.
@@ -184,24 +170,6 @@ impl Fields {
         for name in names {
             if self.remove(name).is_some() {
                 self.problems.add(*name, ValueError::new(Code::ReadOnly, "is set by the service"));
-            }
-        }
-    }
-
-    /// Accepts and ignores fixed fields that have their stored value, so that clients can send back a resource as
-    /// they read it. Another value is a problem (decision A7).
-    pub fn unchanged<T: serde::Serialize>(&mut self, names: &[&str], stored: &T) {
-        if !names.iter().any(|name| self.members.iter().any(|(member, _)| member == name)) {
-            return;
-        }
-        let stored = serde_json::to_value(stored).unwrap_or_default();
-        for name in names {
-            let Some(given) = self.remove(name) else { continue };
-            let equal = stored
-                .get(name)
-                .is_some_and(|value| serde_json::to_value(&given).is_ok_and(|given| given == *value));
-            if !equal {
-                self.problems.add(*name, ValueError::new(Code::ReadOnly, "cannot be changed"));
             }
         }
     }
@@ -377,17 +345,6 @@ mod tests {
         assert_eq!(fields.nullable(&Field::new("absent", text(0..=5))), None);
         assert_eq!(fields.present(&Field::new("b", text(0..=5))), None);
         assert_eq!(codes(fields.finish(Some(()))), [("b".to_owned(), Code::Required)]);
-    }
-
-    #[test]
-    fn stored_value_of_a_fixed_field_is_accepted() {
-        let stored = serde_json::json!({"id": "obs_1", "n": 5, "at": null});
-        let mut same = fields(r#"{"id":"obs_1","n":5,"at":null}"#);
-        same.unchanged(&["id", "n", "at"], &stored);
-        assert_eq!(same.finish(Some(())), Ok(()));
-        let mut other = fields(r#"{"id":"obs_2"}"#);
-        other.unchanged(&["id", "n"], &stored);
-        assert_eq!(codes(other.finish(Some(()))), [("id".to_owned(), Code::ReadOnly)]);
     }
 
     #[test]

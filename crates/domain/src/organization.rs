@@ -5,7 +5,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
@@ -89,12 +89,20 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[&["id", "created_at", "updated_at"]], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored organization.
     ///
     /// # Errors
-    /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Organization) -> Result<Self, ValidationErrors> {
-        Fields::parse_update(body, &[&["id", "created_at", "updated_at"]], stored, Self::read)
+    /// One problem for each wrong or immutable field.
+    pub fn against(&self, stored: &Organization) -> Result<Patch, ValidationErrors> {
+        self.finish(stored)
     }
 }
 
@@ -144,7 +152,7 @@ mod tests {
 
     fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
         let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-        Patch::parse(body, &organization()).map_err(|problems| {
+        Patch::parse(body).against(&organization()).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

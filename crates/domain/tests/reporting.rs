@@ -74,7 +74,7 @@ fn request_move(
         is_below: leads_to(people, manager.id, stored.id),
     };
     let found = References { manager: manager.map(line), ..References::default() };
-    let patch = Patch::parse(body, stored).unwrap();
+    let patch = Patch::parse(body).against(stored).unwrap();
     stored
         .update(&patch, &found, Timestamp::from_millis(2_000))
         .map(|decision| decision.map(|change| change.state))

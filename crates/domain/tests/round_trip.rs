@@ -85,7 +85,7 @@ fn employee_sent_back_changes_nothing() {
     };
     let invited = Employee { status: Status::PendingInvite, ..employee() };
     for employee in [employee(), full, left, managed, invited] {
-        let patch = people::Patch::parse(response_body(&employee), &employee).unwrap();
+        let patch = people::Patch::parse(response_body(&employee)).against(&employee).unwrap();
         // The references may have been deleted since: only changed ones are looked up.
         let found = people::References {
             email_holder: Some(employee.id),
@@ -131,7 +131,7 @@ fn observation_sent_back_changes_nothing() {
         ..observation::References::default()
     };
     for observation in [plain, full] {
-        let patch = observation::Patch::parse(response_body(&observation), &observation).unwrap();
+        let patch = observation::Patch::parse(response_body(&observation)).against(&observation).unwrap();
         assert_eq!(observation.update(&patch, &found, LATER), Ok(None), "{observation:?}");
     }
 }
@@ -162,7 +162,7 @@ fn objective_sent_back_changes_nothing() {
     let in_progress =
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
     for objective in [plain, in_review, approved, in_progress] {
-        let patch = objective::Patch::parse(response_body(&objective), &objective).unwrap();
+        let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
         assert_eq!(objective.update(&patch, LATER), Ok(None), "{objective:?}");
     }
 }
@@ -183,7 +183,7 @@ fn conversation_sent_back_changes_nothing() {
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
     let found = conversation::References { people: [id(2), id(3)].into(), about: None };
     for conversation in [plain, full] {
-        let patch = conversation::Patch::parse(response_body(&conversation), &conversation).unwrap();
+        let patch = conversation::Patch::parse(response_body(&conversation)).against(&conversation).unwrap();
         assert_eq!(conversation.update(&patch, &found, LATER), Ok(None), "{conversation:?}");
     }
 }
@@ -224,7 +224,7 @@ fn summary_sent_back_changes_nothing() {
         ..plain.clone()
     };
     for summary in [plain, full] {
-        let patch = summary::Patch::parse(response_body(&summary), &summary).unwrap();
+        let patch = summary::Patch::parse(response_body(&summary)).against(&summary).unwrap();
         assert_eq!(
             summary.update(&summary, patch, &summary::References::default(), LATER),
             Ok(None),
@@ -237,7 +237,8 @@ fn summary_sent_back_changes_nothing() {
 fn library_entry_sent_back_changes_nothing() {
     let department =
         Department { id: id(1), name: "Care".to_owned(), created_at: AT, updated_at: AT, archived_at: None };
-    let name = department.parse_patch(response_body(&department)).unwrap();
+    let name =
+        candor_domain::catalog::department::parse_patch(response_body(&department)).against(&department).unwrap();
     assert_eq!(department.rename(name, Some(department.id), LATER), Ok(None));
     let attribute = Attribute {
         id: id(1),
@@ -248,7 +249,7 @@ fn library_entry_sent_back_changes_nothing() {
         updated_at: AT,
         archived_at: None,
     };
-    let patch = attribute::Patch::parse(response_body(&attribute), &attribute).unwrap();
+    let patch = attribute::Patch::parse(response_body(&attribute)).against(&attribute).unwrap();
     assert_eq!(attribute.update(patch, Some(attribute.id), LATER), Ok(None));
 }
 
@@ -258,7 +259,7 @@ fn organization_sent_back_changes_nothing() {
     let set =
         Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
     for organization in [plain, set] {
-        let patch = organization::Patch::parse(response_body(&organization), &organization).unwrap();
+        let patch = organization::Patch::parse(response_body(&organization)).against(&organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");
     }
 }
@@ -309,7 +310,7 @@ fn api_key_sent_back_changes_nothing() {
         quotas: Quotas::DEFAULT,
     };
     for key in [plain, full] {
-        let patch = api_key::Patch::parse(response_body(&key), &key, LATER).unwrap();
+        let patch = api_key::Patch::parse(response_body(&key)).against(&key, LATER).unwrap();
         assert_eq!(key.update(patch, &granter, LATER), Ok(None), "{key:?}");
     }
 }

@@ -108,7 +108,8 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             let found = |one| StoredObservation { employee_id: id(1), is_archived: model.archived.contains(one) };
             let observations = set.iter().map(|id| (*id, found(id))).collect();
             let named = Value::List(wanted.iter().map(|id| Value::Text(id.to_string())).collect());
-            let patch = Patch::parse([("included_observation_ids".to_owned(), named)].into(), summary).unwrap();
+            let patch =
+                Patch::parse([("included_observation_ids".to_owned(), named)].into()).against(summary).unwrap();
             let decided =
                 summary.update(summary, patch, &References { observations, ..References::default() }, AT);
             assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);

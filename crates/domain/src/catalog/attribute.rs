@@ -6,7 +6,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -184,16 +184,21 @@ impl Patch {
         Self { name: fields.present(&NAME), category: fields.present(&CATEGORY), tone: fields.present(&TONE) }
     }
 
-    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored attribute. Ignores the fields if it is archived, because
     /// [`Attribute::update`] refuses every update of it.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Attribute) -> Result<Self, ValidationErrors> {
-        if stored.archived_at.is_some() {
-            return Ok(Self::default());
-        }
-        Fields::parse_update(body, &[READ_ONLY], stored, Self::read)
+    pub fn against(&self, stored: &Attribute) -> Result<Patch, ValidationErrors> {
+        if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
-use crate::fields::Fields;
+use crate::fields::{Fields, Update};
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -125,19 +125,24 @@ pub fn parse_new(body: Object) -> Result<String, ValidationErrors> {
     Fields::parse_new(body, READ_ONLY, read_new)
 }
 
-impl Department {
-    /// Reads the body of an update. Returns the new name, or `None` if the body has none. Ignores the body for an
-    /// archived department, because [`Department::rename`] refuses every update of it.
+/// Reads the body of an update: the new name, or `None` if the body has none.
+#[must_use]
+pub fn parse_patch(body: Object) -> Update<Option<String>> {
+    Update::read(body, &[READ_ONLY], read_patch)
+}
+
+impl Update<Option<String>> {
+    /// Checks the update against the stored department. Ignores the name if it is archived, because
+    /// [`Department::rename`] refuses every update of it.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse_patch(&self, body: Object) -> Result<Option<String>, ValidationErrors> {
-        if self.archived_at.is_some() {
-            return Ok(None);
-        }
-        Fields::parse_update(body, &[READ_ONLY], self, read_patch)
+    pub fn against(&self, stored: &Department) -> Result<Option<String>, ValidationErrors> {
+        if stored.archived_at.is_some() { Ok(None) } else { self.finish(stored) }
     }
+}
 
+impl Department {
     /// Creates a department. `holder` is the department that already has the name.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{About, AboutReference, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, TITLE_CHARS};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
-use crate::fields::{Fields, Reference};
+use crate::fields::{Fields, Reference, Update};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
@@ -88,16 +88,21 @@ impl Patch {
         Self { title: fields.present(&TITLE), participants: fields.present(&PARTICIPANTS) }
     }
 
-    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored conversation. Ignores the fields if it is archived, because
     /// [`Conversation::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Conversation) -> Result<Self, ValidationErrors> {
-        if stored.archived_at.is_some() {
-            return Ok(Self::default());
-        }
-        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
+    pub fn against(&self, stored: &Conversation) -> Result<Patch, ValidationErrors> {
+        if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
     }
 }
 

@@ -179,14 +179,18 @@ fn archived_conversation_refuses_every_change() {
         }
     }
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"title":null,"whatever":1}"#) else { panic!() };
-    assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
-    assert!(Patch::parse(wrong, &used).is_err());
+    assert_eq!(
+        Patch::parse(wrong.clone()).against(&archived),
+        Ok(Patch::default()),
+        "what it says is not looked at"
+    );
+    assert!(Patch::parse(wrong).against(&used).is_err());
 }
 
 #[test]
 fn title_and_participants_change_but_not_the_subject() {
     let stored = conversation();
-    let patch = |text: &str| Patch::parse(object(text), &stored);
+    let patch = |text: &str| Patch::parse(object(text)).against(&stored);
     let found = References { people: [person(3), person(4)].into(), about: None };
     let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
     let decision = stored.update(&patch(&both).unwrap(), &found, NOON).unwrap().unwrap();

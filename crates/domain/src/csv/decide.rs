@@ -47,7 +47,7 @@ pub(super) fn parse(
 ) -> Result<ParsedRow, ValidationErrors> {
     let body = body(file, row, stored, clear);
     match stored {
-        Some(stored) => Patch::parse(body, stored).map(|patch| ParsedRow::Change(Box::new(patch))),
+        Some(stored) => Patch::parse(body).against(stored).map(|patch| ParsedRow::Change(Box::new(patch))),
         None => Draft::parse(body).map(|draft| ParsedRow::New(Box::new(draft))),
     }
 }

@@ -6,7 +6,7 @@ use crate::access::PermissionDenied;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, StringEnum};
+use crate::fields::{Fields, Reference, StringEnum, Update};
 use crate::id::{EmployeeKind, ObjectiveId};
 use crate::json::Object;
 use crate::people::Role;
@@ -126,23 +126,28 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. Reads only the status if `stored` is finished:
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored objective. Keeps only the status if it is finished:
     /// [`Objective::update`] refuses every update of it and names the wanted status (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts.
-    pub fn parse(body: Object, stored: &Objective) -> Result<Self, ValidationErrors> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        fields.unchanged(IMMUTABLE, stored);
-        let patch = Self::read(&mut fields);
+    pub fn against(&self, stored: &Objective) -> Result<Patch, ValidationErrors> {
+        let (patch, mut fields) = self.compare(stored);
+        if stored.is_finished() {
+            return Ok(Patch { status: patch.status, ..Patch::default() });
+        }
         let start = patch.period_start.unwrap_or(stored.period_start);
         let end = patch.period_end.unwrap_or(stored.period_end);
         if let Some(flaw) = backwards(start, end) {
             fields.problem("period_end", flaw);
-        }
-        if stored.is_finished() {
-            return Ok(Self { status: patch.status, ..Self::default() });
         }
         fields.finish(Some(patch))
     }
@@ -265,13 +270,14 @@ mod tests {
     fn patched_period_is_checked_with_its_stored_half() {
         let stored = objective(Proposed, false);
         let later = stored.period_end.next();
-        let problems = Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#)), &stored).unwrap_err();
+        let problems =
+            Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#))).against(&stored).unwrap_err();
         assert_eq!(
             (problems.as_slice()[0].field.as_str(), problems.as_slice()[0].code),
             ("period_end", Code::OutOfRange)
         );
         let both = format!(r#"{{"period_start":"{later}","period_end":"{later}"}}"#);
-        assert!(Patch::parse(body(&both), &stored).is_ok(), "one day is a period");
+        assert!(Patch::parse(body(&both)).against(&stored).is_ok(), "one day is a period");
     }
 
     #[test]
@@ -279,11 +285,11 @@ mod tests {
         let text = r#"{"title":null,"period_end":"0001-01-01","status":"approved","whatever":1}"#;
         for status in [Completed, Missed, Archived] {
             let stored = objective(status, false);
-            let patch = Patch::parse(body(text), &stored).unwrap();
+            let patch = Patch::parse(body(text)).against(&stored).unwrap();
             assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
             assert!(matches!(stored.update(&patch, NOON), Err(DomainError::Conflict(_))), "{status:?}");
         }
-        assert!(Patch::parse(body(text), &objective(InProgress, false)).is_err());
+        assert!(Patch::parse(body(text)).against(&objective(InProgress, false)).is_err());
     }
 
     #[test]

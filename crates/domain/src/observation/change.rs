@@ -6,7 +6,7 @@ use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibilit
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference};
+use crate::fields::{Fields, Reference, Update};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
 use crate::people::Status;
@@ -147,16 +147,21 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. Ignores the body if `stored` is archived, because
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored observation. Ignores the fields if it is archived, because
     /// [`Observation::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &Observation) -> Result<Self, ValidationErrors> {
-        if stored.archived_at.is_some() {
-            return Ok(Self::default());
-        }
-        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, Self::read)
+    pub fn against(&self, stored: &Observation) -> Result<Patch, ValidationErrors> {
+        if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
     }
 }
 

@@ -4,7 +4,7 @@ use super::custom::{self, CustomPatch};
 use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MANUAL, NAME_CHARS, Role, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference};
+use crate::fields::{Fields, Reference, Update};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::{Code, ValidationErrors, ValueError};
@@ -171,28 +171,17 @@ impl Patch {
         }
     }
 
-    /// Checks the number of custom fields after the update of `stored`.
-    fn finish(self, mut fields: Fields, stored: &Employee) -> Result<Self, ValidationErrors> {
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY], Self::read)
+    }
+
+    /// Requires that `stored` has at most the allowed number of custom fields after this update.
+    pub(super) fn check_custom_fields(&self, stored: &Employee, fields: &mut Fields) {
         if let Err(flaw) = stored.custom_fields.merged(&self.custom_fields).bounded() {
             fields.problem("custom_fields", flaw);
         }
-        fields.finish(Some(self))
-    }
-
-    /// Reads the body of a rehire of `stored`.
-    pub(super) fn parse_rehire(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
-        let mut fields = Fields::new(body);
-        Self::read_rehire(&mut fields).finish(fields, stored)
-    }
-
-    /// Reads the body of an update of `stored`.
-    ///
-    /// # Errors
-    /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        Self::read(&mut fields).finish(fields, stored)
     }
 
     /// Returns a problem for every member that an HR system manages and that differs from `stored` (§2.3, decision
@@ -219,6 +208,18 @@ impl Patch {
             refuse(&format!("custom_fields.{key}"), differs);
         }
         problems
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored person.
+    ///
+    /// # Errors
+    /// One problem for each wrong or immutable field, and for too many custom fields.
+    pub fn against(&self, stored: &Employee) -> Result<Patch, ValidationErrors> {
+        let (patch, mut fields) = self.compare(stored);
+        patch.check_custom_fields(stored, &mut fields);
+        fields.finish(Some(patch))
     }
 }
 

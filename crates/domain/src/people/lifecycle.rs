@@ -3,7 +3,7 @@
 use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum};
+use crate::fields::{Fields, StringEnum, Update};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
@@ -20,27 +20,27 @@ impl Rehire {
     }
 
     /// Reads the body of a rehire.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object, stored: &Employee) -> Result<Self, ValidationErrors> {
-        let known = ["manager_id", "department_id", "custom_fields"];
-        let (known, others): (Object, Object) =
-            body.into_iter().partition(|(name, _)| known.contains(&name.as_str()));
-        let unknown = Fields::new(others).finish(Some(())).err().unwrap_or_default();
-        match Patch::parse_rehire(known, stored) {
-            Ok(patch) => unknown.or(Self(patch)),
-            Err(mut problems) => {
-                problems.extend(unknown);
-                Err(problems)
-            }
-        }
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[], Self::read)
     }
 
     /// Returns the changes that the rehire makes.
     #[must_use]
     pub const fn patch(&self) -> &Patch {
         &self.0
+    }
+}
+
+impl Update<Rehire> {
+    /// Checks the rehire against the stored person.
+    ///
+    /// # Errors
+    /// One problem for each wrong field, and for too many custom fields.
+    pub fn against(&self, stored: &Employee) -> Result<Rehire, ValidationErrors> {
+        let (rehire, mut fields) = self.compare(stored);
+        rehire.0.check_custom_fields(stored, &mut fields);
+        fields.finish(Some(rehire))
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
             let problems = |problems: ValidationErrors| {
                 problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
             };
-            Rehire::parse(body, &left).map_err(problems)
+            Rehire::parse(body).against(&left).map_err(problems)
         };
         assert_eq!(parse("{}"), Ok(Rehire::default()));
         let body = r#"{"manager_id":null,"department_id":null,"custom_fields":{"grade":3}}"#;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary, TITLE_CHARS};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, StringEnum};
+use crate::fields::{Fields, Reference, StringEnum, Update};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
 };
@@ -173,20 +173,25 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update of `stored`. The body of an update of a fixed summary is ignored, because
-    /// [`Summary::update`] refuses it in any case (decision A8).
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored summary. Ignores the fields if it is fixed, because
+    /// [`Summary::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
-    /// Returns every field that is invalid or that cannot be changed, and a period with one end or with ends in
-    /// reverse order.
-    pub fn parse(body: Object, stored: &Summary) -> Result<Self, ValidationErrors> {
+    /// One problem for each wrong or immutable field, and for a period with one end or with ends in reverse
+    /// order.
+    pub fn against(&self, stored: &Summary) -> Result<Patch, ValidationErrors> {
         if !stored.is_open() {
-            return Ok(Self::default());
+            return Ok(Patch::default());
         }
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        fields.unchanged(IMMUTABLE, stored);
-        let patch = Self::read(&mut fields);
+        let (patch, mut fields) = self.compare(stored);
         let start = patch.period_start.unwrap_or(stored.period_start);
         let end = patch.period_end.unwrap_or(stored.period_end);
         period(start, end, &mut fields);

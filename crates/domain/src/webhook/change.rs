@@ -3,7 +3,7 @@
 use super::{ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict};
 use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
-use crate::fields::Fields;
+use crate::fields::{Fields, Update};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
 use crate::notification::{Notice, Recipients, Type};
@@ -150,16 +150,21 @@ impl Patch {
         patch
     }
 
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored subscription. An unchanged URL is left out.
     ///
     /// # Errors
-    /// Returns every field that is invalid or that cannot be changed.
-    pub fn parse(body: Object, stored: &Subscription) -> Result<Self, ValidationErrors> {
-        let mut fields = Fields::new(body);
-        fields.unchanged(READ_ONLY, stored);
-        let patch = Self::read(&mut fields);
-        let patch = Self { url: patch.url.filter(|url| url.as_str() != stored.url), ..patch };
-        fields.finish(Some(patch))
+    /// One problem for each wrong or immutable field.
+    pub fn against(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
+        let patch = self.finish(stored)?;
+        Ok(Patch { url: patch.url.filter(|url| url.as_str() != stored.url), ..patch })
     }
 }
 

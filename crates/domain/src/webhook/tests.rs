@@ -25,7 +25,7 @@ pub(super) fn subscription() -> Subscription {
 }
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
-    let patch = Patch::parse(object(body), stored).unwrap();
+    let patch = Patch::parse(object(body)).against(stored).unwrap();
     let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
     stored.update(patch, Some(Verdict::Allowed), sealed, at).unwrap().map(|decision| decision.state)
 }
@@ -92,7 +92,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
         let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
         let created = Subscription::create(stored.id, draft, verdict, vec![], NOON);
         assert_eq!(refused(created.unwrap_err()), [("url".to_owned(), code)]);
-        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#), &stored).unwrap();
+        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&stored).unwrap();
         let updated = stored.update(patch.clone(), Some(verdict), None, NOON);
         assert_eq!(refused(updated.unwrap_err()), [("url".to_owned(), code)]);
         assert!(stored.update(patch, None, None, NOON).is_err(), "never without a verdict");
@@ -103,7 +103,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
 fn subscription_sent_back_as_read_changes_nothing() {
     let stored = subscription().after_delivery(Status::Success, NOON);
     let body = serde_json::to_string(&stored).unwrap();
-    let patch = Patch::parse(object(&body), &stored).unwrap();
+    let patch = Patch::parse(object(&body)).against(&stored).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
     assert_eq!(stored.update(patch, None, None, NOON), Ok(None));
     assert_eq!(patched(&stored, "{}", NOON), None);
@@ -133,7 +133,7 @@ fn invalid_field_of_an_update_is_reported() {
         (r#"{"colour":"red"}"#, "colour", Code::UnknownField),
     ];
     for (body, field, code) in table {
-        assert_eq!(codes(Patch::parse(object(body), &stored)), [(field.to_owned(), code)], "{body}");
+        assert_eq!(codes(Patch::parse(object(body)).against(&stored)), [(field.to_owned(), code)], "{body}");
     }
 }
 
@@ -275,7 +275,7 @@ fn audit_log_shows_only_the_host_of_a_url() {
     ];
     for (from, to, shown_from, shown_to) in table {
         let stored = Subscription { url: from.to_owned(), ..subscription() };
-        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#)), &stored).unwrap();
+        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&stored).unwrap();
         let decision = stored.update(patch, Some(Verdict::Allowed), None, NOON).unwrap().unwrap();
         assert_eq!(decision.state.url, to);
         let shown = serde_json::to_value(&decision.audit.changes).unwrap();

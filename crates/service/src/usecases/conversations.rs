@@ -71,10 +71,11 @@ pub async fn update(
     id: ConversationId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Conversation>(services, context, id).await?;
         let shown = visible::as_shown(services, context, &stored).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &shown.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
         let found = references(services, context, patch.participants.as_deref().unwrap_or_default()).await?;
         let decision = stored.value.update(&patch, &found, at)?;
         Ok((stored, decision.map(PendingChange::new)))

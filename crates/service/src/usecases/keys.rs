@@ -102,9 +102,10 @@ pub async fn update(
     id: KeyId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<ApiKey>(context, id).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value, at))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value, at))?;
         let decision = stored.value.update(patch, &context.caller, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };

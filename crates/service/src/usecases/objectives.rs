@@ -201,10 +201,11 @@ pub async fn update(
     id: ObjectiveId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = seen(services, context, family, id).await?;
         let shown = visible::as_shown(services, context, &stored).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &shown.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
         stored.value.may_be_changed_by(&context.caller)?;
         let decision = stored.value.update(&patch, at)?;
         Ok((stored, decision.map(PendingChange::new)))

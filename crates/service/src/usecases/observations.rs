@@ -115,9 +115,10 @@ pub async fn update(
     id: ObservationId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Observation>(services, context, id).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         stored.value.may_be_changed_by(&context.caller)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
         let known = references(services, context, &[], &wanted).await?;

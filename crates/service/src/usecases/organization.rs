@@ -33,9 +33,10 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].
 pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = load(services, context).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let decision = stored.value.update(&patch, at);
         Ok((stored, decision.map(PendingChange::new)))
     };

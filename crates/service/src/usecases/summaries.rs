@@ -149,10 +149,11 @@ pub async fn update(
     id: SummaryId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Summary>(services, context, id).await?;
         let shown = visible::as_shown(services, context, &stored).await?.value;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &shown))?;
+        let patch = context.validate_update(stored.version, || update.against(&shown))?;
         stored.value.may_be_changed_by(&context.caller)?;
         let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
         let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);

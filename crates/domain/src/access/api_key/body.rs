@@ -2,7 +2,7 @@
 
 use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
 use super::ApiKey;
-use crate::fields::{Fields, Reference, StringEnum};
+use crate::fields::{Fields, Reference, StringEnum, Update};
 use crate::id::EmployeeKind;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
@@ -127,24 +127,34 @@ impl Draft {
 }
 
 impl Patch {
-    /// Reads the fields of an update of a key that ends at `end`. A past end is accepted if it is unchanged.
-    pub fn read(fields: &mut Fields, end: Option<Timestamp>, now: Timestamp) -> Self {
-        let is_good = |at| if Some(at) == end { Ok(at) } else { is_end(at, now).map(|()| at) };
+    /// Reads the fields of an update.
+    pub fn read(fields: &mut Fields) -> Self {
         Self {
             name: fields.present(&NAME),
             scopes: fields.present(&SCOPES),
-            expires_at: fields.nullable(&EXPIRES_AT.and(is_good)),
+            expires_at: fields.nullable(&EXPIRES_AT),
         }
     }
 
-    /// Reads the body of an update of `stored`.
+    /// Reads the body of an update.
+    #[must_use]
+    pub fn parse(body: Object) -> Update<Self> {
+        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+}
+
+impl Update<Patch> {
+    /// Checks the update against the stored key. A past end is accepted if it is unchanged.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn parse(body: Object, stored: &ApiKey, now: Timestamp) -> Result<Self, ValidationErrors> {
-        Fields::parse_update(body, &[READ_ONLY, IMMUTABLE], stored, |fields| {
-            Self::read(fields, stored.expires_at, now)
-        })
+    pub fn against(&self, stored: &ApiKey, now: Timestamp) -> Result<Patch, ValidationErrors> {
+        let (patch, mut fields) = self.compare(stored);
+        let new_end = patch.expires_at.filter(|end| *end != stored.expires_at).flatten();
+        if let Some(flaw) = new_end.and_then(|end| is_end(end, now).err()) {
+            fields.problem("expires_at", flaw);
+        }
+        fields.finish(Some(patch))
     }
 }
 

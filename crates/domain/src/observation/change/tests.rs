@@ -115,8 +115,12 @@ fn archived_observation_refuses_every_update() {
         Err(DomainError::Conflict(_))
     ));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
-    assert_eq!(Patch::parse(wrong.clone(), &archived), Ok(Patch::default()), "what it says is not looked at");
-    assert!(Patch::parse(wrong, &observation()).is_err());
+    assert_eq!(
+        Patch::parse(wrong.clone()).against(&archived),
+        Ok(Patch::default()),
+        "what it says is not looked at"
+    );
+    assert!(Patch::parse(wrong).against(&observation()).is_err());
 }
 
 #[test]

@@ -9,7 +9,7 @@ const NOW: Timestamp = Timestamp::from_millis(2_000);
 
 fn patch(body: &str, stored: &Employee) -> Patch {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-    Patch::parse(members, stored).unwrap()
+    Patch::parse(members).against(stored).unwrap()
 }
 
 fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(String, Code)> {
@@ -197,7 +197,7 @@ fn custom_field_limit_applies_to_the_result_of_an_update() {
     };
     let parse = |body: String| {
         let Ok(Value::Object(body)) = serde_json::from_str(&body) else { panic!("{body}") };
-        Patch::parse(body, &full).map_err(|problems| {
+        Patch::parse(body).against(&full).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
         })
     };

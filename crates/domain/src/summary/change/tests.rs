@@ -156,7 +156,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
 
 #[test]
 fn only_a_change_of_content_fires_an_event() {
-    let patch = |text: &str| Patch::parse(object(text), &summary(Status::PendingReview)).unwrap();
+    let patch = |text: &str| Patch::parse(object(text)).against(&summary(Status::PendingReview)).unwrap();
     let table = [
         (r#"{"title":"Second half"}"#, Some(0)),
         (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(0)),
@@ -179,7 +179,7 @@ fn period_is_checked_after_merging_the_update() {
     let stored =
         Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
-        let refused = Patch::parse(object(text), &stored).err().unwrap_or_else(ValidationErrors::none);
+        let refused = Patch::parse(object(text)).against(&stored).err().unwrap_or_else(ValidationErrors::none);
         refused.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
@@ -192,9 +192,9 @@ fn period_is_checked_after_merging_the_update() {
 fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
         let stored = summary(status);
-        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#), &stored).unwrap();
+        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).against(&stored).unwrap();
         let refused = stored.update(&stored, patch, &References::default(), NOON).unwrap_err();
         assert_eq!(refused, DomainError::transition("status", status.word(), "update"));
     }
-    assert!(Patch::parse(object(r#"{"title":null}"#), &summary(Status::PendingReview)).is_err());
+    assert!(Patch::parse(object(r#"{"title":null}"#)).against(&summary(Status::PendingReview)).is_err());
 }

@@ -58,9 +58,10 @@ pub async fn update(
     id: AttributeId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Attribute>(context, id).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let holder = holder(services, context, rows::attributes::BY_NAME, patch.name.as_deref()).await?;
         let decision = stored.value.update(patch, holder, at)?;
         Ok((stored, decision.map(PendingChange::new)))

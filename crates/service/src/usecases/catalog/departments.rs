@@ -1,7 +1,7 @@
 //! Departments. Their routes need the scopes of employees; writes need admin level as well (decision B3).
 
 use candor_domain::catalog::Department;
-use candor_domain::catalog::department::{Filter, parse_new};
+use candor_domain::catalog::department::{Filter, parse_new, parse_patch};
 use candor_domain::id::DepartmentId;
 use candor_domain::json::Object;
 use candor_domain::params::Params;
@@ -59,9 +59,10 @@ pub async fn update(
     id: DepartmentId,
     body: Object,
 ) -> Result<Reply, Error> {
+    let update = parse_patch(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Department>(context, id).await?;
-        let name = context.validate_update(stored.version, || stored.value.parse_patch(body.clone()))?;
+        let name = context.validate_update(stored.version, || update.against(&stored.value))?;
         let holder = holder(services, context, rows::departments::BY_NAME, name.as_deref()).await?;
         let decision = stored.value.rename(name, holder, at)?;
         Ok((stored, decision.map(PendingChange::new)))

@@ -65,9 +65,10 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let _turn =
         if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.update(&patch, &known.references, at)?;
         let planned = decision.map(|decision| planned(&stored.value, decision, known.tree));
@@ -89,9 +90,10 @@ pub async fn rehire(
 ) -> Result<Reply, Error> {
     let _turn =
         if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+    let update = Rehire::parse(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
-        let rehire = context.validate_update(stored.version, || Rehire::parse(body.clone(), &stored.value))?;
+        let rehire = context.validate_update(stored.version, || update.against(&stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
         let planned = planned(&stored.value, decision, known.tree);

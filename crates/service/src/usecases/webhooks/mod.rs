@@ -90,9 +90,10 @@ pub async fn update(
     body: Object,
 ) -> Result<Reply, Error> {
     let judgement = UrlVerdict::default();
+    let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Subscription>(context, id).await?;
-        let patch = context.validate_update(stored.version, || Patch::parse(body.clone(), &stored.value))?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.judge(services, url).await),
             None => None,

@@ -1,0 +1,92 @@
+//! Updates that are read before the stored resource is known.
+
+use serde::Serialize;
+
+use super::Fields;
+use crate::json::{Object, Value};
+use crate::problem::{Code, ValidationErrors, ValueError};
+
+/// An update whose body was read once. A commit that is retried checks it against each stored state that it
+/// finds.
+#[derive(Debug, Clone)]
+pub struct Update<P> {
+    patch: P,
+    /// Members that must have their stored value.
+    fixed: Vec<(String, Value)>,
+    /// Members that no field took.
+    unknown: Vec<(String, Value)>,
+    problems: ValidationErrors,
+}
+
+impl<P: Clone> Update<P> {
+    /// Reads the fields of a body. Members named in `fixed` wait for [`Update::compare`].
+    pub(crate) fn read(body: Object, fixed: &[&[&str]], read: impl FnOnce(&mut Fields) -> P) -> Self {
+        let mut fields = Fields::new(body);
+        let taken =
+            fixed.iter().copied().flatten().filter_map(|name| Some(((*name).to_owned(), fields.remove(name)?)));
+        let fixed = taken.collect();
+        let patch = read(&mut fields);
+        let Fields { members: unknown, problems, .. } = fields;
+        Self { patch, fixed, unknown, problems }
+    }
+
+    /// Returns the patch, and the fields with the problems found so far, for rules that need the stored resource.
+    /// Fixed members may be sent with their stored value, so that clients can send back a resource as they read
+    /// it. Another value is a problem (decision A7).
+    pub(crate) fn compare<S: Serialize>(&self, stored: &S) -> (P, Fields) {
+        let mut problems = ValidationErrors::none();
+        let stored = if self.fixed.is_empty() { None } else { serde_json::to_value(stored).ok() };
+        for (name, given) in &self.fixed {
+            let value = stored.as_ref().and_then(|stored| stored.get(name));
+            let is_equal =
+                value.is_some_and(|value| serde_json::to_value(given).is_ok_and(|given| given == *value));
+            if !is_equal {
+                problems.add(name, ValueError::new(Code::ReadOnly, "cannot be changed"));
+            }
+        }
+        problems.extend(self.problems.clone());
+        let fields = Fields { members: self.unknown.clone(), problems, described: None };
+        (self.patch.clone(), fields)
+    }
+
+    /// Returns the patch if no rule but that of the fixed members needs the stored resource.
+    ///
+    /// # Errors
+    /// Returns every field that is invalid or that cannot be changed.
+    pub(crate) fn finish<S: Serialize>(&self, stored: &S) -> Result<P, ValidationErrors> {
+        let (patch, fields) = self.compare(stored);
+        fields.finish(Some(patch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{Field, text};
+
+    fn update(body: &str) -> Update<Option<String>> {
+        let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("not an object: {body}") };
+        Update::read(body, &[&["id", "n"], &["at"]], |fields| fields.present(&Field::new("a", text(1..=5))))
+    }
+
+    #[test]
+    fn stored_value_of_a_fixed_field_is_accepted() {
+        let stored = |id: &str| serde_json::json!({"id": id, "n": 5, "at": null});
+        let update = update(r#"{"id":"obs_1","n":5,"at":null,"a":"x"}"#);
+        assert_eq!(update.finish(&stored("obs_1")), Ok(Some("x".to_owned())));
+        let problems = update.finish(&stored("obs_2")).unwrap_err();
+        let found = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
+        assert_eq!(found.collect::<Vec<_>>(), [("id", Code::ReadOnly)]);
+        assert_eq!(update.finish(&stored("obs_1")), Ok(Some("x".to_owned())), "the update stays as it was read");
+    }
+
+    #[test]
+    fn problem_of_an_update_is_reported_for_every_stored_state() {
+        let update = update(r#"{"a":"","x":1}"#);
+        for id in ["obs_1", "obs_2"] {
+            let problems = update.finish(&serde_json::json!({"id": id})).unwrap_err();
+            let found = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
+            assert_eq!(found.collect::<Vec<_>>(), [("a", Code::TooShort), ("x", Code::UnknownField)]);
+        }
+    }
+}
