@@ -241,3 +241,57 @@ pub enum CommitError {
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candor_domain::audit::{Actor, Changes, Origin, Target};
+    use candor_domain::catalog::Department;
+    use candor_domain::people::Invitation;
+
+    const AT: Timestamp = Timestamp::from_millis(1_000);
+
+    fn change(writes: Vec<Write>) -> ChangeSet {
+        let audit = AuditEntry {
+            id: Id::from_bytes([1; 16]),
+            occurred_at: AT,
+            action: "test.change".to_owned(),
+            actor: Actor::system("test"),
+            target: Target { kind: "test".to_owned(), id: String::new() },
+            changes: Changes::new(),
+            comment: None,
+            request_id: None,
+            context: Origin::default(),
+        };
+        ChangeSet { writes, ..ChangeSet::new(audit) }
+    }
+
+    #[test]
+    fn change_set_wakes_the_workers_of_any_of_its_writes() {
+        let department = Department::create(Id::from_bytes([2; 16]), "Sales".to_owned(), None, AT).unwrap().state;
+        let invitation = Invitation {
+            id: Id::from_bytes([3; 16]),
+            employee_id: Id::from_bytes([4; 16]),
+            token_hash: [0; 32],
+            created_at: AT,
+            accepted_at: None,
+            revoked_at: None,
+            mail: None,
+        };
+        let (quiet, mail) = (Write::put(&Row::new(department)), Write::put(&Row::new(invitation)));
+        let read = Write::NotificationsRead(Id::from_bytes([4; 16]), AT);
+        let removed = Write::WebhookRemoved(Id::from_bytes([5; 16]), Version(1));
+        for (writes, wakes_delivery, wakes_mail) in [
+            (vec![], false, false),
+            (vec![quiet.clone(), read], false, false),
+            (vec![quiet.clone(), mail.clone()], false, true),
+            (vec![removed.clone(), quiet], true, false),
+            (vec![Write::Enqueue(vec![])], true, false),
+            (vec![mail, removed], true, true),
+        ] {
+            let change = change(writes);
+            let found = [BackgroundWorker::Delivery, BackgroundWorker::Mail].map(|worker| change.wakes(worker));
+            assert_eq!(found, [wakes_delivery, wakes_mail], "{:?}", change.writes);
+        }
+    }
+}
