@@ -5,7 +5,6 @@ mod commands;
 mod config;
 mod error;
 mod lifecycle;
-mod outgoing_tls;
 mod output;
 mod private_file;
 mod process_metrics;
@@ -66,9 +65,9 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
     }
-    // Container runtimes run this every few seconds, so it skips logging and the runtime.
+    // Container runtimes run this every few seconds, so it skips logging and the threads of the runtime.
     if let Command::Healthcheck { live } = cli.command {
-        return commands::healthcheck::run(&config, live, output);
+        return runtime_of_one_thread()?.block_on(commands::healthcheck::run(&config, live, output));
     }
     let export = telemetry::start_logs(&config)?;
     for warning in warnings {
@@ -82,6 +81,12 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         export.stop();
     }
     done
+}
+
+/// Creates a runtime for commands that send a few requests, one after another.
+fn runtime_of_one_thread() -> Result<tokio::runtime::Runtime, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(Error::io("start", "the runtime"))
 }
 
 /// Returns the number of runtime threads. Requests have their own threads. Commits and background work run here,

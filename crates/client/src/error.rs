@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
@@ -77,6 +78,19 @@ impl Error {
         }
     }
 
+    /// Returns `true` if the certificate of the service was rejected, for instance because the system does not know
+    /// the authority that issued it.
+    #[must_use]
+    pub fn is_certificate_rejected(&self) -> bool {
+        let Self::Connection(error) = self else { return false };
+        causes(error).any(|cause| {
+            // An I/O error is not the source of itself: what it wraps has to be asked for.
+            let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            let of_tls = wrapped.and_then(|cause| cause.downcast_ref()).or_else(|| cause.downcast_ref());
+            matches!(of_tls, Some(rustls::Error::InvalidCertificate(_)))
+        })
+    }
+
     /// Returns the pause that the service asks for.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
@@ -84,13 +98,16 @@ impl Error {
     }
 }
 
+/// Returns an error and its causes, the innermost last.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let outer: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(outer), |cause| cause.source())
+}
+
 /// The innermost cause, which names the failure of the network.
 fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string().trim_end_matches('.').to_owned()
+    let text = causes(error).last().map(ToString::to_string).unwrap_or_default();
+    text.trim_end_matches('.').to_owned()
 }
 
 /// An error response of the service. A code of a later version is [`ErrorCode::Unknown`].
@@ -110,11 +127,13 @@ pub struct ApiError {
     pub request_id: Option<String>,
     /// Headers of the response.
     pub headers: HeaderMap,
+    /// Body of the response, as it arrived.
+    pub body: Bytes,
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, headers: HeaderMap, body: &[u8]) -> Self {
-        let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+    pub(crate) fn new(status: StatusCode, headers: HeaderMap, bytes: Bytes) -> Self {
+        let mut body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let details = if let Value::Array(details) = body["error"]["details"].take() { details } else { vec![] };
         let error = &body["error"];
         let text = |name: &str| error[name].as_str().map(str::to_owned);
@@ -125,6 +144,7 @@ impl ApiError {
             request_id: text("request_id").or_else(|| header(&headers, "x-request-id").map(str::to_owned)),
             status,
             headers,
+            body: bytes,
         }
     }
 

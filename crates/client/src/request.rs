@@ -228,7 +228,9 @@ impl Core {
 /// Receives a response with its body.
 async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
     let failed = |error: reqwest::Error| {
-        if error.is_timeout() { Error::Timeout(timeout) } else { Error::Connection(error) }
+        // A new connection has a time limit of its own. When that is over, nothing was sent.
+        let is_sent = !error.is_connect();
+        if error.is_timeout() && is_sent { Error::Timeout(timeout) } else { Error::Connection(error) }
     };
     let response = request.send().await.map_err(|error| failed(error.without_url()))?;
     let (status, headers) = (response.status(), response.headers().clone());
@@ -240,7 +242,7 @@ fn judged(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
     match response.status {
         StatusCode::NOT_MODIFIED => Err(Error::NotModified),
         status if status.is_success() => Ok(response),
-        status => Err(Error::Api(Box::new(ApiError::new(status, response.headers, &response.data)))),
+        status => Err(Error::Api(Box::new(ApiError::new(status, response.headers, response.data)))),
     }
 }
 

@@ -1,17 +1,13 @@
 //! `candor healthcheck`: asks the local service for its health, for containers without an HTTP client.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
+use candor_client::{Probe, probe};
 use serde_json::{Value, json};
-use ureq::Agent;
 
 use crate::config::Config;
 use crate::error::{CommandFailure, Error};
 use crate::output::Output;
-
-/// Time limit for the answer; a service on the same machine needs far less.
-const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]
@@ -30,11 +26,12 @@ impl CommandFailure for Unhealthy {}
 ///
 /// # Errors
 /// [`Unhealthy`] if the service is not, or does not answer.
-pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
     let address = config.admin_listen.unwrap_or(config.listen);
-    let (path, wanted) = if live { ("/livez", "alive") } else { ("/readyz", "ready") };
+    let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
     let unhealthy = |reason: String| Error::from(Unhealthy { address, reason });
-    let answer = ask(address, path).ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
+    let answer = ask(address, probe).await;
+    let answer = answer.ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
     if answer["status"] != wanted {
         return Err(unhealthy(reason(&answer)));
     }
@@ -42,11 +39,8 @@ pub(crate) fn run(config: &Config, live: bool, output: Output) -> Result<(), Err
 }
 
 /// Returns the answer of a service on this machine, or `None` if none answers at that address.
-pub(super) fn ask(address: SocketAddr, path: &str) -> Option<Value> {
-    let config = Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE));
-    let agent: Agent = config.build().into();
-    let mut response = agent.get(format!("http://{}{path}", reachable(address))).call().ok()?;
-    serde_json::from_str(&response.body_mut().read_to_string().ok()?).ok()
+pub(super) async fn ask(address: SocketAddr, question: Probe) -> Option<Value> {
+    probe(&format!("http://{}", reachable(address)), question).await.ok()
 }
 
 /// Returns the reason that a service gives for not being ready.

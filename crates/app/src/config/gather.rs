@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn variables_of_clients_tests_and_containers_are_ignored() {
-        let variables = ["CANDOR_API_KEY", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
+        let variables = ["CANDOR_URL", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
         let given = gather(None, &variables.map(|variable| (variable, "x")));
         assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
     }

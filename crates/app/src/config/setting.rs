@@ -10,7 +10,7 @@ pub(crate) const PREFIX: &str = "CANDOR_";
 pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
 /// Prefixes of variables for clients and tests, which are not settings.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
-const FOREIGN_NAMES: [&str; 1] = ["CANDOR_API_KEY"];
+const FOREIGN_NAMES: [&str; 3] = ["CANDOR_API_KEY", "CANDOR_PROFILE", "CANDOR_URL"];
 
 /// A setting of the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,27 +1,27 @@
 //! Sends spans to an OpenTelemetry collector.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{TraceContextExt, TracerProvider};
-use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use reqwest::blocking::Client;
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore};
 use tracing::level_filters::LevelFilter;
 use tracing::{Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
-use ureq::Agent;
 
 use super::TARGET;
 use crate::error::Error;
-use crate::outgoing_tls;
 
 /// Service name of the spans unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = "candor";
@@ -29,8 +29,6 @@ const SERVICE: &str = "candor";
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit for sending the last spans when the process stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-/// Maximum number of bytes read from a collector's answer; anything longer is an error page.
-const MAX_ANSWER_BYTES: u64 = 65_536;
 
 /// Exporter that sends spans in batches on its own thread.
 pub(crate) struct Export(SdkTracerProvider);
@@ -40,9 +38,7 @@ impl Export {
     /// `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`.
     pub(super) fn new() -> Result<Self, Error> {
         let defect = |reason: String| Error::Defect { what: "export traces", reason };
-        let agent = Agent::config_builder().http_status_as_error(false).timeout_global(Some(POST_TIMEOUT));
-        let agent = agent.tls_config(outgoing_tls::trusting_the_system()).build();
-        let exporter = SpanExporter::builder().with_http().with_http_client(Client(agent.into())).build();
+        let exporter = SpanExporter::builder().with_http().with_http_client(client()?).build();
         let exporter = exporter.map_err(|error| defect(error.to_string()))?;
         // `OTEL_RESOURCE_ATTRIBUTES` is merged later and overrides these attributes.
         let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
@@ -84,16 +80,16 @@ pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     }
 }
 
-/// HTTP client of the exporter. It blocks, on the exporter's own thread.
-#[derive(Debug)]
-struct Client(Agent);
-
-#[async_trait]
-impl HttpClient for Client {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let answer = self.0.run(request.map(|request| request.to_vec()))?;
-        let (head, mut body) = answer.into_parts();
-        let bytes = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
-        Ok(Response::from_parts(head, bytes.into()))
-    }
+/// Returns the HTTP client of the exporter. It blocks, on the exporter's own thread. It trusts the authorities of
+/// the system, as webhooks, mails and PostgreSQL do. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them. Unreadable
+/// certificates are skipped.
+fn client() -> Result<Client, Error> {
+    let defect = |reason: String| Error::Defect { what: "export traces", reason };
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let tls = tls.with_safe_default_protocol_versions().map_err(|error| defect(error.to_string()))?;
+    let tls = tls.with_root_certificates(roots).with_no_client_auth();
+    let client = Client::builder().tls_backend_preconfigured(tls).timeout(POST_TIMEOUT);
+    client.build().map_err(|error| defect(error.to_string()))
 }

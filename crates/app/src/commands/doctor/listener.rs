@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 
-use tokio::task::spawn_blocking;
+use candor_client::Probe;
 
 use super::super::healthcheck;
 use super::finding::Finding;
@@ -15,21 +15,19 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
     let variable = setting.variable();
     match TcpListener::bind(address) {
         Ok(_) => Finding::good(check, format!("{address} is free")),
-        Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            match spawn_blocking(move || neighbour(address)).await.ok().flatten() {
-                Some(None) => Finding::good(check, format!("a Candor service listens on {address} and is ready")),
-                Some(Some(reason)) => Finding::warning(
-                    check,
-                    format!("a Candor service listens on {address} and is not ready: {reason}"),
-                    "wait a moment, and check its log",
-                ),
-                None => Finding::broken(
-                    check,
-                    format!("another program uses {address}"),
-                    format!("stop that program (`ss -ltnp` names it), or set {variable} to another address"),
-                ),
-            }
-        }
+        Err(error) if error.kind() == ErrorKind::AddrInUse => match neighbour(address).await {
+            Some(None) => Finding::good(check, format!("a Candor service listens on {address} and is ready")),
+            Some(Some(reason)) => Finding::warning(
+                check,
+                format!("a Candor service listens on {address} and is not ready: {reason}"),
+                "wait a moment, and check its log",
+            ),
+            None => Finding::broken(
+                check,
+                format!("another program uses {address}"),
+                format!("stop that program (`ss -ltnp` names it), or set {variable} to another address"),
+            ),
+        },
         Err(error) => Finding::broken(
             check,
             format!("cannot listen on {address}: {error}"),
@@ -40,8 +38,8 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
 
 /// Asks the process at the address. Returns `None` unless it is a Candor service, and the reason if that is not
 /// ready.
-fn neighbour(address: SocketAddr) -> Option<Option<String>> {
-    healthcheck::ask(address, "/livez").filter(|item| item["status"] == "alive")?;
-    let readiness = healthcheck::ask(address, "/readyz").unwrap_or_default();
+async fn neighbour(address: SocketAddr) -> Option<Option<String>> {
+    healthcheck::ask(address, Probe::Live).await.filter(|answer| answer["status"] == "alive")?;
+    let readiness = healthcheck::ask(address, Probe::Ready).await.unwrap_or_default();
     Some((readiness["status"] != "ready").then(|| healthcheck::reason(&readiness)))
 }

@@ -8,13 +8,13 @@ mod send;
 mod tally;
 
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Split, UnreadableFile, split};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::cli::Import;
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::output::Output;
 use failure::ImportFailure;
 use progress::Progress;
-use send::{Connection, Target};
+use send::Connection;
 
 /// Environment variable with the API key, because command lines are visible to all users of the machine.
 pub(crate) const KEY_VARIABLE: &str = "CANDOR_API_KEY";
@@ -38,7 +38,7 @@ const WATCH: Duration = Duration::from_millis(250);
 /// [`ImportFailure::Interrupted`] by a signal.
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
     let dry_run = import.dry_run;
-    let progress = Arc::new(Progress::new(dry_run, output));
+    let progress = Progress::new(dry_run, output);
     let ended = carried_out(import, &progress).await;
     progress.say_what_was_done(output, ended.as_ref().err())?;
     match ended? {
@@ -48,21 +48,16 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
 }
 
 /// Imports the file until it is done or a signal comes, and returns the number of failed rows.
-async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<usize, Error> {
+async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let stopped = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
-    // The HTTP client blocks, so it runs outside the async runtime. A signal abandons it, and the process ends.
-    let of_thread = Arc::clone(progress);
-    let mut work = spawn_blocking(move || carry_out(&import, &of_thread));
+    let mut work = pin!(carry_out(import, progress));
     let mut watch = interval(WATCH);
     watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            done = &mut work => {
-                let defect = |error: tokio::task::JoinError| Error::Defect { what: "import the file", reason: error.to_string() };
-                return done.unwrap_or_else(|error| Err(defect(error)));
-            }
+            done = &mut work => return done,
             _ = interrupt.recv() => return Err(stopped("SIGINT", 130).into()),
             _ = terminate.recv() => return Err(stopped("SIGTERM", 143).into()),
             _ = watch.tick() => progress.watch(),
@@ -70,18 +65,14 @@ async fn carried_out(import: Import, progress: &Arc<Progress>) -> Result<usize, 
     }
 }
 
-fn carry_out(import: &Import, progress: &Progress) -> Result<usize, Error> {
+async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let key = std::env::var(KEY_VARIABLE).ok().filter(|value| !value.is_empty());
     let key = key.ok_or(ImportFailure::NoApiKey(KEY_VARIABLE))?;
-    let target = Target::new(import, key)?;
-    let bytes = read(&import.file)?;
-    let Split { parts, duplicates } =
-        split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&import.file, error))?;
-    drop(bytes);
-    let connection = Connection::new(target)?;
+    let connection = Connection::new(&import, key)?;
+    let Split { parts, duplicates } = divided(import.file).await?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
-        let answer = connection.send(part, number, progress).map_err(|reason| ImportFailure::NotImported {
+        let answer = connection.send(part, number, progress).await.map_err(|reason| ImportFailure::NotImported {
             url: connection.address().to_owned(),
             reason: reason.trim_end_matches('.').to_owned(),
             outcome: progress.outcome(),
@@ -89,6 +80,18 @@ fn carry_out(import: &Import, progress: &Progress) -> Result<usize, Error> {
         progress.record_answer(number, part, answer);
     }
     Ok(progress.failed())
+}
+
+/// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
+/// meanwhile.
+async fn divided(file: PathBuf) -> Result<Split, Error> {
+    let work = spawn_blocking(move || {
+        let bytes = read(&file)?;
+        let parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
+        Ok(parts)
+    });
+    let defect = |error: JoinError| Error::Defect { what: "read the file", reason: error.to_string() };
+    work.await.map_err(defect)?
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Error> {
