@@ -8,6 +8,7 @@ mod lifecycle;
 mod output;
 mod private_file;
 mod process_metrics;
+mod remote;
 mod serving_lock;
 mod store;
 mod telemetry;
@@ -53,6 +54,13 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     }
     if matches!(cli.command, Command::Manual) {
         return commands::describe::manual(output);
+    }
+    // These commands need no installation: its settings may be absent, or those of another user.
+    if let Command::Login(login) = cli.command {
+        return runtime_of_one_thread()?.block_on(commands::login::run(login, output));
+    }
+    if let Command::Api(api) = cli.command {
+        return runtime_of_one_thread()?.block_on(commands::api::run(*api, output));
     }
     let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
     if matches!(cli.command, Command::Config) {
@@ -119,6 +127,6 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
         // Handled above, before logs and the runtime were started.
-        Command::Config | Command::Healthcheck { .. } => Ok(()),
+        Command::Config | Command::Healthcheck { .. } | Command::Login(_) | Command::Api(_) => Ok(()),
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 
 /// Returns `true` for C0 and C1 controls, U+2028 and U+2029, and the bidirectional marks, embeddings, overrides
 /// and isolates.
-fn is_steering(letter: char) -> bool {
+pub(crate) fn is_steering(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -83,12 +83,7 @@ impl Error {
     #[must_use]
     pub fn is_certificate_rejected(&self) -> bool {
         let Self::Connection(error) = self else { return false };
-        causes(error).any(|cause| {
-            // An I/O error is not the source of itself: what it wraps has to be asked for.
-            let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-            let of_tls = wrapped.and_then(|cause| cause.downcast_ref()).or_else(|| cause.downcast_ref());
-            matches!(of_tls, Some(rustls::Error::InvalidCertificate(_)))
-        })
+        causes(error).any(|cause| matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_))))
     }
 
     /// Returns the pause that the service asks for.
@@ -102,6 +97,11 @@ impl Error {
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
     let outer: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(outer), |cause| cause.source())
+}
+
+/// Returns the TLS error that a cause is or wraps. An I/O error does not name what it wraps as its source.
+fn tls_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    cause.downcast_ref().or_else(|| tls_error(cause.downcast_ref::<std::io::Error>()?.get_ref()?))
 }
 
 /// The innermost cause, which names the failure of the network.

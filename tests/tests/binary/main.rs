@@ -1,6 +1,8 @@
 //! Tests of the built binary over its command line and over real HTTP.
 
 #[cfg(test)]
+mod api;
+#[cfg(test)]
 mod backup;
 #[cfg(test)]
 mod client;

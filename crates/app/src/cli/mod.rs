@@ -1,6 +1,8 @@
 //! The command line.
 
 mod arguments;
+mod field;
+mod remote;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -14,6 +16,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::Setting;
+pub(crate) use field::Field;
+pub(crate) use remote::{Api, ApiMethod, ApiRequest, Login};
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
@@ -155,6 +159,10 @@ Example:
         #[arg(long)]
         accept_loss: bool,
     },
+    /// Check an API key and store it as a profile for `candor api`
+    Login(Login),
+    /// Send a request with the key of a profile, like a signed-in curl
+    Api(Box<Api>),
     /// Create and update people from a CSV file through a running service; CANDOR_API_KEY has the API key
     Import(Import),
     /// Show the effective settings and the source of each

@@ -1,5 +1,6 @@
 //! The commands of the program, one module for each.
 
+pub(crate) mod api;
 pub(crate) mod backup;
 pub(crate) mod config;
 pub(crate) mod copy;
@@ -9,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod healthcheck;
 pub(crate) mod import;
 pub(crate) mod key;
+pub(crate) mod login;
 pub(crate) mod migrate;
 pub(crate) mod org;
 pub(crate) mod rekey;

@@ -20,12 +20,11 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::cli::Import;
 use crate::error::Error;
 use crate::output::Output;
+use crate::remote::{API_KEY, ApiKey, variable};
 use failure::ImportFailure;
 use progress::Progress;
 use send::Connection;
 
-/// Environment variable with the API key, because command lines are visible to all users of the machine.
-pub(crate) const KEY_VARIABLE: &str = "CANDOR_API_KEY";
 /// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
 /// Interval at which the service's silence is checked.
@@ -66,17 +65,17 @@ async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error
 }
 
 async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
-    let key = std::env::var(KEY_VARIABLE).ok().filter(|value| !value.is_empty());
-    let key = key.ok_or(ImportFailure::NoApiKey(KEY_VARIABLE))?;
-    let connection = Connection::new(&import, key)?;
+    let key = ApiKey::parse(&variable(API_KEY).ok_or(ImportFailure::NoApiKey(API_KEY))?)?;
+    let connection = Connection::new(&import, &key)?;
     let Split { parts, duplicates } = divided(import.file).await?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
-        let answer = connection.send(part, number, progress).await.map_err(|reason| ImportFailure::NotImported {
-            url: connection.address().to_owned(),
-            reason: reason.trim_end_matches('.').to_owned(),
-            outcome: progress.outcome(),
-        })?;
+        let answer =
+            connection.send(part, number, progress).await.map_err(|reason| ImportFailure::NotImported {
+                url: connection.address().to_owned(),
+                reason: reason.trim_end_matches('.').to_owned(),
+                outcome: progress.outcome(),
+            })?;
         progress.record_answer(number, part, answer);
     }
     Ok(progress.failed())

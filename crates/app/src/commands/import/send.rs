@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::progress::Progress;
 use crate::cli::Import;
 use crate::error::Error;
+use crate::remote::ApiKey;
 
 /// Time limit for one request.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -60,11 +61,11 @@ impl Connection {
     ///
     /// # Errors
     /// [`Error::Argument`] if the URL is not the address of a service.
-    pub(super) fn new(import: &Import, key: String) -> Result<Self, Error> {
+    pub(super) fn new(import: &Import, key: &ApiKey) -> Result<Self, Error> {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
         filled.map_err(|error| Error::Defect { what: "make an idempotency key", reason: error.to_string() })?;
-        let client = Candor::builder().api_key(key).base_url(&import.url).user_agent("candor-import");
+        let client = Candor::builder().api_key(key.secret()).base_url(&import.url).user_agent("candor-import");
         let candor = client.timeout(PATIENCE).max_retries(0).build().map_err(|_| Error::Argument {
             argument: "--url",
             value: import.url.clone(),

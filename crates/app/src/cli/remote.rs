@@ -1,0 +1,107 @@
+//! Arguments of the commands that call a service with the user's key.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::field::Field;
+use crate::remote::{AccountChoice, ProfileName};
+
+/// Arguments of `candor login`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The key is read from the terminal without echo, or from standard input. It is stored only if the service accepts it, in
+$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. To forget a profile,
+remove its lines from this file.
+
+The exit status is that of `candor api`.
+
+Examples:
+  candor login --url https://feedback.example.com
+  pass candor/staging | candor login --url https://staging.example.com --profile staging")]
+pub(crate) struct Login {
+    /// URL of the service
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: String,
+    /// Name of the profile; an existing one is replaced
+    #[arg(long, value_name = "NAME", default_value = ProfileName::DEFAULT)]
+    pub(crate) profile: ProfileName,
+}
+
+/// Arguments of `candor api`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+URL and key are those of --profile, or of --url with CANDOR_API_KEY, or of CANDOR_URL with CANDOR_API_KEY, or of
+CANDOR_PROFILE, or of the profile `default`. Lost connections, 429 and 503 are retried up to 3 times. Every POST has an
+idempotency key.
+
+The response is printed as it arrives, and indented on a terminal unless --json is given. An error response is printed,
+too, and explained on standard error.
+
+Exit status:
+  0  success
+  1  another failure, such as a filter or a file
+  2  wrong usage, or no such profile
+  3  the key is refused or lacks a permission (401, 403)
+  4  the request is refused (another 4xx)
+  5  the service is busy or fails (429, 5xx); the same command may succeed later
+  6  no response
+
+Examples:
+  candor api GET employees -q limit=5
+  candor api GET employees -f 'filter[status]=active' --paginate --jq '.data[].email'
+  candor api POST employees -f email=ada@example.com -f first_name=Ada -f last_name=Moreau --dry-run
+  candor api PATCH employees/EMPLOYEE_ID -f 'custom_fields:={\"city\": \"Paris\"}'
+  candor api POST employees/csv --input people.csv")]
+pub(crate) struct Api {
+    #[command(flatten)]
+    pub(crate) request: ApiRequest,
+    /// Follow the cursors of a list, and print all its pages as one
+    #[arg(long, conflicts_with = "include")]
+    pub(crate) paginate: bool,
+    /// Print status and headers of the response, too
+    #[arg(long, short)]
+    pub(crate) include: bool,
+    /// Print the results of a jq filter instead; texts are printed without quotes
+    #[arg(long, value_name = "FILTER")]
+    pub(crate) jq: Option<String>,
+    #[command(flatten)]
+    pub(crate) account: AccountChoice,
+}
+
+/// The request of `candor api`.
+#[derive(Debug, Args)]
+pub(crate) struct ApiRequest {
+    /// Method
+    #[arg(value_enum, ignore_case = true, value_name = "METHOD")]
+    pub(crate) method: ApiMethod,
+    /// Path below /v1, such as employees or /v1/employees
+    #[arg(value_name = "PATH")]
+    pub(crate) path: String,
+    /// Parameter of the query; may be repeated
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) query: Vec<Field>,
+    /// Member of the JSON body, or parameter of a GET or DELETE; NAME=VALUE is a text, NAME:=JSON any JSON value; may
+    /// be repeated
+    #[arg(long = "field", short, value_name = "NAME=VALUE")]
+    pub(crate) fields: Vec<Field>,
+    /// File with the body, or - for standard input: JSON, or CSV for a path that ends in /csv
+    #[arg(long, value_name = "FILE", conflicts_with = "fields")]
+    pub(crate) input: Option<PathBuf>,
+    /// Show the effects of a write without any change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Key under which the service remembers a POST, so that this command can be repeated [default: a new one]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
+}
+
+/// Methods of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "UPPER")]
+pub(crate) enum ApiMethod {
+    Get,
+    Post,
+    Patch,
+    Delete,
+}

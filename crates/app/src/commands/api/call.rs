@@ -1,0 +1,204 @@
+//! The request of `candor api`, from its arguments.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use candor_client::{Candor, Method, RawRequest};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use url::form_urlencoded;
+
+use super::field;
+use crate::cli::{ApiMethod, ApiRequest};
+use crate::error::Error;
+use crate::remote::RemoteFailure;
+
+const JSON: &str = "application/json";
+const CSV: &str = "text/csv";
+/// File argument that means standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// A request that can be sent, also for several pages.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    method: Method,
+    /// Path below `/v1`, without a leading slash.
+    path: String,
+    query: Vec<(String, String)>,
+    /// Content type and bytes.
+    body: Option<(&'static str, Vec<u8>)>,
+    idempotency_key: Option<String>,
+}
+
+impl Call {
+    /// Checks the arguments, and reads the body.
+    ///
+    /// # Errors
+    /// [`RemoteFailure::Usage`] if they do not go together; [`Error::Io`] if the body cannot be read.
+    pub(super) fn new(request: ApiRequest) -> Result<Self, Error> {
+        let ApiRequest { method, path, query, fields, input, dry_run, idempotency_key } = request;
+        let has_body = matches!(method, ApiMethod::Post | ApiMethod::Patch);
+        let usage = |message: &str| Err(RemoteFailure::Usage(message.to_owned()).into());
+        if dry_run && method == ApiMethod::Get {
+            return usage("--dry-run is for writes: a GET changes nothing");
+        }
+        if input.is_some() && !has_body {
+            return usage("--input is for POST and PATCH: a GET or DELETE has parameters, as -q NAME=VALUE");
+        }
+        if idempotency_key.is_some() && method != ApiMethod::Post {
+            return usage("--idempotency-key is for POST: repetitions of other methods have no second effect");
+        }
+        let (path, mut parameters) = divided(&path)?;
+        parameters.extend(field::parameters(query)?);
+        let mut body = None;
+        if !has_body {
+            parameters.extend(field::parameters(fields)?);
+        } else if let Some(file) = input {
+            body = Some(read(&file, &path)?);
+        } else if !fields.is_empty() {
+            body = Some((JSON, Value::Object(field::object(fields)?).to_string().into_bytes()));
+        }
+        if dry_run {
+            parameters.push(("dry_run".to_owned(), "true".to_owned()));
+        }
+        let method = match method {
+            ApiMethod::Get => Method::GET,
+            ApiMethod::Post => Method::POST,
+            ApiMethod::Patch => Method::PATCH,
+            ApiMethod::Delete => Method::DELETE,
+        };
+        Ok(Self { method, path, query: parameters, body, idempotency_key })
+    }
+
+    /// Checks that the request may be one for a list.
+    ///
+    /// # Errors
+    /// [`RemoteFailure::Usage`] if it is none.
+    pub(super) fn check_pages(&self) -> Result<(), RemoteFailure> {
+        if self.method == Method::GET {
+            return Ok(());
+        }
+        Err(RemoteFailure::Usage("--paginate is for GET: only lists have pages".to_owned()))
+    }
+
+    /// Returns the request, for the page at the cursor if there is one. A cursor replaces an earlier one and
+    /// `since`.
+    pub(super) fn request(&self, candor: &Candor, cursor: Option<&str>) -> RawRequest {
+        let mut request = candor.request(self.method.clone(), &self.path);
+        for (name, value) in &self.query {
+            if cursor.is_none() || (name != "cursor" && name != "since") {
+                request = request.query(name, value);
+            }
+        }
+        if let Some(cursor) = cursor {
+            request = request.query("cursor", cursor);
+        }
+        if let Some((kind, bytes)) = &self.body {
+            request = request.body(kind, bytes.clone());
+        }
+        match &self.idempotency_key {
+            Some(key) => request.idempotency_key(key),
+            None => request,
+        }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} /{}", self.method, self.path)
+    }
+}
+
+/// Divides a path into the part below `/v1` and the parameters.
+fn divided(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure> {
+    let (place, query) = path.split_once('?').unwrap_or((path, ""));
+    let place = place.trim_start_matches('/');
+    let place = place.strip_prefix("v1/").unwrap_or(place);
+    let is_odd = |letter: char| letter == '#' || letter.is_whitespace() || letter.is_control();
+    if place.is_empty() || place.contains("://") || place.contains(is_odd) {
+        let wanted = "expected a path below /v1, such as employees; the URL is that of the profile or --url";
+        return Err(RemoteFailure::Usage(format!("PATH is {path:?}: {wanted}")));
+    }
+    Ok((place.to_owned(), form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
+}
+
+/// Reads a body, and checks that it is JSON unless the path is that of a CSV file.
+fn read(file: &Path, path: &str) -> Result<(&'static str, Vec<u8>), Error> {
+    let bytes = if file.as_os_str() == STANDARD_INPUT {
+        let mut bytes = Vec::new();
+        let all = io::stdin().lock().read_to_end(&mut bytes);
+        all.map_err(Error::io("read", "standard input")).map(|_| bytes)?
+    } else {
+        std::fs::read(file).map_err(Error::io("read", file))?
+    };
+    if path.ends_with("/csv") {
+        return Ok((CSV, bytes));
+    }
+    let wrong = |error| RemoteFailure::Usage(format!("the body in {} is not JSON: {error}", file.display()));
+    serde_json::from_slice::<IgnoredAny>(&bytes).map_err(wrong)?;
+    Ok((JSON, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: ApiMethod, path: &str) -> ApiRequest {
+        let (query, fields) = (vec![], vec![]);
+        ApiRequest {
+            method,
+            path: path.to_owned(),
+            query,
+            fields,
+            input: None,
+            dry_run: false,
+            idempotency_key: None,
+        }
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn path_is_accepted_with_and_without_version() {
+        for path in ["employees", "/employees", "/v1/employees", "v1/employees"] {
+            assert_eq!(divided(path).unwrap(), ("employees".to_owned(), vec![]), "{path}");
+        }
+        let (place, query) = divided("/v1/employees/emp_1?filter[a]=x%20y&limit=5").unwrap();
+        assert_eq!((place.as_str(), query), ("employees/emp_1", pairs(&[("filter[a]", "x y"), ("limit", "5")])));
+        for path in ["", "/", "v1/", "https://a.example/v1/employees", "employees#x", "a b", "a\nb"] {
+            assert!(divided(path).unwrap_err().to_string().contains("below /v1"), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn fields_are_the_query_of_a_read_and_the_body_of_a_write() {
+        let field = |text: &str| text.parse().unwrap();
+        let make = |method, dry_run| {
+            let (query, fields) = (vec![field("a=b")], vec![field("limit:=5")]);
+            Call::new(ApiRequest { query, fields, dry_run, ..request(method, "x?y=z") }).unwrap()
+        };
+        let get = make(ApiMethod::Get, false);
+        assert_eq!((get.query, get.body), (pairs(&[("y", "z"), ("a", "b"), ("limit", "5")]), None));
+        let post = make(ApiMethod::Post, true);
+        assert_eq!(post.query, pairs(&[("y", "z"), ("a", "b"), ("dry_run", "true")]));
+        assert_eq!(post.body, Some((JSON, b"{\"limit\":5}".to_vec())));
+        let bare = Call::new(request(ApiMethod::Post, "employees/emp_1/deactivate")).unwrap();
+        assert_eq!((bare.to_string().as_str(), bare.body), ("POST /employees/emp_1/deactivate", None));
+    }
+
+    #[test]
+    fn flags_of_another_method_are_refused() {
+        let refused = |request| Call::new(request).unwrap_err().to_string();
+        let get = || request(ApiMethod::Get, "employees");
+        assert!(refused(ApiRequest { dry_run: true, ..get() }).contains("--dry-run is for writes"));
+        assert!(refused(ApiRequest { input: Some("x".into()), ..get() }).contains("--input is for POST"));
+        let patch = request(ApiMethod::Patch, "employees/emp_1");
+        let key = Some("x".to_owned());
+        assert!(refused(ApiRequest { idempotency_key: key, ..patch }).contains("--idempotency-key is for POST"));
+        let delete = Call::new(request(ApiMethod::Delete, "webhooks/whk_1")).unwrap();
+        assert!(delete.check_pages().unwrap_err().to_string().contains("--paginate is for GET"));
+    }
+}

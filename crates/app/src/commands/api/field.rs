@@ -1,0 +1,66 @@
+//! Fields as parameters of a query, or as members of a body.
+
+use serde_json::{Map, Value};
+
+use crate::cli::Field;
+use crate::remote::RemoteFailure;
+
+/// Returns the fields as parameters of a query.
+///
+/// # Errors
+/// [`RemoteFailure::Usage`] if a value is no text, number or boolean.
+pub(super) fn parameters(fields: Vec<Field>) -> Result<Vec<(String, String)>, RemoteFailure> {
+    let parameter = |Field { name, value }| match value {
+        Value::String(text) => Ok((name, text)),
+        Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(RemoteFailure::Usage(format!(
+            "the parameter {name} is {value}: a parameter is a text, a number or a boolean; leave it out, or repeat it"
+        ))),
+    };
+    fields.into_iter().map(parameter).collect()
+}
+
+/// Returns the fields as a JSON object.
+///
+/// # Errors
+/// [`RemoteFailure::Usage`] if a name is there twice, or has the form of a parameter.
+pub(super) fn object(fields: Vec<Field>) -> Result<Map<String, Value>, RemoteFailure> {
+    let mut object = Map::new();
+    for Field { name, value } in fields {
+        if let Some((outer, _)) = name.split_once('[') {
+            let message =
+                format!("{name} is no member of a body: an object is {outer}:={{…}}, a list {outer}:=[…]");
+            return Err(RemoteFailure::Usage(message));
+        }
+        if object.contains_key(&name) {
+            return Err(RemoteFailure::Usage(format!("{name} is there twice; a list is {name}:=[…]")));
+        }
+        object.insert(name, value);
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fields(texts: &[&str]) -> Vec<Field> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn fields_become_parameters_or_members() {
+        let pairs = parameters(fields(&["limit:=5", "filter[status]=active", "x=a", "x=b"])).unwrap();
+        let wanted = [("limit", "5"), ("filter[status]", "active"), ("x", "a"), ("x", "b")];
+        assert_eq!(pairs, wanted.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(object(fields(&["a=x", "b:=[1]"])).unwrap(), *json!({"a": "x", "b": [1]}).as_object().unwrap());
+        for (texts, says) in [(&["a=x", "a=y"][..], "a:=[…]"), (&["a[b]=x"], "a:={…}")] {
+            assert!(object(fields(texts)).unwrap_err().to_string().contains(says));
+        }
+        for text in ["a:=null", "a:=[]", "a:={}"] {
+            assert!(parameters(fields(&[text])).unwrap_err().to_string().contains("the parameter a"));
+        }
+    }
+}

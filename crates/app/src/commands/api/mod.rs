@@ -1,0 +1,51 @@
+//! `candor api`: sends a request with the user's key, as a signed-in curl.
+
+mod call;
+mod field;
+mod filter;
+mod pages;
+mod print;
+
+use candor_client::Candor;
+
+use crate::cli::Api;
+use crate::error::Error;
+use crate::output::Output;
+use crate::remote::{Account, RemoteFailure};
+use call::Call;
+use filter::Filter;
+use print::{Printer, Received};
+
+/// Name of the command in `User-Agent`.
+const AGENT: &str = "candor-api";
+
+/// Sends the request and prints the response. The body of an error response is printed, too.
+///
+/// # Errors
+/// [`RemoteFailure`], whose exit status tells the class of the error; [`Error::Io`] if the output cannot be
+/// written.
+pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
+    let filter = api.jq.as_deref().map(Filter::compile).transpose()?;
+    let printer = Printer::new(filter, api.include, output);
+    let (account, paginate) = (api.account, api.paginate);
+    let call = Call::new(api.request)?;
+    if paginate {
+        call.check_pages()?;
+    }
+    let candor = Account::find(account)?.client(AGENT)?;
+    let received = if paginate { pages::joined(&candor, &call).await } else { send(&candor, &call).await };
+    match received {
+        Ok(received) => printer.received(&received),
+        Err(failure) => {
+            if let Some(response) = failure.response() {
+                printer.refusal(response)?;
+            }
+            Err(failure.into())
+        }
+    }
+}
+
+async fn send(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
+    let response = call.request(candor, None).send().await.map_err(RemoteFailure::calling(call.to_string()))?;
+    Ok(Received { head: Some((response.status, response.headers)), body: response.data.into() })
+}

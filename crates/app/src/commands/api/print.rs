@@ -1,0 +1,138 @@
+//! Output of `candor api`: the response as it arrived, indented, or filtered.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
+
+use candor_client::{ApiError, HeaderMap, StatusCode};
+use jaq_json::{Val, read, write};
+
+use super::filter::Filter;
+use crate::error::Error;
+use crate::output::{Output, is_steering};
+
+/// A response to print.
+pub(super) struct Received {
+    /// Status and headers; `None` for pages that were joined.
+    pub(super) head: Option<(StatusCode, HeaderMap)>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Writes responses to standard output.
+pub(super) struct Printer {
+    filter: Option<Filter>,
+    include: bool,
+    is_terminal: bool,
+    /// `true` to indent JSON.
+    is_pretty: bool,
+}
+
+impl Printer {
+    pub(super) fn new(filter: Option<Filter>, include: bool, output: Output) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        Self { filter, include, is_terminal, is_pretty: is_terminal && !output.json }
+    }
+
+    /// Prints a response, or the results of the filter, with status and headers if they are wanted.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the output cannot be written; a failure of the filter.
+    pub(super) fn received(&self, received: &Received) -> Result<(), Error> {
+        if let Some((status, headers)) = &received.head {
+            self.head(*status, headers)?;
+        }
+        let Some(filter) = &self.filter else { return self.print(&self.formatted(&received.body)) };
+        filter.apply(&received.body, |result| {
+            if let Val::TStr(text) = result { self.print(text) } else { self.print(&self.json(result)) }
+        })
+    }
+
+    /// Prints an error response. The filter is for the expected response, so it is not applied.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the output cannot be written.
+    pub(super) fn refusal(&self, error: &ApiError) -> Result<(), Error> {
+        self.head(error.status, &error.headers)?;
+        self.print(&self.formatted(&error.body))
+    }
+
+    fn head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
+        if !self.include {
+            return Ok(());
+        }
+        let mut text = format!("HTTP/1.1 {status}\n").into_bytes();
+        for (name, value) in headers {
+            text.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\n"].concat());
+        }
+        text.push(b'\n');
+        self.print(&text)
+    }
+
+    /// Returns the body, indented if it is JSON for a terminal.
+    fn formatted<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
+        let value = if self.is_pretty { read::parse_single(body).ok() } else { None };
+        value.map_or(Cow::Borrowed(body), |value| self.json(&value).into())
+    }
+
+    fn json(&self, value: &Val) -> Vec<u8> {
+        let indent = self.is_pretty.then(|| "  ".to_owned());
+        let style = write::Pp { indent, sep_space: self.is_pretty, ..write::Pp::default() };
+        let mut text = Vec::new();
+        // A vector accepts every write.
+        let _ = write::write(&mut text, &style, 0, value);
+        text
+    }
+
+    /// Prints a text and the end of its line; nothing if it is empty.
+    fn print(&self, text: &[u8]) -> Result<(), Error> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let text = if self.is_terminal { escaped(text) } else { Cow::Borrowed(text) };
+        let mut out = io::stdout().lock();
+        let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
+        let written = out.write_all(&text).and_then(|()| out.write_all(end)).and_then(|()| out.flush());
+        written.map_err(Error::io("write", "to standard output"))
+    }
+}
+
+/// Escapes characters that control terminals or mislead readers, as in a JSON text. Line ends and tabs stay.
+fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
+    let letters = String::from_utf8_lossy(text);
+    let is_unsafe = |letter: char| is_steering(letter) && !matches!(letter, '\n' | '\t');
+    if !letters.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in letters.chars() {
+        // All of them are in the basic plane, so that one unit names each.
+        if is_unsafe(letter) { escaped += &format!("\\u{:04x}", u32::from(letter)) } else { escaped.push(letter) }
+    }
+    Cow::Owned(escaped.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printer(is_pretty: bool) -> Printer {
+        Printer { filter: None, include: false, is_terminal: is_pretty, is_pretty }
+    }
+
+    #[test]
+    fn json_is_indented_only_for_a_terminal() {
+        let body = br#"{"b":[1,{"a":null}],"a":[],"c":1.50}"#;
+        let text = |is_pretty| String::from_utf8(printer(is_pretty).formatted(body).into_owned()).unwrap();
+        assert_eq!(text(false).as_bytes(), body);
+        let wanted =
+            "{\n  \"b\": [\n    1,\n    {\n      \"a\": null\n    }\n  ],\n  \"a\": [],\n  \"c\": 1.50\n}";
+        assert_eq!(text(true), wanted);
+        assert_eq!(*printer(true).formatted(b"<html>"), *b"<html>");
+    }
+
+    #[test]
+    fn steering_characters_are_escaped_for_a_terminal() {
+        let text = "{\n\t\"a\": \"x\u{9b}31m\u{202e}y\u{1b}漢\"\n}";
+        let wanted = "{\n\t\"a\": \"x\\u009b31m\\u202ey\\u001b漢\"\n}";
+        assert_eq!(*escaped(text.as_bytes()), *wanted.as_bytes());
+    }
+}

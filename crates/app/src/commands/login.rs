@@ -1,0 +1,69 @@
+//! `candor login`: checks an API key and stores it as a profile of the user.
+
+use std::io::{self, IsTerminal};
+
+use candor_client::types::Me;
+use serde_json::json;
+
+use crate::cli::Login;
+use crate::error::Error;
+use crate::output::{Output, printable};
+use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailure, variable};
+
+/// Name of the command in `User-Agent`.
+const AGENT: &str = "candor-login";
+const PROMPT: &str = "API key: ";
+
+/// Reads a key, asks the service whose it is, and stores it. Nothing is stored if the service refuses the key.
+///
+/// # Errors
+/// [`RemoteFailure`] if the key is malformed or the service does not accept it; [`Error::Io`] if the key cannot
+/// be read or the profiles cannot be written.
+pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
+    let path = Profiles::path(variable)?;
+    let mut profiles = Profiles::read(&path)?;
+    let url = login.url.trim_end_matches('/');
+    let url = url.strip_suffix("/v1").unwrap_or(url).to_owned();
+    let profile = Profile { url: url.clone(), key: ApiKey::parse(&read_key()?)? };
+    let candor = Account::from(profile.clone()).client(AGENT)?;
+    let me = candor.me().get().await;
+    let me = me.map_err(RemoteFailure::calling(format!("log in to {url}")))?;
+    profiles.insert(&login.profile, profile);
+    profiles.write(&path)?;
+    let object = json!({
+        "profile": login.profile.to_string(), "url": url, "file": path.display().to_string(),
+        "key_id": me.key_id, "name": me.name, "organization_id": me.organization_id, "environment": me.environment,
+        "access_level": me.access_level, "expires_at": me.expires_at,
+    });
+    let place = path.display();
+    output.say(&object, &format!("{}\nIt is stored in {place}.\n{}\n", described(&me), usage(&login.profile)))
+}
+
+/// Reads the key without echo from a terminal, or else from standard input.
+fn read_key() -> Result<String, Error> {
+    let read = if io::stdin().is_terminal() {
+        rpassword::prompt_password(PROMPT)
+    } else {
+        io::read_to_string(io::stdin().lock())
+    };
+    read.map_err(Error::io("read", "the API key"))
+}
+
+fn described(me: &Me) -> String {
+    let end = me.expires_at.as_ref().map_or(String::new(), |end| format!(", which expires at {end}"));
+    format!(
+        "The service accepts the key {:?}: {} level, {} data of {}{end}.",
+        printable(&me.name),
+        me.access_level,
+        me.environment,
+        me.organization_id
+    )
+}
+
+fn usage(profile: &ProfileName) -> String {
+    if *profile == ProfileName::default() {
+        "Use it with: candor api GET me".to_owned()
+    } else {
+        format!("Use it with: candor api GET me --profile {profile}")
+    }
+}

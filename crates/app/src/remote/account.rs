@@ -1,0 +1,134 @@
+//! Choice of the service and the key: the environment, or a profile.
+
+use candor_client::{Candor, Error as ClientError};
+use clap::Args;
+
+use super::{ApiKey, Profile, ProfileName, Profiles, RemoteFailure};
+use crate::error::Error;
+
+/// Environment variable with the API key, because command lines are visible to all users of the machine.
+pub(crate) const API_KEY: &str = "CANDOR_API_KEY";
+/// Environment variable with the URL of the service.
+pub(super) const URL: &str = "CANDOR_URL";
+/// Environment variable with the name of the profile.
+const PROFILE: &str = "CANDOR_PROFILE";
+
+/// Flags that choose the service and the key.
+#[derive(Debug, Args)]
+pub(crate) struct AccountChoice {
+    /// Profile of `candor login` [default: default] [env: CANDOR_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<ProfileName>,
+    /// URL of the service, with the key in CANDOR_API_KEY [env: CANDOR_URL]
+    #[arg(long, value_name = "URL", conflicts_with = "profile")]
+    pub(crate) url: Option<String>,
+}
+
+/// URL and key of one source. The key of a profile is never sent to another URL.
+#[derive(Debug, PartialEq, Eq)]
+enum Source {
+    Environment(Profile),
+    Stored(ProfileName),
+}
+
+/// A service and the key for it.
+#[derive(Debug)]
+pub(crate) struct Account(Profile);
+
+impl Account {
+    /// Finds the account: the flags come first, then `CANDOR_API_KEY` with `CANDOR_URL`, then the profile.
+    ///
+    /// # Errors
+    /// [`RemoteFailure`] if there is none, or half of one; [`Error::Io`] if the profiles cannot be read.
+    pub(crate) fn find(choice: AccountChoice) -> Result<Self, Error> {
+        match choice.source(variable)? {
+            Source::Environment(account) => Ok(Self(account)),
+            Source::Stored(name) => {
+                let profiles = Profiles::read(&Profiles::path(variable)?)?;
+                Ok(Self(profiles.take(&name)?))
+            }
+        }
+    }
+
+    /// Creates a client of the service.
+    ///
+    /// # Errors
+    /// [`RemoteFailure::Usage`] if the URL is not the address of a service.
+    pub(crate) fn client(&self, name: &str) -> Result<Candor, RemoteFailure> {
+        let client = Candor::builder().api_key(self.0.key.secret()).base_url(&self.0.url).user_agent(name);
+        let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
+        client.build().map_err(wrong)
+    }
+}
+
+impl From<Profile> for Account {
+    fn from(profile: Profile) -> Self {
+        Self(profile)
+    }
+}
+
+impl AccountChoice {
+    fn source(self, variable: impl Fn(&str) -> Option<String>) -> Result<Source, RemoteFailure> {
+        if let Some(name) = self.profile {
+            return Ok(Source::Stored(name));
+        }
+        let half = |given, missing| Err(RemoteFailure::HalfAnAccount { given, missing });
+        let given = if self.url.is_some() { "--url" } else { URL };
+        match (variable(API_KEY), self.url.or_else(|| variable(URL))) {
+            (Some(key), Some(url)) => Ok(Source::Environment(Profile { url, key: ApiKey::parse(&key)? })),
+            (Some(_), None) => half(API_KEY, URL),
+            (None, Some(_)) => half(given, API_KEY),
+            (None, None) => match variable(PROFILE) {
+                Some(name) => {
+                    let wrong = |reason| RemoteFailure::Usage(format!("{PROFILE} is {name:?}: {reason}"));
+                    name.parse().map(Source::Stored).map_err(wrong)
+                }
+                None => Ok(Source::Stored(ProfileName::default())),
+            },
+        }
+    }
+}
+
+/// Returns the value of an environment variable. Empty counts as unset, as with settings.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(profile: Option<&str>, url: Option<&str>, variables: &[(&str, &str)]) -> Result<Source, String> {
+        let find =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
+        let choice =
+            AccountChoice { profile: profile.map(|name| name.parse().unwrap()), url: url.map(str::to_owned) };
+        choice.source(find).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_precede_the_environment_and_that_a_profile() {
+        let (key, url, profile) = ((API_KEY, "cdr_live_a"), (URL, "http://env"), (PROFILE, "eu"));
+        let environment = |url: &str| {
+            Ok(Source::Environment(Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() }))
+        };
+        let stored = |name: &str| Ok(Source::Stored(name.parse().unwrap()));
+        assert_eq!(source(Some("us"), None, &[key, url, profile]), stored("us"));
+        assert_eq!(source(None, Some("http://flag"), &[key, url, profile]), environment("http://flag"));
+        assert_eq!(source(None, None, &[key, url, profile]), environment("http://env"));
+        assert_eq!(source(None, None, &[profile]), stored("eu"));
+        assert_eq!(source(None, None, &[]), stored("default"));
+    }
+
+    #[test]
+    fn half_an_account_is_refused_with_the_missing_half() {
+        let said = |url, variables: &[(&str, &str)]| source(None, url, variables).unwrap_err();
+        assert!(
+            said(None, &[(API_KEY, "cdr_live_a"), (PROFILE, "eu")])
+                .starts_with("CANDOR_API_KEY is set, but CANDOR_URL")
+        );
+        assert!(said(None, &[(URL, "http://env")]).starts_with("CANDOR_URL is set, but CANDOR_API_KEY"));
+        assert!(said(Some("http://flag"), &[]).starts_with("--url is set, but CANDOR_API_KEY"));
+        assert!(said(None, &[(PROFILE, "a b")]).contains("CANDOR_PROFILE is \"a b\""));
+    }
+}

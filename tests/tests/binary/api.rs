@@ -1,0 +1,272 @@
+//! Tests `candor login` and `candor api` against a service on the embedded database.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::support::{CommandResult, Installation, Key, Service, TlsServer, candor, fed};
+
+/// A running service, and a user whose configuration folder is that of the installation.
+struct Fixture {
+    place: Installation,
+    service: Service,
+    key: Key,
+}
+
+impl Fixture {
+    fn start() -> Self {
+        let place = user();
+        let key = place.key("*", &["--admin"]);
+        Self { service: Service::serve(&place), key, place }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.service.address)
+    }
+
+    fn log_in(&self, secret: &str, profile: &str) -> CommandResult {
+        let words = ["login", "--url", &self.url(), "--profile", profile, "--json"];
+        fed(&self.place, &words, format!("{secret}\n").as_bytes())
+    }
+
+    fn api(&self, words: &[&str]) -> CommandResult {
+        candor(&self.place, &[&["api"], words].concat())
+    }
+
+    fn profiles(&self) -> std::path::PathBuf {
+        self.place.folder.path().join("config/candor/profiles.toml")
+    }
+}
+
+/// Creates a place with a configuration folder of its own.
+fn user() -> Installation {
+    let place = Installation::sqlite();
+    let folder = place.folder.path().join("config").display().to_string();
+    place.with("XDG_CONFIG_HOME", &folder)
+}
+
+fn hire(fixture: &Fixture, names: &[&str]) {
+    for name in names {
+        let email = format!("email={name}@example.com");
+        let first = format!("first_name={name}");
+        fixture.api(&["POST", "employees", "-f", &email, "-f", &first, "-f", "last_name=Example"]).succeeded();
+    }
+}
+
+fn refused(result: &CommandResult, code: i32, says: &[&str]) {
+    assert_eq!(result.code, Some(code), "{}", result.stderr);
+    assert_eq!(result.stderr.lines().count(), 1, "{}", result.stderr);
+    for text in says {
+        assert!(result.stderr.contains(text), "{text}: {}", result.stderr);
+    }
+}
+
+#[test]
+fn login_stores_an_accepted_key_owner_only() {
+    let fixture = Fixture::start();
+    let secret = &fixture.key.secret;
+    let said = fixture.log_in(secret, "default").json();
+    let wanted = [json!("default"), json!(fixture.url()), json!(fixture.key.id), json!("live"), json!("admin")];
+    assert_eq!(["profile", "url", "key_id", "environment", "access_level"].map(|name| said[name].clone()), wanted);
+    assert!(!said.to_string().contains(secret), "the key is not printed");
+    let mode = fs::metadata(fixture.profiles()).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    assert_eq!(fixture.api(&["GET", "/v1/me"]).json()["key_id"], json!(fixture.key.id));
+
+    let test = fixture.place.key_of(&fixture.key.organization, "employees:read", &["--test"]);
+    let text =
+        fed(&fixture.place, &["login", "--url", &fixture.url(), "--profile", "test"], test.secret.as_bytes());
+    let text = text.succeeded();
+    assert!(
+        text.stdout.contains("standard level, test data") && text.stdout.contains("--profile test"),
+        "{}",
+        text.stdout
+    );
+    assert!(!text.stdout.contains(&test.secret) && !text.stderr.contains(&test.secret));
+    assert_eq!(fixture.api(&["GET", "me", "--profile", "test"]).json()["environment"], "test");
+    assert_eq!(fixture.api(&["GET", "me"]).json()["environment"], "live", "the other profile stays");
+
+    fs::set_permissions(fixture.profiles(), fs::Permissions::from_mode(0o644)).unwrap();
+    refused(&fixture.api(&["GET", "me"]), 1, &["chmod 600", "profiles.toml"]);
+    fixture.service.stop();
+}
+
+#[test]
+fn login_stores_no_key_that_the_service_refuses() {
+    let fixture = Fixture::start();
+    let wrong = "cdr_live_0123456789abcdefghijkl";
+    let result = fixture.log_in(wrong, "default");
+    refused(&result, 3, &["cannot log in to", "401 authentication_required", "check that the key"]);
+    assert!(!result.stderr.contains(wrong) && !fixture.profiles().exists(), "{}", result.stderr);
+    let result = fixture.log_in("hunter2", "default");
+    refused(&result, 2, &["no API key", "cdr_live_"]);
+    assert!(!result.stderr.contains("hunter2"));
+    let result = fed(&fixture.place, &["login", "--url", "feedback.example.com"], fixture.key.secret.as_bytes());
+    refused(&result, 2, &["feedback.example.com", "http"]);
+    refused(&fixture.api(&["GET", "me"]), 2, &["no profile default", "candor login --url URL --profile default"]);
+    fixture.service.stop();
+}
+
+#[test]
+fn key_and_url_come_from_one_source() {
+    let fixture = Fixture::start();
+    fixture.log_in(&fixture.key.secret, "default").succeeded();
+    let url = fixture.url();
+    let Fixture { place, service, key } = fixture;
+    refused(
+        &candor(&place, &["api", "GET", "me", "--profile", "stage"]),
+        2,
+        &["no profile stage", "stored are: default"],
+    );
+    refused(
+        &candor(&place, &["api", "GET", "me", "--url", &url]),
+        2,
+        &["--url is set, but CANDOR_API_KEY is not"],
+    );
+    let other = place.key_of(&key.organization, "employees:read", &[]);
+    let place = place.with("CANDOR_API_KEY", &other.secret);
+    refused(&candor(&place, &["api", "GET", "me"]), 2, &["CANDOR_API_KEY is set, but CANDOR_URL is not"]);
+    let id = |words: &[&str]| candor(&place, &[&["api", "GET", "me"], words].concat()).json()["key_id"].clone();
+    assert_eq!(id(&["--url", &format!("{url}/v1/")]), json!(other.id));
+    assert_eq!(id(&["--profile", "default"]), json!(key.id));
+    let place = place.with("CANDOR_URL", &url);
+    assert_eq!(candor(&place, &["api", "GET", "me"]).json()["key_id"], json!(other.id));
+    service.stop();
+}
+
+#[test]
+fn api_creates_updates_and_lists_with_fields() {
+    let fixture = Fixture::start();
+    fixture.log_in(&fixture.key.secret, "default").succeeded();
+    let create =
+        ["POST", "employees", "-f", "email=ada@example.com", "-f", "first_name=Ada", "-f", "last_name=Moreau"];
+    let tried = fixture.api(&[&create[..], &["--dry-run"]].concat()).json();
+    assert_eq!((&tried["dry_run"], &tried["status"]), (&json!(true), &json!(201)), "{tried}");
+    let key = ["--idempotency-key", "hire-ada"];
+    let made = fixture.api(&[&create[..], &key].concat()).json();
+    let again = fixture.api(&[&create[..], &key].concat()).json();
+    assert_eq!((&made["first_name"], &again), (&json!("Ada"), &made));
+    let path = format!("/v1/employees/{}", made["id"].as_str().unwrap());
+    let changed =
+        fixture.api(&["patch", &path, "-f", "job_title=Engineer", "-f", "custom_fields:={\"floor\": \"3\"}"]);
+    let changed = changed.json();
+    assert_eq!((&changed["job_title"], &changed["custom_fields"]), (&json!("Engineer"), &json!({"floor": "3"})));
+    let cleared = fixture.api(&["PATCH", &path, "-f", "job_title:=null"]).json();
+    assert_eq!(cleared["job_title"], Value::Null);
+    let listed = |words: &[&str]| fixture.api(&[&["GET", "employees"], words].concat()).json()["data"].clone();
+    assert_eq!(listed(&["-f", "filter[email]=ada@example.com", "-q", "limit:=5"]).as_array().unwrap().len(), 1);
+    assert_eq!(listed(&["-q", "filter[email]=eve@example.com"]), json!([]));
+    let included = fixture.api(&["GET", "employees?limit=1", "-i"]).succeeded().stdout;
+    assert!(included.starts_with("HTTP/1.1 200 OK\n") && included.contains("\nx-request-id: req_"), "{included}");
+    assert!(included.split_once("\n\n").unwrap().1.starts_with("{\"data\":["), "{included}");
+    fixture.service.stop();
+}
+
+#[test]
+fn api_reads_bodies_from_files_and_standard_input() {
+    let fixture = Fixture::start();
+    fixture.log_in(&fixture.key.secret, "default").succeeded();
+    let file = fixture.place.folder.path().join("people.csv");
+    fs::write(&file, "email,first_name,last_name\nada@example.com,Ada,Moreau\n").unwrap();
+    let done = fixture.api(&["POST", "employees/csv", "--input", "people.csv", "-q", "dry_run=true"]).json();
+    assert_eq!((&done["data"]["created"], &done["plan"][0]["action"]), (&json!(1), &json!("create")), "{done}");
+    let words = ["api", "POST", "/departments", "--input", "-"];
+    assert_eq!(fed(&fixture.place, &words, br#"{"name": "Research"}"#).json()["name"], "Research");
+    refused(&fed(&fixture.place, &words, b"{name: x}"), 2, &["the body in - is not JSON"]);
+    refused(&fixture.api(&["POST", "departments", "--input", "absent.json"]), 1, &["absent.json"]);
+    fixture.service.stop();
+}
+
+#[test]
+fn api_joins_pages_and_applies_filters() {
+    let fixture = Fixture::start();
+    fixture.log_in(&fixture.key.secret, "default").succeeded();
+    let names = ["ada", "bea", "cleo", "dora", "edda"];
+    hire(&fixture, &names);
+    let list = ["GET", "employees", "-q", "limit=2", "-q", "sort=first_name"];
+    let paged = |words: &[&str]| fixture.api(&[&list[..], words].concat());
+    let page = paged(&[]).json();
+    assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (2, &json!(true)));
+    let whole = paged(&["--paginate"]).json();
+    let found: Vec<&str> =
+        whole["data"].as_array().unwrap().iter().map(|row| row["first_name"].as_str().unwrap()).collect();
+    assert_eq!((found, &whole["has_more"]), (names.to_vec(), &json!(false)));
+    let filtered = paged(&["--paginate", "--jq", ".data[].first_name"]).succeeded();
+    assert_eq!(filtered.stdout, "ada\nbea\ncleo\ndora\nedda\n");
+    let filtered = paged(&["--jq", "{all: (.data | length), has_more}"]).succeeded();
+    assert_eq!(filtered.stdout, "{\"all\":2,\"has_more\":true}\n");
+    let events = fixture.api(&["GET", "events", "-q", "limit=2", "--paginate"]).json();
+    assert!(events["data"].as_array().unwrap().len() >= 5 && events["next_cursor"].is_string(), "{events}");
+    refused(&fixture.api(&["GET", "me", "--paginate"]), 1, &["GET /me returns no list", "--paginate"]);
+    refused(&fixture.api(&["GET", "me", "--jq", ".data["]), 2, &["--jq", "at its end"]);
+    refused(&fixture.api(&["GET", "me", "--jq", ".name[]"]), 1, &["cannot apply --jq"]);
+    fixture.service.stop();
+}
+
+#[test]
+fn api_tells_the_class_of_an_error_by_its_exit_status() {
+    let fixture = Fixture::start();
+    fixture.log_in(&fixture.key.secret, "default").succeeded();
+    let narrow = fixture.place.key_of(&fixture.key.organization, "employees:read", &[]);
+    fixture.log_in(&narrow.secret, "narrow").succeeded();
+    let absent = fixture.api(&["GET", "employees/emp_01J00000000000000000000000"]);
+    refused(&absent, 4, &["cannot GET /employees/emp_", "404 not_found", "(request req_"]);
+    assert_eq!(absent.object()["error"]["code"], "not_found", "the body is printed");
+    let invalid = fixture.api(&["POST", "employees", "-f", "email=ada", "--jq", ".id"]);
+    refused(&invalid, 4, &["first_name is required", "last_name is required"]);
+    assert!(invalid.object()["error"]["details"].as_array().unwrap().len() >= 3);
+    refused(&fixture.api(&["DELETE", "webhooks/whk_x", "--profile", "narrow"]), 3, &["403"]);
+    candor(&fixture.place, &["key", "revoke", &narrow.id]).succeeded();
+    let revoked = || fixture.api(&["GET", "me", "--profile", "narrow"]);
+    assert!(
+        crate::support::wait_until(std::time::Duration::from_secs(10), || revoked().code == Some(3)).is_some()
+    );
+    refused(&revoked(), 3, &["401", "not revoked"]);
+    for (words, says) in [
+        (&["GET"][..], "PATH"),
+        (&["FETCH", "employees"], "GET"),
+        (&["POST", "employees", "-f", "email"], "NAME=TEXT"),
+        (&["POST", "employees", "-f", "tags:=x"], "tags=TEXT"),
+        (&["GET", "https://other.example/v1/me"], "below /v1"),
+        (&["GET", "employees", "--dry-run"], "--dry-run is for writes"),
+        (&["POST", "employees", "--paginate"], "--paginate is for GET"),
+    ] {
+        let wrong = fixture.api(words);
+        assert_eq!((wrong.code, wrong.stderr.contains(says)), (Some(2), true), "{}", wrong.stderr);
+    }
+    fixture.service.stop();
+}
+
+#[test]
+fn api_without_a_service_ends_with_no_response() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let place = user().with("CANDOR_API_KEY", "cdr_live_x").with("CANDOR_URL", &format!("http://{closed}"));
+    let result = candor(&place, &["api", "GET", "me"]);
+    refused(&result, 6, &["cannot GET /me", "refused", "check the URL, and that the service runs"]);
+    assert_eq!(result.stdout, "");
+}
+
+#[test]
+fn api_over_tls_tells_untrusted_and_failing_services_apart() {
+    const FAILED: &str =
+        "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\nConnection: close\r\n\r\noops\n";
+    let (server, other) = (TlsServer::answering(FAILED), TlsServer::answering(FAILED));
+    let get = |authority: &str| {
+        let place = user().with("CANDOR_API_KEY", "cdr_live_x").with("CANDOR_URL", &server.url);
+        let file = place.folder.path().join("authorities.pem");
+        fs::write(&file, authority).unwrap();
+        candor(&place.with("SSL_CERT_FILE", file.to_str().unwrap()), &["api", "GET", "me", "--include"])
+    };
+    let failed = get(&server.authority);
+    refused(&failed, 5, &["cannot GET /me: 500", "The service responded with 500"]);
+    assert!(
+        failed.stdout.starts_with("HTTP/1.1 500 Internal") && failed.stdout.ends_with("\n\noops\n"),
+        "{}",
+        failed.stdout
+    );
+    let untrusted = get(&other.authority);
+    refused(&untrusted, 6, &["certificate", "SSL_CERT_FILE"]);
+    assert_eq!(server.requests().len(), 1);
+}
