@@ -253,7 +253,7 @@ impl ApiKeyUpdate {
         self
     }
 
-    /// Sets `name`: display name.
+    /// Sets `name`: name of the key, for display only.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
@@ -590,7 +590,7 @@ impl AttributeUpdate {
         Self { category: None, name: None, tone: None }
     }
 
-    /// Sets `category`: category, free text.
+    /// Sets `category`. Category: a free text that groups attributes.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
@@ -945,7 +945,7 @@ impl ConversationUpdate {
         self
     }
 
-    /// Sets `title`: title that is not blank.
+    /// Sets `title`: it must not be blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -1770,7 +1770,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `first_name`: 1 to 80 characters.
+    /// Sets `first_name`: first name of the person.
     #[must_use]
     pub fn first_name(mut self, value: impl Into<String>) -> Self {
         self.first_name = Some(value.into());
@@ -1791,7 +1791,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `last_name`: 1 to 80 characters.
+    /// Sets `last_name`: last name of the person.
     #[must_use]
     pub fn last_name(mut self, value: impl Into<String>) -> Self {
         self.last_name = Some(value.into());
@@ -2871,7 +2871,7 @@ impl ObjectiveUpdate {
         self
     }
 
-    /// Sets `title`. Title: the goal in text that is not blank.
+    /// Sets `title`. Title: the goal in a few words.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -3034,7 +3034,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `visibility`: with `person` the person it is about sees it.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3169,7 +3169,7 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `visibility`: with `person` the person it is about sees it.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3226,7 +3226,7 @@ impl OrganizationUpdate {
         Self { name: None, objective_review: None, summary_review: None }
     }
 
-    /// Sets `name`: the organization's name.
+    /// Sets `name`: name of the organization, for display.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
@@ -3519,7 +3519,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `visibility`: with `person` the person it is about sees it.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3923,7 +3923,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `title`: title that is not blank.
+    /// Sets `title`: it must not be blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -4085,7 +4085,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `only`. `failed`: events with attempts but without acknowledgement.
+    /// Sets `only`. `failed`: events that were attempted and never acknowledged.
     #[must_use]
     pub fn only(mut self, value: impl Into<ReplaySelection>) -> Self {
         self.only = Some(Some(value.into()));
@@ -5183,7 +5183,7 @@ impl ListEmployeeObjectivesFilter {
         self
     }
 
-    /// Sets `scope`: only objectives of this scope.
+    /// Sets `scope`. Has no effect: every entry has the scope `employee`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
