@@ -6,6 +6,8 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the enums of syn are not exhaustive")]
 
+mod content;
+
 use crate::process::{Outcome, root};
 use crate::text::write_or_check;
 use std::fs;
@@ -39,7 +41,8 @@ fn module(name: &str, path: &Path, out: &mut String) -> Outcome {
         }
     }
     inside.sort();
-    let items: Vec<Item> = file.items.into_iter().filter_map(public_part).collect();
+    let items = file.items.into_iter().map(content::expanded).collect::<syn::Result<Vec<_>>>()?;
+    let items: Vec<Item> = items.into_iter().flatten().filter_map(public_part).collect();
     if !items.is_empty() {
         let text = prettyplease::unparse(&File { shebang: None, frontmatter: None, attrs: vec![], items });
         out.push_str(&format!("// {name}\n{}\n", text.replace(" {}\n", ";\n")));
@@ -85,7 +88,7 @@ fn public_part(mut item: Item) -> Option<Item> {
         }
         Item::Struct(declaration) => strip(&mut declaration.fields, is_public),
         Item::Trait(declaration) => declaration.items.iter_mut().for_each(strip_trait_item),
-        // The domain has neither macros nor statics.
+        // The public API of the domain has neither macros nor statics.
         _ => {}
     }
     let (attributes, visibility) = parts(&mut item)?;

@@ -59,6 +59,7 @@ pub mod access;
 pub mod assignment;
 pub mod audit;
 pub mod catalog;
+mod content;
 pub mod conversation;
 pub mod csv;
 pub mod decision;

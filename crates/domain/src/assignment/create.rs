@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Assignment, INSTRUCTIONS_CHARS, MAX_REVIEWERS, Status, Submission, TITLE_CHARS};
+use super::{Assignment, Content, MAX_REVIEWERS, Status, Submission};
 use crate::access::{Caller, PermissionDenied};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
@@ -14,8 +14,8 @@ use crate::notification::{self, Notice, Recipients, excerpt};
 use crate::people;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, List, ReferenceRule, Text, Whole};
-use crate::time::{Date, Timestamp};
+use crate::rule::{self, Field, List, ReferenceRule, Whole};
+use crate::time::Timestamp;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
@@ -26,9 +26,6 @@ const REQUESTER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     rule::reference(),
     "A key that acts for a person must give that person or omit the member. Otherwise the response is 403.",
 );
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
-const INSTRUCTIONS: Field<Text> = Field::new("instructions", rule::text(0..=INSTRUCTIONS_CHARS));
-const DUE_DATE: Field<Checked<Date>> = Field::new("due_date", rule::date());
 const REVIEWERS: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
     "reviewer_ids",
     rule::list(MAX_REVIEWERS, rule::reference()).at_least(1),
@@ -45,9 +42,7 @@ const REQUIRED: Field<Whole> = Field::with_about(
 pub struct Draft {
     employee: Reference<EmployeeKind>,
     requester: Option<Option<Reference<EmployeeKind>>>,
-    title: String,
-    instructions: Option<String>,
-    due_date: Option<Date>,
+    content: Content,
     reviewers: Vec<Reference<EmployeeKind>>,
     required_submissions: usize,
 }
@@ -73,9 +68,7 @@ impl Draft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let requester = fields.nullable(&REQUESTER);
-        let title = fields.required(&TITLE);
-        let instructions = fields.optional(&INSTRUCTIONS);
-        let due_date = fields.optional(&DUE_DATE);
+        let content = Content::read(fields);
         let reviewers = fields.required(&REVIEWERS);
         let count = reviewers.as_ref().map(Vec::len);
         let required_submissions =
@@ -83,9 +76,7 @@ impl Draft {
         Some(Self {
             employee: employee?,
             requester,
-            title: title?,
-            instructions,
-            due_date,
+            content: content?,
             reviewers: reviewers?,
             required_submissions: required_submissions.or(count)?,
         })
@@ -147,9 +138,9 @@ impl Assignment {
             id,
             employee_id,
             requester_id: requester_id.flatten(),
-            title: draft.title,
-            instructions: draft.instructions,
-            due_date: draft.due_date,
+            title: draft.content.title,
+            instructions: draft.content.instructions,
+            due_date: draft.content.due_date,
             submissions: reviewer_ids.iter().map(|reviewer| Submission::pending(*reviewer)).collect(),
             reviewer_ids,
             required_submissions: draft.required_submissions,

@@ -13,11 +13,13 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionDenied};
+use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::params::StatusWord;
 use crate::refusal::DomainError;
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
@@ -51,38 +53,44 @@ impl StatusWord for Status {
     const FILTER_NAME: &'static str = "AssignmentStatusFilter";
 }
 
-/// A request for feedback about one person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Assignment {
-    /// Id of the assignment, with the prefix `asg_`.
-    pub id: AssignmentId,
-    /// Person the feedback is about.
-    pub employee_id: EmployeeId,
-    /// Person who requests the feedback. Null if unknown.
-    pub requester_id: Option<EmployeeId>,
-    /// Title. It must not be blank.
-    pub title: String,
-    /// Instructions for the reviewers, in plain text. Null if there are none.
-    pub instructions: Option<String>,
-    /// Due date. Null if there is none. The assignment does not change when the date passes.
-    pub due_date: Option<Date>,
-    /// Ids of the reviewers.
-    pub reviewer_ids: Vec<EmployeeId>,
-    /// Number of submissions that complete the assignment.
-    #[schemars(range(min = 1))]
-    pub required_submissions: usize,
-    /// Status of the assignment.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
-    pub status: Status,
-    /// Submission of each reviewer, in the order of `reviewer_ids`.
-    pub submissions: Vec<Submission>,
-    /// Number of reviewers who have submitted.
-    pub submitted_count: usize,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// A request for feedback about one person.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Assignment {
+        /// Id of the assignment, with the prefix `asg_`.
+        pub id: AssignmentId,
+        /// Person the feedback is about.
+        pub employee_id: EmployeeId,
+        /// Person who requests the feedback. Null if unknown.
+        pub requester_id: Option<EmployeeId>,
+        /// Title. It must not be blank.
+        pub title: String => set once by required(rule::text(1..=TITLE_CHARS)),
+        /// Instructions for the reviewers, in plain text. Null if there are none.
+        pub instructions: Option<String> => set once by optional(rule::text(0..=INSTRUCTIONS_CHARS)),
+        /// Due date. Null if there is none. The assignment does not change when the date passes.
+        pub due_date: Option<Date> => set once by optional(rule::date()),
+        /// Ids of the reviewers.
+        pub reviewer_ids: Vec<EmployeeId>,
+        /// Number of submissions that complete the assignment.
+        #[schemars(range(min = 1))]
+        pub required_submissions: usize,
+        /// Status of the assignment.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Status>")]
+        pub status: Status,
+        /// Submission of each reviewer, in the order of `reviewer_ids`.
+        pub submissions: Vec<Submission>,
+        /// Number of reviewers who have submitted.
+        pub submitted_count: usize,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+    }
 }
 
 impl Resource for Assignment {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
+use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{AttributeId, AttributeKind};
@@ -13,7 +14,7 @@ use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
-use crate::rule::{self, Field, OneOf, Text};
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::text::folded;
 use crate::time::Timestamp;
@@ -22,10 +23,6 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 80;
 
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
-
-const NAME: Field<Text> = Field::new("name", rule::text(1..=NAME_CHARS));
-const CATEGORY: Field<Text> = Field::new("category", rule::text(1..=NAME_CHARS));
-const TONE: Field<OneOf<Tone>> = Field::new("tone", rule::word());
 
 /// Tone of the feedback that has an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
@@ -44,25 +41,35 @@ impl StringEnum for Tone {
     const NAME: &'static str = "AttributeTone";
 }
 
-/// A tag of observations.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Attribute {
-    /// Id of the attribute, with the prefix `attr_`.
-    pub id: AttributeId,
-    /// Name. Unique in the organization, compared without case.
-    pub name: String,
-    /// Category: a free text that groups attributes.
-    pub category: String,
-    /// Tone of feedback with this attribute.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Tone>")]
-    pub tone: Tone,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
-    /// Archive time. Null if it is not archived.
-    pub archived_at: Option<Timestamp>,
+content! {
+    /// The body of a creation, validated by itself.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Draft;
+
+    /// The body of an update, validated by itself. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct Patch;
+
+    /// A tag of observations.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Attribute {
+        /// Id of the attribute, with the prefix `attr_`.
+        pub id: AttributeId,
+        /// Name. Unique in the organization, compared without case.
+        pub name: String => set by required(rule::text(1..=NAME_CHARS)),
+        /// Category: a free text that groups attributes.
+        pub category: String => set by required(rule::text(1..=NAME_CHARS)),
+        /// Tone of feedback with this attribute.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Tone>")]
+        pub tone: Tone => set by or(rule::word(), Tone::default()),
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+        /// Archive time. Null if it is not archived.
+        pub archived_at: Option<Timestamp>,
+    }
 }
 
 impl Resource for Attribute {
@@ -143,23 +150,7 @@ impl Sortable for Attribute {
     ];
 }
 
-/// The body of a creation, validated by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the contract, decisions G")]
-pub struct Draft {
-    pub name: String,
-    pub category: String,
-    pub tone: Tone,
-}
-
 impl Draft {
-    /// Reads the fields of a creation.
-    pub fn read(fields: &mut Fields) -> Option<Self> {
-        let (name, category) = (fields.required(&NAME), fields.required(&CATEGORY));
-        let tone = fields.present_or(&TONE, Tone::default());
-        Some(Self { name: name?, category: category?, tone })
-    }
-
     /// Reads the body of a creation.
     ///
     /// # Errors
@@ -169,21 +160,7 @@ impl Draft {
     }
 }
 
-/// The body of an update, validated by itself. `None` leaves a field unchanged.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the contract, decisions G")]
-pub struct Patch {
-    pub name: Option<String>,
-    pub category: Option<String>,
-    pub tone: Option<Tone>,
-}
-
 impl Patch {
-    /// Reads the fields of an update.
-    pub fn read(fields: &mut Fields) -> Self {
-        Self { name: fields.present(&NAME), category: fields.present(&CATEGORY), tone: fields.present(&TONE) }
-    }
-
     /// Reads the body of an update.
     #[must_use]
     pub fn parse(body: Object) -> Update<Self> {
@@ -232,12 +209,10 @@ impl Attribute {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
-        if let Some(name) = patch.name {
-            must_be_free(&name, holder, Some(self.id))?;
-            state.name = name;
+        if let Some(name) = &patch.name {
+            must_be_free(name, holder, Some(self.id))?;
         }
-        state.category = patch.category.unwrap_or(state.category);
-        state.tone = patch.tone.unwrap_or(state.tone);
+        patch.apply_to(&mut state);
         if state == *self {
             return Ok(None);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{About, AboutReference, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS, TITLE_CHARS};
+use super::{About, AboutReference, Content, ContentPatch, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::fields::{Fields, Reference, Update};
@@ -10,7 +10,7 @@ use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
-use crate::rule::{self, Field, List, Nested, ReferenceRule, Text};
+use crate::rule::{self, Field, List, Nested, ReferenceRule};
 use crate::time::Timestamp;
 
 /// Fields that only the service sets.
@@ -18,7 +18,6 @@ const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at"
 /// Fields that cannot change after the creation (decision G).
 const IMMUTABLE: &[&str] = &["about"];
 
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
 const ABOUT: Field<Nested<AboutReference>> = Field::new("about", rule::nested(AboutReference::read));
 const PARTICIPANTS: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
     "participant_ids",
@@ -30,7 +29,7 @@ const PARTICIPANTS: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Draft {
-    title: String,
+    content: Content,
     pub about: Option<AboutReference>,
     pub participants: Vec<Reference<EmployeeKind>>,
 }
@@ -39,7 +38,7 @@ pub struct Draft {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the contract, decision G")]
 pub struct Patch {
-    title: Option<String>,
+    content: ContentPatch,
     pub participants: Option<Vec<Reference<EmployeeKind>>>,
 }
 
@@ -55,11 +54,11 @@ pub struct References {
 impl Draft {
     /// Reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
-        let title = fields.required(&TITLE);
+        let content = Content::read(fields);
         let about = fields.optional(&ABOUT);
         let about = about.and_then(|subject| fields.nested("about", subject));
         let participants = fields.required(&PARTICIPANTS);
-        Some(Self { title: title?, about, participants: participants? })
+        Some(Self { content: content?, about, participants: participants? })
     }
 
     /// Reads the body of a creation.
@@ -85,7 +84,7 @@ impl Draft {
 impl Patch {
     /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
-        Self { title: fields.present(&TITLE), participants: fields.present(&PARTICIPANTS) }
+        Self { content: ContentPatch::read(fields), participants: fields.present(&PARTICIPANTS) }
     }
 
     /// Reads the body of an update.
@@ -125,7 +124,7 @@ impl Conversation {
         let about = draft.about.and(found.about);
         let state = Self {
             id,
-            title: draft.title,
+            title: draft.content.title,
             about,
             participant_ids,
             last_message_at: None,
@@ -155,9 +154,7 @@ impl Conversation {
             let participant_ids = resolve_participants(wanted, found, &mut problems);
             state.participant_ids = problems.or(participant_ids).map_err(DomainError::Unprocessable)?;
         }
-        if let Some(title) = &patch.title {
-            state.title.clone_from(title);
-        }
+        patch.content.clone().apply_to(&mut state);
         if state == *self {
             return Ok(None);
         }

@@ -13,9 +13,11 @@ pub use message::Message;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::content::{content, required};
 use crate::decision::{Decision, Resource};
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
 use crate::refusal::DomainError;
+use crate::rule;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
 
@@ -26,25 +28,35 @@ pub const MIN_PARTICIPANTS: usize = 2;
 /// Maximum number of participants (decision G).
 pub const MAX_PARTICIPANTS: usize = 20;
 
-/// A conversation, without its messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Conversation {
-    /// Id of the conversation, with the prefix `cnv_`.
-    pub id: ConversationId,
-    /// Title. It must not be blank.
-    pub title: String,
-    /// Resource that the conversation is about. Null if there is none or the key cannot see it.
-    pub about: Option<About>,
-    /// Ids of the participants.
-    pub participant_ids: Vec<EmployeeId>,
-    /// Time of the newest message. Null if there is none.
-    pub last_message_at: Option<Timestamp>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. Messages do not count as changes.
-    pub updated_at: Timestamp,
-    /// Archive time. Null if it is not archived.
-    pub archived_at: Option<Timestamp>,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// A conversation, without its messages.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Conversation {
+        /// Id of the conversation, with the prefix `cnv_`.
+        pub id: ConversationId,
+        /// Title. It must not be blank.
+        pub title: String => set by required(rule::text(1..=TITLE_CHARS)),
+        /// Resource that the conversation is about. Null if there is none or the key cannot see it.
+        pub about: Option<About>,
+        /// Ids of the participants.
+        pub participant_ids: Vec<EmployeeId>,
+        /// Time of the newest message. Null if there is none.
+        pub last_message_at: Option<Timestamp>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. Messages do not count as changes.
+        pub updated_at: Timestamp,
+        /// Archive time. Null if it is not archived.
+        pub archived_at: Option<Timestamp>,
+    }
 }
 
 impl Resource for Conversation {

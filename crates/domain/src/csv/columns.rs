@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::guess::guess;
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
-use crate::people::{self, is_key};
+use crate::people::is_key;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 
@@ -29,14 +29,16 @@ pub(super) enum Column {
 pub(super) const KNOWN: [Column; 9] = [
     Column::Email,
     Column::EXTERNAL_ID,
-    Column::required(people::FIRST_NAME.name),
-    Column::required(people::LAST_NAME.name),
-    Column::optional(people::JOB_TITLE.name),
-    Column::required(people::ROLE.name),
+    Column::required("first_name"),
+    Column::required("last_name"),
+    Column::optional("job_title"),
+    Column::required(ROLE),
     Column::ManagerEmail,
     Column::DepartmentName,
     Column::Status,
 ];
+/// Column of the role.
+pub(super) const ROLE: &str = "role";
 const CUSTOM: &str = "custom.";
 /// Maximum number of characters of a column's name in a message.
 const SHOWN_CHARS: usize = 80;
@@ -44,7 +46,7 @@ const SHOWN_CHARS: usize = 80;
 const SHOWN_NAMES: usize = 20;
 
 impl Column {
-    pub(super) const EXTERNAL_ID: Self = Self::optional(people::EXTERNAL_ID.name);
+    pub(super) const EXTERNAL_ID: Self = Self::optional("external_id");
 
     const fn required(name: &'static str) -> Self {
         Self::Member { name, is_optional: false }
@@ -57,7 +59,7 @@ impl Column {
     /// Returns the name of the column in a header, or `None` for a custom or unknown column.
     pub(super) const fn name(&self) -> Option<&'static str> {
         match self {
-            Self::Email => Some(people::EMAIL.name),
+            Self::Email => Some("email"),
             Self::Member { name, .. } => Some(name),
             Self::ManagerEmail => Some("manager_email"),
             Self::DepartmentName => Some("department_name"),

@@ -1,13 +1,13 @@
 //! Decides the change of one person by one row, with the rules and parsers of single writes.
 
-use super::columns::{Column, normalized};
+use super::columns::{Column, ROLE, normalized};
 use super::row_problem::RowRejection;
 use super::{CsvRow, File, PlanOptions, StoredRows};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, StringEnum};
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::{Object, Value};
-use crate::people::{Custom, Draft, Employee, Patch, ROLE, References, ReportingLine, Status};
+use crate::people::{Custom, Draft, Employee, Patch, References, ReportingLine, Status};
 use crate::problem::{ValidationErrors, ValueError};
 use crate::text::folded;
 
@@ -63,7 +63,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
         let Some(column) = file.columns.get(usize::from(*at)) else { continue };
         match column {
             // Spreadsheets write `Manager` and `Org Admin`.
-            Column::Member { name, .. } if *name == ROLE.name => text(name, &normalized(cell)),
+            Column::Member { name, .. } if *name == ROLE => text(name, &normalized(cell)),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
                 let before = stored.and_then(|person| person.custom_fields.0.get(key));

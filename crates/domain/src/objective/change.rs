@@ -1,7 +1,7 @@
 //! Creation and updates of objectives (§4.2, decisions C4 to C7).
 
 use super::lifecycle::StatusChange;
-use super::{DESCRIPTION_CHARS, Family, Objective, Scope, Status, TITLE_CHARS};
+use super::{Content, ContentPatch, Family, Objective, Scope, Status};
 use crate::access::PermissionDenied;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::people::Role;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Text};
+use crate::rule::{self, Checked, Field, OneOf, ReferenceRule};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -27,8 +27,6 @@ pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Stat
 pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
 
 const OWNER: Field<ReferenceRule<EmployeeKind>> = Field::new("owner_id", rule::reference());
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
-const DESCRIPTION: Field<Text> = Field::new("description", rule::text(0..=DESCRIPTION_CHARS));
 const PERIOD_START: Field<Checked<Date>> = Field::new("period_start", rule::date());
 const PERIOD_END: Field<Checked<Date>> = Field::new("period_end", rule::date());
 const FIRST_STATUS: Field<OneOf<Status>> = Field::new("status", rule::one_of(FIRST_STATUSES_NAME, FIRST_STATUSES));
@@ -44,8 +42,7 @@ const STATUS: Field<OneOf<Status>> = Field::with_about(
 pub struct Draft {
     pub scope: Scope,
     pub owner: Reference<EmployeeKind>,
-    title: String,
-    description: Option<String>,
+    content: Content,
     period_start: Date,
     period_end: Date,
     status: Status,
@@ -54,8 +51,7 @@ pub struct Draft {
 /// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
-    title: Option<String>,
-    description: Option<Option<String>>,
+    content: ContentPatch,
     period_start: Option<Date>,
     period_end: Option<Date>,
     status: Option<Status>,
@@ -81,8 +77,7 @@ impl Draft {
         let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()));
         let scope = fields.present_or(&scope, family.default_scope());
         let owner = fields.required(&OWNER);
-        let title = fields.required(&TITLE);
-        let description = fields.optional(&DESCRIPTION);
+        let content = Content::read(fields);
         let period_start = fields.required(&PERIOD_START);
         let period_end = fields.required(&PERIOD_END);
         let status = fields.present_or(&FIRST_STATUS, Status::Proposed);
@@ -92,8 +87,7 @@ impl Draft {
         Some(Self {
             scope,
             owner: owner?,
-            title: title?,
-            description,
+            content: content?,
             period_start: period_start?,
             period_end: period_end?,
             status,
@@ -118,8 +112,7 @@ impl Patch {
     /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
-            title: fields.present(&TITLE),
-            description: fields.nullable(&DESCRIPTION),
+            content: ContentPatch::read(fields),
             period_start: fields.present(&PERIOD_START),
             period_end: fields.present(&PERIOD_END),
             status: fields.present(&STATUS),
@@ -178,8 +171,8 @@ impl Objective {
             id,
             scope: draft.scope,
             owner_id,
-            title: draft.title,
-            description: draft.description,
+            title: draft.content.title,
+            description: draft.content.description,
             status: draft.status,
             period_start: draft.period_start,
             period_end: draft.period_end,
@@ -214,8 +207,7 @@ impl Objective {
             Some(other) => return Err(DomainError::transition("status", self.status.word(), other.word())),
         };
         let moved = state.status != self.status;
-        state.title = patch.title.clone().unwrap_or(state.title);
-        state.description = patch.description.clone().unwrap_or(state.description);
+        patch.content.clone().apply_to(&mut state);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         let edited = state.content() != self.content();

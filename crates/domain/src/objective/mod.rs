@@ -15,10 +15,12 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
+use crate::content::{content, optional, required};
 use crate::decision::{Resource, mark_of};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::params::StatusWord;
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
@@ -75,7 +77,7 @@ impl StatusWord for Status {
 /// The text and period of an objective, as of its last submission or approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "fields of the contract, §2.2")]
-pub struct Content {
+pub struct ReviewedContent {
     pub title: String,
     pub description: Option<String>,
     /// The first day, as text.
@@ -84,50 +86,60 @@ pub struct Content {
     pub period_end: String,
 }
 
-/// A goal of a person, a team or the organization.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Objective {
-    /// Id of the objective, with the prefix `obj_`.
-    pub id: ObjectiveId,
-    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for an
-    /// org admin.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Scope>")]
-    pub scope: Scope,
-    /// Owner of the objective. For the scope `org` an org admin.
-    pub owner_id: EmployeeId,
-    /// Title: the goal in a few words. It must not be blank.
-    pub title: String,
-    /// Description in plain text. Null if there is none.
-    pub description: Option<String>,
-    /// Status of the objective.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
-    pub status: Status,
-    /// First day of the period. An approved objective starts on this day, in UTC.
-    pub period_start: Date,
-    /// Last day of the period. Not before `period_start`.
-    pub period_end: Date,
-    /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
-    /// key cannot see are omitted. Empty without `summaries:read`.
-    pub linked_summary_ids: Vec<SummaryId>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
-    /// Time of submission for review. Null if it was not submitted or was rejected since.
-    pub submitted_at: Option<Timestamp>,
-    /// Time of the first approval or start. Null before that.
-    pub approved_at: Option<Timestamp>,
-    /// Time of completion. Null unless the status is `completed`.
-    pub completed_at: Option<Timestamp>,
-    /// The content at the last submission or approval, or `None` before.
-    #[serde(skip)]
-    pub reviewed: Option<Content>,
-    /// `true` if a client moved the objective back to `approved`. Such an objective does not start automatically
-    /// (decision C3).
-    #[serde(skip)]
-    pub held_back: bool,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// A goal of a person, a team or the organization.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Objective {
+        /// Id of the objective, with the prefix `obj_`.
+        pub id: ObjectiveId,
+        /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+        /// for an org admin.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Scope>")]
+        pub scope: Scope,
+        /// Owner of the objective. For the scope `org` an org admin.
+        pub owner_id: EmployeeId,
+        /// Title: the goal in a few words. It must not be blank.
+        pub title: String => set by required(rule::text(1..=TITLE_CHARS)),
+        /// Description in plain text. Null if there is none.
+        pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
+        /// Status of the objective.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Status>")]
+        pub status: Status,
+        /// First day of the period. An approved objective starts on this day, in UTC.
+        pub period_start: Date,
+        /// Last day of the period. Not before `period_start`.
+        pub period_end: Date,
+        /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
+        /// the key cannot see are omitted. Empty without `summaries:read`.
+        pub linked_summary_ids: Vec<SummaryId>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+        /// Time of submission for review. Null if it was not submitted or was rejected since.
+        pub submitted_at: Option<Timestamp>,
+        /// Time of the first approval or start. Null before that.
+        pub approved_at: Option<Timestamp>,
+        /// Time of completion. Null unless the status is `completed`.
+        pub completed_at: Option<Timestamp>,
+        /// The content at the last submission or approval, or `None` before.
+        #[serde(skip)]
+        pub reviewed: Option<ReviewedContent>,
+        /// `true` if a client moved the objective back to `approved`. Such an objective does not start
+        /// automatically (decision C3).
+        #[serde(skip)]
+        pub held_back: bool,
+    }
 }
 
 impl Resource for Objective {
@@ -172,8 +184,8 @@ impl Objective {
 
     /// Returns the present text and period.
     #[must_use]
-    pub fn content(&self) -> Content {
-        Content {
+    pub fn content(&self) -> ReviewedContent {
+        ReviewedContent {
             title: self.title.clone(),
             description: self.description.clone(),
             period_start: self.period_start.to_string(),

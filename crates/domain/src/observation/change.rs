@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MAX_ATTRIBUTES, NOTE_CHARS, Observation, TEXT_CHARS, Type, Visibility};
+use super::{Content, ContentPatch, MAX_ATTRIBUTES, Observation};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, List, OneOf, ReferenceRule, Text};
+use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -22,10 +22,6 @@ const IMMUTABLE: &[&str] = &["employee_id", "author_id", "type", "observation_da
 
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
 const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::new("author_id", rule::reference());
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
-const OBSERVATION: Field<Text> = Field::new("observation", rule::text(1..=TEXT_CHARS));
-const IMPACT: Field<Text> = Field::new("impact", rule::text(0..=NOTE_CHARS));
-const RECOMMENDED_ACTION: Field<Text> = Field::new("recommended_action", rule::text(0..=NOTE_CHARS));
 const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::with_about(
     "attribute_ids",
     rule::list(MAX_ATTRIBUTES, rule::reference()),
@@ -33,7 +29,6 @@ const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::with_about(
 );
 const OBSERVATION_DATE: Field<Checked<Date>> =
     Field::with_about("observation_date", rule::date(), "Default: today in UTC.");
-const VISIBILITY: Field<OneOf<Visibility>> = Field::new("visibility", rule::word());
 
 /// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,26 +38,17 @@ pub struct Draft {
     pub employee: Reference<EmployeeKind>,
     /// The author. `None` if the field is absent, `Some(None)` if the field is null.
     pub author: Option<Option<Reference<EmployeeKind>>>,
-    pub kind: Type,
-    pub observation: String,
-    pub impact: Option<String>,
-    pub recommended_action: Option<String>,
+    pub content: Content,
     pub attributes: Vec<Reference<AttributeKind>>,
     pub observation_date: Date,
-    pub visibility: Visibility,
 }
 
 /// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields of the contract, §2.1")]
 pub struct Patch {
-    pub observation: Option<String>,
-    /// `Some(None)` removes the text.
-    pub impact: Option<Option<String>>,
-    /// `Some(None)` removes the text.
-    pub recommended_action: Option<Option<String>>,
+    pub content: ContentPatch,
     pub attributes: Option<Vec<Reference<AttributeKind>>>,
-    pub visibility: Option<Visibility>,
 }
 
 /// Stored facts about the resources that a body refers to.
@@ -89,23 +75,15 @@ impl Draft {
         employee: Option<Reference<EmployeeKind>>,
         author: Option<Option<Reference<EmployeeKind>>>,
     ) -> Option<Self> {
-        let kind = fields.required(&TYPE);
-        let observation = fields.required(&OBSERVATION);
-        let impact = fields.optional(&IMPACT);
-        let recommended_action = fields.optional(&RECOMMENDED_ACTION);
+        let content = Content::read(fields);
         let attributes = fields.present(&ATTRIBUTES);
         let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, today)));
-        let visibility = fields.present_or(&VISIBILITY, Visibility::Person);
         Some(Self {
             employee: employee?,
             author,
-            kind: kind?,
-            observation: observation?,
-            impact,
-            recommended_action,
+            content: content?,
             attributes: attributes.unwrap_or_default(),
             observation_date: observation_date.unwrap_or(today),
-            visibility,
         })
     }
 
@@ -138,13 +116,7 @@ fn not_after(date: Date, today: Date) -> Result<Date, ValueError> {
 impl Patch {
     /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
-        Self {
-            observation: fields.present(&OBSERVATION),
-            impact: fields.nullable(&IMPACT),
-            recommended_action: fields.nullable(&RECOMMENDED_ACTION),
-            attributes: fields.present(&ATTRIBUTES),
-            visibility: fields.present(&VISIBILITY),
-        }
+        Self { content: ContentPatch::read(fields), attributes: fields.present(&ATTRIBUTES) }
     }
 
     /// Reads the body of an update.
@@ -188,13 +160,13 @@ impl Observation {
             id,
             employee_id,
             author_id: author_id.flatten(),
-            kind: draft.kind,
-            observation: draft.observation,
-            impact: draft.impact,
-            recommended_action: draft.recommended_action,
+            kind: draft.content.kind,
+            observation: draft.content.observation,
+            impact: draft.content.impact,
+            recommended_action: draft.content.recommended_action,
             attribute_ids,
             observation_date: draft.observation_date,
-            visibility: draft.visibility,
+            visibility: draft.content.visibility,
             requester_id: None,
             created_at: at,
             updated_at: at,
@@ -221,16 +193,7 @@ impl Observation {
             let attribute_ids = resolve_attributes(wanted, &self.attribute_ids, found, &mut problems);
             state.attribute_ids = problems.or(attribute_ids).map_err(DomainError::Unprocessable)?;
         }
-        if let Some(text) = &patch.observation {
-            state.observation.clone_from(text);
-        }
-        if let Some(text) = &patch.impact {
-            state.impact.clone_from(text);
-        }
-        if let Some(text) = &patch.recommended_action {
-            state.recommended_action.clone_from(text);
-        }
-        state.visibility = patch.visibility.unwrap_or(state.visibility);
+        patch.content.clone().apply_to(&mut state);
         if state == *self {
             return Ok(None);
         }

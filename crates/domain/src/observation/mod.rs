@@ -11,11 +11,13 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionDenied};
+use crate::content::{content, optional, or, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::refusal::DomainError;
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 
@@ -54,44 +56,54 @@ impl StringEnum for Visibility {
     const NAME: &'static str = "ObservationVisibility";
 }
 
-/// A piece of feedback about one person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Observation {
-    /// Id of the observation, with the prefix `obs_`.
-    pub id: ObservationId,
-    /// Id of the person it is about.
-    pub employee_id: EmployeeId,
-    /// Author of the observation. Null if unknown.
-    pub author_id: Option<EmployeeId>,
-    /// Type: a strength or an opportunity.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Type>")]
-    pub kind: Type,
-    /// Observed behaviour, in plain text that is not blank.
-    pub observation: String,
-    /// Impact of the observed behaviour, in plain text. Null if there is none.
-    pub impact: Option<String>,
-    /// Recommended action, in plain text. Null if there is none.
-    pub recommended_action: Option<String>,
-    /// Ids of the attributes.
-    pub attribute_ids: Vec<AttributeId>,
-    /// Day of the observed behaviour. Never in the future.
-    pub observation_date: Date,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
-    /// that person, the author, the requester of its assignment and org admins do.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Visibility>")]
-    pub visibility: Visibility,
-    /// The requester of the assignment that the observation was submitted to, who may see it. Never shown to
-    /// clients.
-    #[serde(skip)]
-    pub requester_id: Option<EmployeeId>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
-    /// Archive time. Null if it is not archived.
-    pub archived_at: Option<Timestamp>,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// A piece of feedback about one person.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Observation {
+        /// Id of the observation, with the prefix `obs_`.
+        pub id: ObservationId,
+        /// Id of the person it is about.
+        pub employee_id: EmployeeId,
+        /// Author of the observation. Null if unknown.
+        pub author_id: Option<EmployeeId>,
+        /// Type: a strength or an opportunity.
+        #[serde(rename = "type", serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Type>")]
+        pub kind: Type => set once by required(rule::word()).named("type"),
+        /// Observed behaviour, in plain text that is not blank.
+        pub observation: String => set by required(rule::text(1..=TEXT_CHARS)),
+        /// Impact of the observed behaviour, in plain text. Null if there is none.
+        pub impact: Option<String> => set by optional(rule::text(0..=NOTE_CHARS)),
+        /// Recommended action, in plain text. Null if there is none.
+        pub recommended_action: Option<String> => set by optional(rule::text(0..=NOTE_CHARS)),
+        /// Ids of the attributes.
+        pub attribute_ids: Vec<AttributeId>,
+        /// Day of the observed behaviour. Never in the future.
+        pub observation_date: Date,
+        /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+        /// above that person, the author, the requester of its assignment and org admins do.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Visibility>")]
+        pub visibility: Visibility => set by or(rule::word(), Visibility::Person),
+        /// The requester of the assignment that the observation was submitted to, who may see it. Never shown to
+        /// clients.
+        #[serde(skip)]
+        pub requester_id: Option<EmployeeId>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+        /// Archive time. Null if it is not archived.
+        pub archived_at: Option<Timestamp>,
+    }
 }
 
 impl Resource for Observation {

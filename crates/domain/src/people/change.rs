@@ -1,7 +1,7 @@
 //! Creation and update of employees (§4.3, decisions A8, D1 to D4, D8).
 
 use super::custom::{self, CustomPatch};
-use super::{CustomFields, EXTERNAL_ID_CHARS, Employee, JOB_TITLE_CHARS, MANUAL, NAME_CHARS, Role, Status};
+use super::{Content, ContentPatch, CustomFields, Employee, MANUAL, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference, Update};
@@ -9,7 +9,7 @@ use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeK
 use crate::json::Object;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, Flag, OneOf, ReferenceRule, Text};
+use crate::rule::{self, Field, Flag, ReferenceRule};
 use crate::text::folded;
 use crate::time::Timestamp;
 
@@ -17,12 +17,6 @@ use crate::time::Timestamp;
 const READ_ONLY: &[&str] =
     &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
 
-pub(crate) const EMAIL: Field<Checked<String>> = Field::new("email", rule::email());
-pub(crate) const EXTERNAL_ID: Field<Text> = Field::new("external_id", rule::text(1..=EXTERNAL_ID_CHARS));
-pub(crate) const FIRST_NAME: Field<Text> = Field::new("first_name", rule::text(1..=NAME_CHARS));
-pub(crate) const LAST_NAME: Field<Text> = Field::new("last_name", rule::text(1..=NAME_CHARS));
-pub(crate) const JOB_TITLE: Field<Text> = Field::new("job_title", rule::text(1..=JOB_TITLE_CHARS));
-pub(crate) const ROLE: Field<OneOf<Role>> = Field::new("role", rule::word());
 const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference());
 const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> = Field::new("department_id", rule::reference());
 const SEND_INVITE: Field<Flag> = Field::with_about(
@@ -42,12 +36,7 @@ const CUSTOM_FIELDS: Field<custom::Rule> = Field::with_about(
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields of the contract, §2.3")]
 pub struct Draft {
-    pub email: String,
-    pub external_id: Option<String>,
-    pub first_name: String,
-    pub last_name: String,
-    pub job_title: Option<String>,
-    pub role: Role,
+    pub content: Content,
     pub manager: Option<Reference<EmployeeKind>>,
     pub department: Option<Reference<DepartmentKind>>,
     pub custom_fields: CustomFields,
@@ -59,12 +48,7 @@ pub struct Draft {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(missing_docs, reason = "fields of the contract, §2.3")]
 pub struct Patch {
-    pub email: Option<String>,
-    pub external_id: Option<Option<String>>,
-    pub first_name: Option<String>,
-    pub last_name: Option<String>,
-    pub job_title: Option<Option<String>>,
-    pub role: Option<Role>,
+    pub content: ContentPatch,
     pub manager: Option<Option<Reference<EmployeeKind>>>,
     pub department: Option<Option<Reference<DepartmentKind>>>,
     /// Changes of custom fields, per key.
@@ -111,12 +95,7 @@ fn custom_fields(fields: &mut Fields, field: &Field<custom::Rule>) -> CustomPatc
 impl Draft {
     /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
-        let email = fields.required(&EMAIL);
-        let external_id = fields.optional(&EXTERNAL_ID);
-        let first_name = fields.required(&FIRST_NAME);
-        let last_name = fields.required(&LAST_NAME);
-        let job_title = fields.optional(&JOB_TITLE);
-        let role = fields.present_or(&ROLE, Role::Employee);
+        let content = Content::read(fields);
         let manager = fields.optional(&MANAGER);
         let department = fields.optional(&DEPARTMENT);
         let send_invite = fields.present_or(&SEND_INVITE, false);
@@ -124,18 +103,7 @@ impl Draft {
         if let Err(flaw) = custom_fields.bounded() {
             fields.problem("custom_fields", flaw);
         }
-        Some(Self {
-            email: email?,
-            external_id,
-            first_name: first_name?,
-            last_name: last_name?,
-            job_title,
-            role,
-            manager,
-            department,
-            custom_fields,
-            send_invite,
-        })
+        Some(Self { content: content?, manager, department, custom_fields, send_invite })
     }
 
     /// Reads the body of a creation.
@@ -150,15 +118,7 @@ impl Draft {
 impl Patch {
     /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
-        Self {
-            email: fields.present(&EMAIL),
-            external_id: fields.nullable(&EXTERNAL_ID),
-            first_name: fields.present(&FIRST_NAME),
-            last_name: fields.present(&LAST_NAME),
-            job_title: fields.nullable(&JOB_TITLE),
-            role: fields.present(&ROLE),
-            ..Self::read_rehire(fields)
-        }
+        Self { content: ContentPatch::read(fields), ..Self::read_rehire(fields) }
     }
 
     /// Declares and reads the fields of a rehire.
@@ -196,9 +156,10 @@ impl Patch {
         };
         let reference = |id: &Option<EmployeeId>| id.map(|id| id.to_string());
         let department = |id: &Option<DepartmentId>| id.map(|id| id.to_string());
-        refuse("email", self.email.as_ref().is_some_and(|email| *email != stored.email));
-        refuse("first_name", self.first_name.as_ref().is_some_and(|name| *name != stored.first_name));
-        refuse("last_name", self.last_name.as_ref().is_some_and(|name| *name != stored.last_name));
+        let content = &self.content;
+        refuse("email", content.email.as_ref().is_some_and(|email| *email != stored.email));
+        refuse("first_name", content.first_name.as_ref().is_some_and(|name| *name != stored.first_name));
+        refuse("last_name", content.last_name.as_ref().is_some_and(|name| *name != stored.last_name));
         let manager = self.manager.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
         refuse("manager_id", manager.is_some_and(|text| text != reference(&stored.manager_id)));
         let wanted = self.department.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
@@ -242,15 +203,15 @@ impl Employee {
         let department_id =
             draft.department.and_then(|reference| problems.take("department_id", department(&reference, found)));
         problems.or(()).map_err(DomainError::Unprocessable)?;
-        must_be_free(&draft.email, draft.external_id.as_deref(), found, None)?;
+        must_be_free(&draft.content.email, draft.content.external_id.as_deref(), found, None)?;
         let state = Self {
             id,
-            email: draft.email,
-            external_id: draft.external_id,
-            first_name: draft.first_name,
-            last_name: draft.last_name,
-            job_title: draft.job_title,
-            role: draft.role,
+            email: draft.content.email,
+            external_id: draft.content.external_id,
+            first_name: draft.content.first_name,
+            last_name: draft.content.last_name,
+            job_title: draft.content.job_title,
+            role: draft.content.role,
             manager_id,
             department_id,
             status: if draft.send_invite { Status::PendingInvite } else { Status::Active },
@@ -314,12 +275,7 @@ impl Employee {
             state.department_id = if keep { self.department_id } else { checked };
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
-        state.email = patch.email.clone().unwrap_or(state.email);
-        state.external_id = patch.external_id.clone().unwrap_or(state.external_id);
-        state.first_name = patch.first_name.clone().unwrap_or(state.first_name);
-        state.last_name = patch.last_name.clone().unwrap_or(state.last_name);
-        state.job_title = patch.job_title.clone().unwrap_or(state.job_title);
-        state.role = patch.role.unwrap_or(state.role);
+        patch.content.clone().apply_to(&mut state);
         state.custom_fields = self.custom_fields.merged(&patch.custom_fields);
         Ok(state)
     }

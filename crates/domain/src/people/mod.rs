@@ -8,7 +8,6 @@ mod lifecycle;
 mod list;
 
 pub use change::{Draft, Patch, References, ReportingLine};
-pub(crate) use change::{EMAIL, EXTERNAL_ID, FIRST_NAME, JOB_TITLE, LAST_NAME, ROLE};
 pub use connector::Connector;
 pub(crate) use custom::is_key;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
@@ -20,9 +19,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::content::{content, optional, or, required};
 use crate::decision::Resource;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -69,48 +70,58 @@ impl StringEnum for Status {
     const NAME: &'static str = "EmployeeStatus";
 }
 
-/// A person of the organization.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Employee {
-    /// Id of the person, with the prefix `emp_`.
-    pub id: EmployeeId,
-    /// E-mail address as given. Unique among all people of the organization, compared without case.
-    pub email: String,
-    /// Id of the person in another system. Unique in the organization. Null if there is none.
-    pub external_id: Option<String>,
-    /// First name of the person.
-    pub first_name: String,
-    /// Last name of the person.
-    pub last_name: String,
-    /// Job title. Null if there is none.
-    pub job_title: Option<String>,
-    /// Role of the person in the organization.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Role>")]
-    pub role: Role,
-    /// Id of the manager. Null at the top of a reporting line.
-    pub manager_id: Option<EmployeeId>,
-    /// Id of the department. Null if there is none.
-    pub department_id: Option<DepartmentId>,
-    /// Employment status of the person.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
-    pub status: Status,
-    /// Custom data about the person.
-    pub custom_fields: CustomFields,
-    /// `true` if an HR system manages this record.
-    pub is_hris_managed: bool,
-    /// HR system that manages this record, or `manual` if there is none.
-    pub hris_source: String,
-    /// The connector that manages part of this record.
-    #[serde(skip)]
-    pub connector_id: Option<ConnectorId>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
-    /// Time of deactivation. Null unless the status is `deactivated`.
-    pub deactivated_at: Option<Timestamp>,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// A person of the organization.
+    #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+    pub struct Employee {
+        /// Id of the person, with the prefix `emp_`.
+        pub id: EmployeeId,
+        /// E-mail address as given. Unique among all people of the organization, compared without case.
+        pub email: String => set by required(rule::email()),
+        /// Id of the person in another system. Unique in the organization. Null if there is none.
+        pub external_id: Option<String> => set by optional(rule::text(1..=EXTERNAL_ID_CHARS)),
+        /// First name of the person.
+        pub first_name: String => set by required(rule::text(1..=NAME_CHARS)),
+        /// Last name of the person.
+        pub last_name: String => set by required(rule::text(1..=NAME_CHARS)),
+        /// Job title. Null if there is none.
+        pub job_title: Option<String> => set by optional(rule::text(1..=JOB_TITLE_CHARS)),
+        /// Role of the person in the organization.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Role>")]
+        pub role: Role => set by or(rule::word(), Role::Employee),
+        /// Id of the manager. Null at the top of a reporting line.
+        pub manager_id: Option<EmployeeId>,
+        /// Id of the department. Null if there is none.
+        pub department_id: Option<DepartmentId>,
+        /// Employment status of the person.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Status>")]
+        pub status: Status,
+        /// Custom data about the person.
+        pub custom_fields: CustomFields,
+        /// `true` if an HR system manages this record.
+        pub is_hris_managed: bool,
+        /// HR system that manages this record, or `manual` if there is none.
+        pub hris_source: String,
+        /// The connector that manages part of this record.
+        #[serde(skip)]
+        pub connector_id: Option<ConnectorId>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+        /// Time of deactivation. Null unless the status is `deactivated`.
+        pub deactivated_at: Option<Timestamp>,
+    }
 }
 
 impl Resource for Employee {

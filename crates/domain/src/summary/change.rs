@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BODY_CHARS, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary, TITLE_CHARS};
+use super::{Content, ContentPatch, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference, StringEnum, Update};
@@ -13,7 +13,7 @@ use crate::json::Object;
 use crate::objective::backwards;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, List, ReferenceRule, Text};
+use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
@@ -37,9 +37,6 @@ const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     rule::reference(),
     "A key that acts for a person writes as that person: 403 for another person and for null.",
 );
-const TITLE: Field<Text> = Field::new("title", rule::text(1..=TITLE_CHARS));
-const BODY: Field<Text> =
-    Field::with_about("body", rule::text(0..=BODY_CHARS), "It must not be blank when the summary is submitted.");
 const PERIOD_START: Field<Checked<Date>> =
     Field::with_about("period_start", rule::date(), "Give `period_start` and `period_end` together, or neither.");
 const PERIOD_END: Field<Checked<Date>> = Field::new("period_end", rule::date());
@@ -65,8 +62,7 @@ pub struct Draft {
     pub objectives: Vec<Reference<ObjectiveKind>>,
     /// Observations that support the summary.
     pub observations: Vec<Reference<ObservationKind>>,
-    title: String,
-    body: String,
+    content: Content,
     period: Option<(Date, Date)>,
 }
 
@@ -77,8 +73,7 @@ pub struct Patch {
     pub objectives: Option<Vec<Reference<ObjectiveKind>>>,
     /// Observations that support the summary.
     pub observations: Option<Vec<Reference<ObservationKind>>>,
-    title: Option<String>,
-    body: Option<String>,
+    content: ContentPatch,
     period_start: Option<Option<Date>>,
     period_end: Option<Option<Date>>,
 }
@@ -129,8 +124,7 @@ impl Draft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let author = fields.nullable(&AUTHOR);
-        let title = fields.required(&TITLE);
-        let body = fields.present(&BODY);
+        let content = Content::read(fields);
         let days = (fields.optional(&PERIOD_START), fields.optional(&PERIOD_END));
         let objectives = fields.present(&OBJECTIVES);
         let observations = fields.present(&OBSERVATIONS);
@@ -138,8 +132,7 @@ impl Draft {
             period: period(days.0, days.1, fields),
             employee: employee?,
             author,
-            title: title?,
-            body: body.unwrap_or_default(),
+            content: content?,
             objectives: objectives.unwrap_or_default(),
             observations: observations.unwrap_or_default(),
         })
@@ -164,8 +157,7 @@ impl Patch {
     /// Declares and reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
-            title: fields.present(&TITLE),
-            body: fields.present(&BODY),
+            content: ContentPatch::read(fields),
             period_start: fields.nullable(&PERIOD_START),
             period_end: fields.nullable(&PERIOD_END),
             objectives: fields.present(&OBJECTIVES),
@@ -225,8 +217,8 @@ impl Summary {
             id,
             employee_id,
             author_id: author_id.flatten(),
-            title: draft.title,
-            body: draft.body,
+            title: draft.content.title,
+            body: draft.content.body,
             period_start: draft.period.map(|days| days.0),
             period_end: draft.period.map(|days| days.1),
             status: Status::Draft,
@@ -274,8 +266,7 @@ impl Summary {
             state.included_observation_ids = with_hidden(wanted, before, stored);
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
-        state.title = patch.title.unwrap_or(state.title);
-        state.body = patch.body.unwrap_or(state.body);
+        patch.content.apply_to(&mut state);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         if state == *self {

@@ -15,10 +15,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::content::{content, or_default, required};
 use crate::decision::{Resource, mark_of};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::params::StatusWord;
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
@@ -69,48 +71,59 @@ pub struct EmployeeFeedback {
     pub submitted_at: Timestamp,
 }
 
-/// The assessment of one person over a period.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Summary {
-    /// Id of the summary, with the prefix `sum_`.
-    pub id: SummaryId,
-    /// Id of the person it is about.
-    pub employee_id: EmployeeId,
-    /// Author of the summary. Null if unknown.
-    pub author_id: Option<EmployeeId>,
-    /// Title. It must not be blank.
-    pub title: String,
-    /// Text of the summary, in plain text.
-    pub body: String,
-    /// First day of the period. Null if `period_end` is null.
-    pub period_start: Option<Date>,
-    /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
-    pub period_end: Option<Date>,
-    /// Status of the summary.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
-    pub status: Status,
-    /// Ids of the included objectives.
-    pub included_objective_ids: Vec<ObjectiveId>,
-    /// Ids of the included observations. Until the approval, archived observations are omitted.
-    pub included_observation_ids: Vec<ObservationId>,
-    /// Feedback of the employee. Null if there is none.
-    pub employee_feedback: Option<EmployeeFeedback>,
-    /// Time of submission. Null if it was not submitted or was returned since.
-    pub submitted_at: Option<Timestamp>,
-    /// Time of approval. Null if it was not approved or was returned since.
-    pub approved_at: Option<Timestamp>,
-    /// Time at which it was shared with the employee. Null before that.
-    pub shared_at: Option<Timestamp>,
-    /// Archive time. Null if it is not archived.
-    pub archived_at: Option<Timestamp>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. It increases with every change.
-    pub updated_at: Timestamp,
-    /// Observations of the summary that are archived now, whether `included_observation_ids` has them or not.
-    #[serde(skip)]
-    pub archived_observation_ids: Vec<ObservationId>,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// The assessment of one person over a period.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Summary {
+        /// Id of the summary, with the prefix `sum_`.
+        pub id: SummaryId,
+        /// Id of the person it is about.
+        pub employee_id: EmployeeId,
+        /// Author of the summary. Null if unknown.
+        pub author_id: Option<EmployeeId>,
+        /// Title. It must not be blank.
+        pub title: String => set by required(rule::text(1..=TITLE_CHARS)),
+        /// Text of the summary, in plain text.
+        pub body: String => set by or_default(rule::text(0..=BODY_CHARS))
+            .about("It must not be blank when the summary is submitted."),
+        /// First day of the period. Null if `period_end` is null.
+        pub period_start: Option<Date>,
+        /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
+        pub period_end: Option<Date>,
+        /// Status of the summary.
+        #[serde(serialize_with = "as_word")]
+        #[schemars(with = "OpenWord<Status>")]
+        pub status: Status,
+        /// Ids of the included objectives.
+        pub included_objective_ids: Vec<ObjectiveId>,
+        /// Ids of the included observations. Until the approval, archived observations are omitted.
+        pub included_observation_ids: Vec<ObservationId>,
+        /// Feedback of the employee. Null if there is none.
+        pub employee_feedback: Option<EmployeeFeedback>,
+        /// Time of submission. Null if it was not submitted or was returned since.
+        pub submitted_at: Option<Timestamp>,
+        /// Time of approval. Null if it was not approved or was returned since.
+        pub approved_at: Option<Timestamp>,
+        /// Time at which it was shared with the employee. Null before that.
+        pub shared_at: Option<Timestamp>,
+        /// Archive time. Null if it is not archived.
+        pub archived_at: Option<Timestamp>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. It increases with every change.
+        pub updated_at: Timestamp,
+        /// Observations of the summary that are archived now, whether `included_observation_ids` has them or not.
+        #[serde(skip)]
+        pub archived_observation_ids: Vec<ObservationId>,
+    }
 }
 
 impl Resource for Summary {

@@ -1,6 +1,8 @@
 //! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
 
-use super::{ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict};
+use super::{
+    Content, ContentPatch, ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict,
+};
 use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Fields, Update};
@@ -9,7 +11,7 @@ use crate::json::{Object, Value};
 use crate::notification::{Notice, Recipients, Type};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, Flag, Shape, Text, Whole};
+use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
 use crate::time::Timestamp;
 
 /// Length of the longest description, in characters (§2.4).
@@ -33,10 +35,8 @@ const URL: Field<rule::Url<ReceiverUrl>> = Field::with_about(
     "It must not contain a user or password. 422 if public DNS does not know the host or one of its addresses is \
      private.",
 );
-const EVENT_TYPES: Field<Checked<Topics>> = Field::with_about("event_types", TOPICS, "Duplicates are removed.");
 const ACTIVE: Field<Flag> =
     Field::with_about("active", rule::flag(), "`true` resumes it and resets the count of failures.");
-const DESCRIPTION: Field<Text> = Field::new("description", rule::text(0..=DESCRIPTION_CHARS));
 const ROTATE_SECRET: Field<Flag> = Field::with_about(
     "rotate_secret",
     rule::flag(),
@@ -54,10 +54,8 @@ const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
 pub struct Draft {
     /// URL of the receiver.
     pub url: ReceiverUrl,
-    /// Event types that the receiver gets.
-    pub event_types: Topics,
-    /// Description for people, if any.
-    pub description: Option<String>,
+    /// The other members.
+    pub content: Content,
 }
 
 /// The body of an update, validated on its own. `None` keeps the stored value.
@@ -65,12 +63,10 @@ pub struct Draft {
 pub struct Patch {
     /// URL of the receiver, only if it changes; its addresses must then be checked.
     pub url: Option<ReceiverUrl>,
-    /// Event types that the receiver gets.
-    pub event_types: Option<Topics>,
     /// `false` pauses delivery; `true` resumes it.
     pub active: Option<bool>,
-    /// Description for people, or `Some(None)` to remove it.
-    pub description: Option<Option<String>>,
+    /// The other members of the subscription.
+    pub content: ContentPatch,
     /// `true` to create a new secret.
     pub rotate_secret: bool,
     /// Seconds until every earlier secret ends; only with `rotate_secret`.
@@ -116,9 +112,8 @@ fn without_path(text: &str) -> String {
 impl Draft {
     /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
-        let (url, event_types) = (fields.required(&URL), fields.required(&EVENT_TYPES));
-        let description = fields.optional(&DESCRIPTION);
-        Some(Self { url: url?, event_types: event_types?, description })
+        let (url, content) = (fields.required(&URL), Content::read(fields));
+        Some(Self { url: url?, content: content? })
     }
 
     /// Reads the body of a creation.
@@ -135,9 +130,8 @@ impl Patch {
     pub fn read(fields: &mut Fields) -> Self {
         let patch = Self {
             url: fields.present(&URL),
-            event_types: fields.present(&EVENT_TYPES),
+            content: ContentPatch::read(fields),
             active: fields.present(&ACTIVE),
-            description: fields.nullable(&DESCRIPTION),
             rotate_secret: fields.present(&ROTATE_SECRET).unwrap_or_default(),
             overlap_seconds: fields.present(&OVERLAP_SECONDS),
         };
@@ -185,9 +179,9 @@ impl Subscription {
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
-            event_types: draft.event_types,
+            event_types: draft.content.event_types,
             active: true,
-            description: draft.description,
+            description: draft.content.description,
             last_delivery_at: None,
             last_delivery_status: None,
             created_at: at,
@@ -222,9 +216,8 @@ impl Subscription {
             judged.map_err(|flaw| DomainError::unprocessable("url", flaw))?;
             url.as_str().clone_into(&mut state.url);
         }
-        state.event_types = patch.event_types.unwrap_or(state.event_types);
         state.active = patch.active.unwrap_or(state.active);
-        state.description = patch.description.unwrap_or(state.description);
+        patch.content.apply_to(&mut state);
         if state.active && !self.active {
             // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();

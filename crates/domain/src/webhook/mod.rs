@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::content::{content, optional, required};
 use crate::decision::Resource;
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
@@ -24,11 +25,13 @@ use crate::id::{WebhookId, WebhookKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
 use crate::problem::ValidationErrors;
+use crate::rule;
 use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::signature::PREFIX;
 use crate::time::Timestamp;
 
+use change::TOPICS;
 pub use change::{
     DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS,
 };
@@ -78,36 +81,46 @@ pub struct SealedSecret {
     pub ends_at: Option<Timestamp>,
 }
 
-/// A webhook subscription.
-///
-/// The JSON form has no secret: [`Subscription::with_secret`] is for the two responses that carry one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Subscription {
-    /// Id of the subscription, with the prefix `whk_`.
-    pub id: WebhookId,
-    /// URL of the receiver, with https.
-    pub url: String,
-    /// Subscribed event types. `*` means all types, including future ones.
-    pub event_types: Topics,
-    /// `true` if events are delivered. `false` pauses delivery.
-    pub active: bool,
-    /// Description. Null if there is none.
-    pub description: Option<String>,
-    /// End time of the newest attempt. Null if there was none.
-    pub last_delivery_at: Option<Timestamp>,
-    /// Result of the newest attempt. Null if there was none.
-    #[schemars(with = "Option<OpenWord<Status>>")]
-    pub last_delivery_status: Option<Status>,
-    /// Time of creation, which never changes.
-    pub created_at: Timestamp,
-    /// Time of the last change. Deliveries do not count as changes.
-    pub updated_at: Timestamp,
-    /// Secrets that may still sign, oldest first.
-    #[serde(skip)]
-    pub secrets: Vec<SealedSecret>,
-    /// Failures since the newest success.
-    #[serde(skip)]
-    pub streak: Streak,
+content! {
+    /// The members of a creation that need no other data.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Content;
+
+    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct ContentPatch;
+
+    /// A webhook subscription.
+    ///
+    /// The JSON form has no secret: [`Subscription::with_secret`] is for the two responses that carry one.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    pub struct Subscription {
+        /// Id of the subscription, with the prefix `whk_`.
+        pub id: WebhookId,
+        /// URL of the receiver, with https.
+        pub url: String,
+        /// Subscribed event types. `*` means all types, including future ones.
+        pub event_types: Topics => set by required(TOPICS).about("Duplicates are removed."),
+        /// `true` if events are delivered. `false` pauses delivery.
+        pub active: bool,
+        /// Description. Null if there is none.
+        pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
+        /// End time of the newest attempt. Null if there was none.
+        pub last_delivery_at: Option<Timestamp>,
+        /// Result of the newest attempt. Null if there was none.
+        #[schemars(with = "Option<OpenWord<Status>>")]
+        pub last_delivery_status: Option<Status>,
+        /// Time of creation, which never changes.
+        pub created_at: Timestamp,
+        /// Time of the last change. Deliveries do not count as changes.
+        pub updated_at: Timestamp,
+        /// Secrets that may still sign, oldest first.
+        #[serde(skip)]
+        pub secrets: Vec<SealedSecret>,
+        /// Failures since the newest success.
+        #[serde(skip)]
+        pub streak: Streak,
+    }
 }
 
 impl Resource for Subscription {

@@ -76,7 +76,7 @@ fn invalid_field_of_a_creation_is_reported() {
     }
     for description in [String::new(), "é".repeat(200)] {
         let body = format!(r#"{{{good},"description":"{description}"}}"#);
-        assert_eq!(Draft::parse(object(&body)).unwrap().description, Some(description));
+        assert_eq!(Draft::parse(object(&body)).unwrap().content.description, Some(description));
     }
 }
 

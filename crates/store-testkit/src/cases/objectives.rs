@@ -3,7 +3,7 @@
 
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{Content, Filter, Objective, Scope, Status};
+use candor_domain::objective::{Filter, Objective, ReviewedContent, Scope, Status};
 use candor_domain::page::{Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, Role};
@@ -141,7 +141,7 @@ async fn objective_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let owner = world.hired().await;
     let at = |millis| Some(Timestamp::from_millis(millis));
-    let content = Content {
+    let content = ReviewedContent {
         title: "Before \"it\"".to_owned(),
         description: Some("é\n".to_owned()),
         period_start: "2026-01-01".to_owned(),

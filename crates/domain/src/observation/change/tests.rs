@@ -1,3 +1,4 @@
+use super::super::Visibility;
 use super::super::tests::observation;
 use super::*;
 use crate::json::Value;
@@ -10,6 +11,10 @@ fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
     Draft::parse(members, NOW.date()).map_err(|problems| {
         problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
     })
+}
+
+fn patched(content: ContentPatch) -> Patch {
+    Patch { content, ..Patch::default() }
 }
 
 fn body(more: &str) -> String {
@@ -125,7 +130,7 @@ fn archived_observation_refuses_every_update() {
 
 #[test]
 fn only_real_changes_are_audited_and_emitted() {
-    let patch = Patch { impact: Some(Some("More trust".to_owned())), ..Patch::default() };
+    let patch = patched(ContentPatch { impact: Some(Some("More trust".to_owned())), ..ContentPatch::default() });
     let decision = observation().update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["impact"]);
@@ -135,7 +140,7 @@ fn only_real_changes_are_audited_and_emitted() {
 #[test]
 fn observation_visibility_is_person_unless_given() {
     let visibility =
-        |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.visibility);
+        |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.content.visibility);
     assert_eq!(visibility(""), Ok(Visibility::Person));
     assert_eq!(visibility(r#","visibility":"managers""#), Ok(Visibility::Managers));
     let refused = |code| Err(vec![("visibility".to_owned(), code)]);
@@ -146,7 +151,7 @@ fn observation_visibility_is_person_unless_given() {
 #[test]
 fn visibility_change_is_an_update_with_an_audit_entry() {
     let stored = observation();
-    let patch = Patch { visibility: Some(Visibility::Managers), ..Patch::default() };
+    let patch = patched(ContentPatch { visibility: Some(Visibility::Managers), ..ContentPatch::default() });
     let decision = stored.update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
     assert_eq!(decision.state.visibility, Visibility::Managers);

@@ -1,5 +1,6 @@
 //! Tests of drafts and updates of people: field limits and references.
 
+use super::super::Role;
 use super::super::tests::employee;
 use super::*;
 use crate::json::Value;
@@ -120,7 +121,7 @@ fn draft_field_at_its_limit_is_accepted() {
     }
     let plain = parse_draft("send_invite", "false").unwrap();
     assert_eq!(
-        (plain.role, plain.send_invite, plain.manager, plain.department),
+        (plain.content.role, plain.send_invite, plain.manager, plain.department),
         (Role::Employee, false, None, None)
     );
 }

@@ -1,4 +1,5 @@
 use super::super::tests::{NOON, summary};
+use super::super::{BODY_CHARS, TITLE_CHARS};
 use super::*;
 use crate::decision::Resource;
 use crate::json::Value;

@@ -32,8 +32,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
             person: None,
             manager: draft.manager.as_ref(),
             department: draft.department.as_ref(),
-            email: Some(&draft.email),
-            external_id: draft.external_id.as_deref(),
+            email: Some(&draft.content.email),
+            external_id: draft.content.external_id.as_deref(),
         };
         let known = wanted.load(services, context.caller.tenant).await?.references;
         let invited = draft.send_invite;
@@ -171,8 +171,8 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> ReferencedRows<'a> {
         person: Some(stored),
         manager: patch.manager.as_ref().and_then(Option::as_ref),
         department: patch.department.as_ref().and_then(Option::as_ref),
-        email: patch.email.as_deref(),
-        external_id: patch.external_id.as_ref().and_then(Option::as_deref),
+        email: patch.content.email.as_deref(),
+        external_id: patch.content.external_id.as_ref().and_then(Option::as_deref),
     }
 }
 

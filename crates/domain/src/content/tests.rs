@@ -1,0 +1,94 @@
+#![expect(unreachable_pub, reason = "the macro declares public structs")]
+
+use super::*;
+use crate::json::Value;
+use crate::problem::{Code, ValidationErrors};
+use crate::rule;
+
+content! {
+    #[derive(Debug, PartialEq)]
+    pub struct Draft;
+
+    #[derive(Debug, Default, PartialEq)]
+    pub struct Patch;
+
+    /// A resource with each kind of member.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Note {
+        pub id: u8,
+        pub kind: String => set once by required(rule::text(1..=5)).named("type"),
+        pub title: String => set by required(rule::text(1..=5)),
+        pub remark: Option<String> => set by optional(rule::text(0..=5)),
+        pub text: String => set by or_default(rule::text(0..=5)),
+        pub is_open: bool => set by or(rule::flag(), true).about("It can be closed."),
+    }
+}
+
+fn fields(body: &str) -> Fields {
+    let Ok(Value::Object(members)) = serde_json::from_str::<Value>(body) else { panic!("{body}") };
+    Fields::new(members)
+}
+
+fn created(body: &str) -> Result<Draft, ValidationErrors> {
+    let mut fields = fields(body);
+    let draft = Draft::read(&mut fields);
+    fields.finish(draft)
+}
+
+fn note() -> Note {
+    let Draft { kind, title, remark, text, is_open } =
+        created(r#"{"type":"a","title":"b","remark":"c","text":"d","is_open":false}"#).unwrap();
+    Note { id: 1, kind, title, remark, text, is_open }
+}
+
+#[test]
+fn absent_member_of_a_creation_has_its_default() {
+    let draft = created(r#"{"type":"a","title":"b"}"#).unwrap();
+    let wanted =
+        Draft { kind: "a".to_owned(), title: "b".to_owned(), remark: None, text: String::new(), is_open: true };
+    assert_eq!(draft, wanted);
+}
+
+#[test]
+fn every_wrong_member_of_a_creation_is_reported() {
+    let problems = created(r#"{"kind":"a","title":"too long","remark":null,"text":null}"#).unwrap_err();
+    let found: Vec<_> = problems.as_slice().iter().map(|one| (one.field.as_str(), one.code)).collect();
+    let wanted = [
+        ("type", Code::Required),
+        ("title", Code::TooLong),
+        ("text", Code::Required),
+        ("kind", Code::UnknownField),
+    ];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn absent_member_of_an_update_keeps_its_value() {
+    let patch = |body: &str| {
+        let mut fields = fields(body);
+        let patch = Patch::read(&mut fields);
+        fields.finish(Some(patch)).unwrap()
+    };
+    let mut state = note();
+    patch("{}").apply_to(&mut state);
+    assert_eq!(state, note());
+    patch(r#"{"remark":null,"text":"e","is_open":true}"#).apply_to(&mut state);
+    assert_eq!(state, Note { remark: None, text: "e".to_owned(), is_open: true, ..note() });
+}
+
+#[test]
+fn description_follows_from_the_declaration() {
+    let described = Fields::described(Draft::read);
+    let names: Vec<_> = described.iter().map(|field| (field.name, field.is_required, field.is_nullable)).collect();
+    let wanted = [
+        ("type", true, false),
+        ("title", true, false),
+        ("remark", false, true),
+        ("text", false, false),
+        ("is_open", false, false),
+    ];
+    assert_eq!(names, wanted);
+    assert_eq!((described[4].about, described[4].default.as_deref()), ("It can be closed.", Some("true")));
+    let changed: Vec<_> = Fields::described(Patch::read).iter().map(|field| field.name).collect();
+    assert_eq!(changed, ["title", "remark", "text", "is_open"]);
+}
