@@ -301,7 +301,7 @@ impl WebhookTransport for NoWebhooks {
 
     async fn send(&self, _: WebhookRequest) -> Attempt {
         let outcome = AttemptOutcome::Failed(FailureReason::Unresolvable);
-        Attempt { response_status: 0, duration: Duration::ZERO, outcome }
+        Attempt { response_status: 0, duration: Duration::ZERO, outcome, retry_after: None }
     }
 }
 

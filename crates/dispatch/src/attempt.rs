@@ -100,7 +100,7 @@ pub fn finish_attempt(
     answered: AttemptResponse,
     times: (Timestamp, Timestamp),
 ) -> (DeliveryResult, ReceiverResponse) {
-    let AttemptResponse { status, duration_ms, outcome } = answered;
+    let AttemptResponse { status, duration_ms, outcome, .. } = answered;
     let settled = job.settle(id, url, answered, &settings.schedule, times);
     let delta =
         HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
@@ -113,6 +113,13 @@ pub fn finish_attempt(
 }
 
 impl DeliveryResult {
+    /// Returns the URL of a receiver that ended its subscription by 410. A test does not count (decision F7).
+    pub(crate) fn gone_url(&self) -> Option<&str> {
+        let AttemptResult::Settled(settled) = &self.result else { return None };
+        let ended = settled.entry.failure == Some(FailureReason::Gone) && self.job.origin != DeliveryOrigin::Test;
+        ended.then_some(settled.entry.request_url.as_str())
+    }
+
     /// Returns the status of the log entry that this adds; `None` if it adds none.
     #[must_use]
     pub fn logged(&self) -> Option<Status> {

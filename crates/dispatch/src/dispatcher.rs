@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use candor_domain::webhook::Job;
+use candor_domain::webhook::{DisableReason, Job};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
 
 use crate::attempt::{AttemptEnd, DeliveryResult};
@@ -284,7 +284,8 @@ impl<M> Dispatcher<M> {
         self.give_back(leased_again, None, now);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
-        RecordedBatch { lost: recorded.lost, failing: failing.map(|(queue, _)| queue).collect() }
+        let failing = failing.map(|(queue, _)| (queue, DisableReason::Failing));
+        RecordedBatch { lost: recorded.lost, to_disable: batch.gone().into_iter().chain(failing).collect() }
     }
 
     /// Handles a batch that the store has not recorded. Returns a delivery whose result cannot be recorded;

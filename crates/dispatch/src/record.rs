@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use candor_domain::webhook::{HealthDelta, Job};
+use candor_domain::webhook::{DisableReason, HealthDelta, Job};
 use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome};
 
 use crate::attempt::DeliveryResult;
@@ -44,8 +44,8 @@ pub enum RecordRefusal {
 pub struct RecordedBatch {
     /// Results that were not recorded because another worker holds the lease.
     pub lost: u64,
-    /// Subscriptions to disable because they have failed for too long (§3.4, decision F3).
-    pub failing: Vec<QueueKey>,
+    /// Subscriptions to disable, each with the reason (§3.4, decision F3).
+    pub to_disable: Vec<(QueueKey, DisableReason)>,
 }
 
 /// Results of deliveries in the form of the storage port.
@@ -90,6 +90,20 @@ impl Batch {
 
     fn results(&self) -> AttemptResults {
         self.finished.iter().map(|result| (result.job, result.result.clone())).collect()
+    }
+
+    /// Returns the subscriptions whose receivers ended them, each with the reason. A result counts even if another
+    /// worker holds the lease: the receiver has responded all the same.
+    pub(crate) fn gone(&self) -> Vec<(QueueKey, DisableReason)> {
+        let mut all = vec![];
+        for result in &self.finished {
+            let Some(url) = result.gone_url() else { continue };
+            let gone = ((result.job.tenant, result.job.webhook_id), DisableReason::Gone { url: url.to_owned() });
+            if !all.contains(&gone) {
+                all.push(gone);
+            }
+        }
+        all
     }
 
     /// Returns one delta per queue, ordered by queue, so that concurrent workers lock subscriptions in the

@@ -45,6 +45,7 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
             status: 500,
             duration_ms: 3,
             outcome: AttemptOutcome::Failed(FailureReason::Status),
+            retry_after: None,
         };
         let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
         let times = (now.wall, now.wall);

@@ -86,6 +86,9 @@ pub enum EventType {
     /// The test endpoint was called.
     #[strum(to_string = "test.ping")]
     TestPing,
+    /// A subscription was disabled, because its deliveries kept failing or its receiver is gone.
+    #[strum(to_string = "webhook.disabled")]
+    WebhookDisabled,
 }
 
 impl StringEnum for EventType {
@@ -136,7 +139,8 @@ impl EventType {
             | Self::EmployeeDeactivated
             | Self::EmployeeReactivated
             | Self::EmployeeRehired
-            | Self::TestPing => true,
+            | Self::TestPing
+            | Self::WebhookDisabled => true,
         }
     }
 
@@ -319,7 +323,7 @@ mod tests {
 
     #[test]
     fn every_event_type_is_parsed_from_its_word() {
-        assert_eq!(EventType::ALL.len(), 24);
+        assert_eq!(EventType::ALL.len(), 25);
         for kind in EventType::ALL {
             assert_eq!(EventType::from_word(kind.word()), Ok(*kind));
         }
@@ -328,7 +332,7 @@ mod tests {
     #[test]
     fn event_type_keeps_its_stored_bit() {
         let bits: Vec<_> = EventType::ALL.iter().map(|kind| kind.bit()).collect();
-        assert_eq!(bits, (0..24).map(|index| 1 << index).collect::<Vec<i64>>());
+        assert_eq!(bits, (0..25).map(|index| 1 << index).collect::<Vec<i64>>());
         assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
         assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
     }

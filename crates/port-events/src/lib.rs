@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 
 pub use candor_domain::people::invitation::MailFailure;
-pub use candor_domain::webhook::{AttemptOutcome, FailureReason};
+pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RetryAfter};
 
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]
@@ -36,6 +36,8 @@ pub struct Attempt {
     pub duration: Duration,
     /// The meaning of the result.
     pub outcome: AttemptOutcome,
+    /// The `Retry-After` of the response, if it is valid.
+    pub retry_after: Option<RetryAfter>,
 }
 
 /// A transport for webhooks.

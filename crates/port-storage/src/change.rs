@@ -9,7 +9,7 @@ use candor_domain::idempotency::IdempotencyRecord;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Job;
+use candor_domain::webhook::{Job, Subscription};
 
 use candor_tables::flat::{BackgroundWorker, Stored, Table};
 use candor_tables::listing::ARCHIVED;
@@ -21,7 +21,7 @@ use crate::queue::Lease;
 /// All consequences of one decision, or of a batch of them.
 ///
 /// The store also queues its events, in the same transaction, for every active subscription that selects them
-/// (§6.1).
+/// (§6.1), except those of [`ChangeSet::written_subscriptions`].
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is saved until this is committed"]
 pub struct ChangeSet {
@@ -69,6 +69,14 @@ impl ChangeSet {
     #[must_use]
     pub fn wakes(&self, worker: BackgroundWorker) -> bool {
         self.writes.iter().any(|write| write.wakes() == Some(worker))
+    }
+
+    /// Returns the subscriptions that this writes. Its events are not queued for them: a subscription is not told
+    /// about itself (decision F9).
+    #[must_use]
+    pub fn written_subscriptions(&self) -> Vec<WebhookId> {
+        let row = |write: &Write| if let Write::Put(row) = write { row.id_of::<Subscription>() } else { None };
+        self.writes.iter().filter_map(row).collect()
     }
 
     /// Returns all audit entries.

@@ -26,10 +26,14 @@ pub(crate) const MANY: u16 = 10_000;
 
 /// A response that acknowledges.
 pub(crate) const GOOD: AttemptResponse =
-    AttemptResponse { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged };
+    AttemptResponse { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged, retry_after: None };
 /// A response that does not acknowledge.
-pub(crate) const BAD: AttemptResponse =
-    AttemptResponse { status: 500, duration_ms: 34, outcome: AttemptOutcome::Failed(FailureReason::Status) };
+pub(crate) const BAD: AttemptResponse = AttemptResponse {
+    status: 500,
+    duration_ms: 34,
+    outcome: AttemptOutcome::Failed(FailureReason::Status),
+    retry_after: None,
+};
 
 /// A worker with its own id.
 #[derive(Clone)]

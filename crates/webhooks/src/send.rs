@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, Verdict};
+use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, RetryAfter, Verdict};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
-use http::header::{HOST, HeaderName};
+use http::header::{HOST, HeaderName, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use http_body_util::Full;
 use hyper::Response;
@@ -125,10 +125,16 @@ impl WebhookTransport for Sender {
         match ended.unwrap_or(Err(FailureReason::Timeout)) {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
+                let values = answered.response.headers().get_all(RETRY_AFTER).iter();
+                let retry_after = RetryAfter::from_headers(values.map(HeaderValue::as_bytes));
                 self.keep(answered);
-                Attempt { response_status, duration, outcome: AttemptOutcome::from_status(response_status) }
+                let outcome = AttemptOutcome::from_status(response_status);
+                Attempt { response_status, duration, outcome, retry_after }
             }
-            Err(reason) => Attempt { response_status: 0, duration, outcome: AttemptOutcome::Failed(reason) },
+            Err(reason) => {
+                let outcome = AttemptOutcome::Failed(reason);
+                Attempt { response_status: 0, duration, outcome, retry_after: None }
+            }
         }
     }
 }

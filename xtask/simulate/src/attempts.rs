@@ -1,11 +1,12 @@
 //! Attempts: lookups, requests to receivers, and responses.
 
+use crate::plan::HOUR;
 use crate::receiver::Receiver;
 use crate::run::{Defect, Life, Run, Step};
 use candor_dispatch::{AttemptEnd, Destination, ReceiverResponse, admit, finish_attempt, store_failed, unsent};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::AttemptResponse;
+use candor_domain::webhook::{AttemptResponse, RetryAfter};
 use candor_port_storage::queue::AttemptResult;
 use std::time::Duration;
 use ulid::Ulid;
@@ -53,7 +54,7 @@ impl Run {
         let life = Life { place, number: process.life };
         self.promises.sent(life.number, (queue, job.event_id), job.attempt, now.wall, self.now);
         let receiver = self.receivers.get(&queue).copied().unwrap_or(Receiver::Hanging);
-        let response = receiver.respond(self.now, &mut self.random);
+        let response = receiver.respond(self.now, self.wall(), &mut self.random);
         let sent = Sent { id: job.delivery_id.unwrap_or(id), started_at: now.wall, response };
         self.after(response.duration_ms.into(), Step::Respond(life, turn, sent));
     }
@@ -63,14 +64,18 @@ impl Run {
         let Some(process) = &mut self.processes[place] else { return };
         let Some(started) = process.turns.remove(&turn) else { return };
         let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
-        let Sent { id, started_at, response } = sent;
+        let Sent { id, started_at, mut response } = sent;
+        let requested = requested_millis(response, now.wall);
+        if self.defect == Some(Defect::IgnoredRetryAfter) {
+            response.retry_after = None;
+        }
         let times = (started_at, now.wall);
         let (finished, mut observed) =
             finish_attempt(&process.settings, job, (id, String::new()), response, times);
         if self.defect == Some(Defect::AllReceiversQuick) {
             observed = ReceiverResponse { answered: true, acknowledged: true, took: Duration::ZERO };
         }
-        self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now));
+        self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now), requested);
         let end = AttemptEnd::Finished(Box::new(finished), Some(observed));
         process.machine.handle_attempt_ended(started.place, &started.item.job, end);
         self.drive(place);
@@ -93,4 +98,15 @@ impl Run {
         self.ids += 1;
         DeliveryId::from_ulid(Ulid(self.ids))
     }
+}
+
+/// Milliseconds until the time that a response requests for the next attempt. A request for more than 24 hours counts
+/// as one for 24 hours.
+fn requested_millis(response: AttemptResponse, wall: Timestamp) -> i64 {
+    let millis = match response.retry_after {
+        None => 0,
+        Some(RetryAfter::Seconds(seconds)) => i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000),
+        Some(RetryAfter::At(at)) => at.millis() - wall.millis(),
+    };
+    millis.clamp(0, 24 * HOUR)
 }

@@ -33,6 +33,7 @@ impl Run {
                     changed.active = active;
                     changed.streak = if active { Streak::default() } else { changed.streak };
                     self.promises.pause(queue);
+                    self.promises.forget_gone(queue);
                 }
                 self.subscription_changed();
             }

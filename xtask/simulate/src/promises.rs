@@ -18,6 +18,9 @@ pub(crate) const SKEW_MILLIS: i64 = 500;
 /// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
 /// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
+/// Time within which a subscription gets no further request after a 410 is in the log. Requests on their way and
+/// slow calls of the store are allowed for.
+const ENDED_WITHIN_MILLIS: i64 = 10_000;
 /// Maximum duration of a lease.
 const LEASE_MILLIS: i64 = 30_000;
 
@@ -30,12 +33,13 @@ pub(crate) enum End {
 }
 
 /// End of an attempt by the wall clock of its process and by the simulated time, and the number of clock changes
-/// before.
+/// before. `requested` is the pause that the receiver requested, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ended {
     wall: i64,
     at: i64,
     clock_changes: u64,
+    requested: i64,
 }
 
 #[derive(Debug, Default)]
@@ -111,6 +115,8 @@ pub(crate) struct Promises {
     unlogged: BTreeMap<usize, BTreeSet<DeliveryId>>,
     /// Ends of attempts that are not in the log yet.
     ended: BTreeMap<DeliveryId, Ended>,
+    /// Subscriptions with a 410 in the log: the time and the process that recorded it.
+    gone: BTreeMap<QueueKey, (i64, usize)>,
     /// Simulated time at which the last disturbance ended.
     calm_since: i64,
     /// Simulated time of the last clock change forward.
@@ -157,6 +163,7 @@ impl Promises {
         self.tell(key, now, || format!("process {process} sends attempt {attempt} at {wall}"));
         let (calm_since, set_forward_at, clock_changes) =
             (self.calm_since, self.set_forward_at, self.counts.clock_changes);
+        let gone = self.gone.get(&key.0).copied();
         let Some(track) = self.deliveries.get_mut(&key) else {
             return self.break_promise(now, key, "a request was sent for a delivery that was never queued");
         };
@@ -169,11 +176,15 @@ impl Promises {
         let delay = usize::from(attempt).checked_sub(2).and_then(|index| DELAYS.get(index));
         // A due delivery stays due if the clock is set back. After two clock changes the due time is unknown.
         let passed = (wall.millis() - track.ended.wall).max(now - track.ended.at);
-        let early = delay.map_or(0, |delay| delay * 1000 - 2 * SKEW_MILLIS - passed);
+        let own = delay.map_or(0, |delay| delay * 1000 - 2 * SKEW_MILLIS - passed);
+        let requested = delay.map_or(0, |_| track.ended.requested - 2 * SKEW_MILLIS - passed);
+        let early = own.max(requested);
         let early = if clock_changes > track.ended.clock_changes + 1 { 0 } else { early };
         let is_requested = track.sooner.is_some_and(|sooner| (sooner..=sooner + 1).contains(&attempt));
         if early > 0 && !is_requested {
-            broken = Some(format!("attempt {attempt} starts {early} ms before its time in the schedule"));
+            let time =
+                if own >= requested { "its time in the schedule" } else { "the time that its receiver requested" };
+            broken = Some(format!("attempt {attempt} starts {early} ms before {time}"));
         }
         if let Some(since) = track.waits_since.take() {
             let waited = now - since.max(calm_since);
@@ -182,6 +193,9 @@ impl Promises {
                 broken =
                     Some(format!("it has waited for {waited} ms, though its receiver is prompt: it is starved"));
             }
+        }
+        if gone.is_some_and(|(at, _)| now > at.max(calm_since) + ENDED_WITHIN_MILLIS) {
+            broken = Some(format!("attempt {attempt} starts after a 410: the receiver is gone"));
         }
         track.in_progress.push((process, now));
         if let Some(what) = broken {
@@ -200,10 +214,18 @@ impl Promises {
     }
 
     /// Records that a process has the response of a receiver.
-    pub(crate) fn answered(&mut self, process: usize, key: Key, id: DeliveryId, (wall, now): (Timestamp, i64)) {
+    pub(crate) fn answered(
+        &mut self,
+        process: usize,
+        key: Key,
+        id: DeliveryId,
+        (wall, now): (Timestamp, i64),
+        requested: i64,
+    ) {
         self.tell(key, now, || format!("process {process} has the response"));
         self.unlogged.entry(process).or_default().insert(id);
-        self.ended.insert(id, Ended { wall: wall.millis(), at: now, clock_changes: self.counts.clock_changes });
+        let clock_changes = self.counts.clock_changes;
+        self.ended.insert(id, Ended { wall: wall.millis(), at: now, clock_changes, requested });
         self.landed(process, key);
     }
 
@@ -219,7 +241,14 @@ impl Promises {
     /// Removes the attempts in progress of a killed process.
     pub(crate) fn forget_process(&mut self, process: usize) {
         self.unlogged.remove(&process);
+        // It may have died before it disabled the subscription. The next 410 ends it.
+        self.gone.retain(|_, (_, by)| *by != process);
         self.deliveries.values_mut().for_each(|track| track.in_progress.retain(|(by, _)| *by != process));
+    }
+
+    /// Forgets the 410 of a subscription that is active again, or whose process could not record the 410.
+    pub(crate) fn forget_gone(&mut self, queue: QueueKey) {
+        self.gone.remove(&queue);
     }
 
     /// Checks that a process which stopped in order has logged its attempts.
@@ -268,6 +297,9 @@ impl Promises {
         self.note(3, now, u64::from(entry.attempt));
         self.excuse(process, Some(entry.id));
         let ended = self.ended.remove(&entry.id);
+        if entry.failure == Some(FailureReason::Gone) {
+            self.gone.entry(key.0).or_insert((now, process));
+        }
         let Some(track) = self.deliveries.get_mut(&key) else {
             return self.break_promise(now, key, "the log has an attempt of a delivery that was never queued");
         };

@@ -2,7 +2,8 @@
 
 use crate::plan::{HOUR, MINUTE, SECOND};
 use crate::random::Random;
-use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason, RetryAfter};
 
 /// Timeout of an attempt.
 const TIMEOUT: i64 = 15 * SECOND;
@@ -17,6 +18,10 @@ pub(crate) enum Receiver {
     Hanging,
     /// Responds with an error.
     Refusing,
+    /// Is prompt for `up` milliseconds and asks for a pause of about `seconds` for `down` milliseconds, in turn.
+    Busy { up: i64, down: i64, seconds: i64 },
+    /// Is prompt until `at`, and ends its subscription then.
+    Gone { at: i64 },
     /// Accepts no connection: attempts fail within three seconds.
     Unreachable,
     /// Is prompt for `up` milliseconds and hangs for `down` milliseconds, in turn.
@@ -29,8 +34,13 @@ impl Receiver {
             0..40 => Self::Prompt,
             40..55 => Self::Slow,
             55..70 => Self::Hanging,
-            70..78 => Self::Refusing,
-            78..85 => Self::Unreachable,
+            70..76 => Self::Refusing,
+            76..81 => Self::Unreachable,
+            81..88 => {
+                let seconds = random.pick(&[10, 3_600, 50_000, 200_000]);
+                Self::Busy { up: random.between(MINUTE, HOUR), down: random.between(MINUTE, 30 * HOUR), seconds }
+            }
+            88..92 => Self::Gone { at: random.between(0, 600 * HOUR) },
             _ => {
                 let mut time = || random.between(5 * MINUTE, 30 * HOUR);
                 Self::Flapping { up: time(), down: time() }
@@ -38,11 +48,11 @@ impl Receiver {
         }
     }
 
-    /// The response to an attempt that starts now.
-    pub(crate) fn respond(self, now: i64, random: &mut Random) -> AttemptResponse {
+    /// The response to an attempt that starts now, at `wall` by the receiver's clock.
+    pub(crate) fn respond(self, now: i64, wall: Timestamp, random: &mut Random) -> AttemptResponse {
         let response = |millis: i64, status: u16, outcome| {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);
-            AttemptResponse { status, duration_ms, outcome }
+            AttemptResponse { status, duration_ms, outcome, retry_after: None }
         };
         let failed = |millis, status, reason| response(millis, status, AttemptOutcome::Failed(reason));
         let acknowledged = |millis| response(millis, 200, AttemptOutcome::Acknowledged);
@@ -53,6 +63,19 @@ impl Receiver {
             Self::Slow => acknowledged(random.between(SECOND, TIMEOUT)),
             Self::Hanging => silent,
             Self::Refusing => failed(random.between(1, 200), 500, FailureReason::Status),
+            Self::Busy { up, down, .. } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
+            Self::Busy { seconds, .. } => {
+                let (seconds, status) = (random.between(seconds / 2, seconds), random.pick(&[429, 503]));
+                let retry_after = if random.chance(500) {
+                    RetryAfter::Seconds(seconds.unsigned_abs())
+                } else {
+                    RetryAfter::At(wall.plus_seconds(seconds))
+                };
+                let busy = failed(random.between(1, 200), status, FailureReason::Status);
+                AttemptResponse { retry_after: Some(retry_after), ..busy }
+            }
+            Self::Gone { at } if now < at => acknowledged(random.between(1, 90)),
+            Self::Gone { .. } => failed(random.between(1, 200), 410, FailureReason::Gone),
             Self::Unreachable => failed(random.between(1, 3 * SECOND), 0, FailureReason::Connect),
             Self::Flapping { up, down } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
             Self::Flapping { .. } => silent,

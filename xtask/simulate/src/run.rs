@@ -36,6 +36,10 @@ pub(crate) enum Defect {
     StuckWalks,
     /// Some attempts are recorded without a log entry.
     LogHoles,
+    /// Processes ignore the delays that receivers request.
+    IgnoredRetryAfter,
+    /// Processes ignore that receivers end their subscriptions.
+    IgnoredGone,
 }
 
 /// Place of a process, and the number that distinguishes it from its predecessors there.

@@ -10,7 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job};
+use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
 };
@@ -200,8 +200,8 @@ impl Run {
                 let Some(batch) = process.batch.take() else { return };
                 match answer {
                     Ok(recorded) => {
-                        let failing = process.machine.handle_recorded(batch, recorded, at).failing;
-                        self.disable(&failing);
+                        let to_disable = process.machine.handle_recorded(batch, recorded, at).to_disable;
+                        self.disable(&to_disable);
                     }
                     Err(why) => {
                         let life = process.life;
@@ -209,6 +209,7 @@ impl Run {
                         if let Some(job) = process.machine.not_recorded(batch, why, at) {
                             let result = results.iter().find(|(recorded, _)| *recorded == job);
                             self.promises.excuse(life, result.and_then(|(_, result)| attempt_id(result)));
+                            self.promises.forget_gone((job.tenant, job.webhook_id));
                         }
                     }
                 }
@@ -228,14 +229,16 @@ impl Run {
         self.drive(place);
     }
 
-    /// Disables subscriptions that have failed for too long, as their processes do.
-    fn disable(&mut self, failing: &[QueueKey]) {
-        let wall = self.wall();
-        for queue in failing {
-            let subscription = self.queue.subscriptions.get_mut(queue);
-            if let Some(failing) = subscription.filter(|subscription| subscription.streak.disables(wall)) {
-                failing.active = false;
-            }
+    /// Disables subscriptions that have failed for too long or whose receivers are gone, as their processes do.
+    fn disable(&mut self, to_disable: &[(QueueKey, DisableReason)]) {
+        let (wall, deaf) = (self.wall(), self.defect == Some(Defect::IgnoredGone));
+        for (queue, why) in to_disable {
+            let Some(subscription) = self.queue.subscriptions.get_mut(queue) else { continue };
+            let applies = match why {
+                DisableReason::Failing => subscription.streak.disables(wall),
+                DisableReason::Gone { .. } => !deaf,
+            };
+            subscription.active &= !applies;
         }
     }
 }

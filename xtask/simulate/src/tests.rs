@@ -42,6 +42,16 @@ fn attempt_without_a_log_entry_is_found() {
 }
 
 #[test]
+fn attempt_before_the_requested_time_is_found() {
+    finds(Defect::IgnoredRetryAfter, "before the time that its receiver requested");
+}
+
+#[test]
+fn request_to_a_gone_receiver_is_found() {
+    finds(Defect::IgnoredGone, "the receiver is gone");
+}
+
+#[test]
 fn same_seed_gives_the_same_month() {
     for seed in [1, 7, 2_000_000_000_000] {
         assert_eq!(run(seed, None, false), run(seed, None, false), "{seed}");

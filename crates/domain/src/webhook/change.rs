@@ -5,6 +5,7 @@ use super::{
 };
 use crate::audit::{AuditDraft, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::{Fields, Update};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
@@ -48,6 +49,18 @@ const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
     "Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If \
      omitted, the previous secret signs for another 86400 seconds.",
 );
+
+/// The reason to disable a subscription (decision F3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DisableReason {
+    /// Too many attempts have failed over too long a time.
+    Failing,
+    /// The receiver at this URL responded with 410.
+    Gone {
+        /// URL of the request.
+        url: String,
+    },
+}
 
 /// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,29 +282,45 @@ impl Subscription {
         secrets
     }
 
-    /// Disables the subscription if its attempts have failed for too long (§3.4), with a notice to the org admins;
-    /// otherwise, and for an inactive subscription, returns `None`.
+    /// Disables the subscription for this reason, with a notice to the org admins and an event (§3.4, decision F3).
+    /// Returns `None` if the subscription is inactive or the reason does not apply to its present state.
     #[must_use]
-    pub fn disable(&self, at: Timestamp) -> Option<Decision<Self>> {
-        (self.active && self.streak.disables(at)).then(|| {
+    pub fn disable(&self, why: &DisableReason, at: Timestamp) -> Option<Decision<Self>> {
+        let applies = match why {
+            DisableReason::Failing => self.streak.disables(at),
+            // The answer of a former receiver says nothing about its successor.
+            DisableReason::Gone { url } => self.url == *url,
+        };
+        (self.active && applies).then(|| {
             let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-            let notice = self.disabled_notice();
-            Decision { notices: vec![notice], ..Decision::changed(self, state, "webhook.disable", vec![]) }
+            let notice = self.disabled_notice(why);
+            let decision = Decision::changed(self, state, "webhook.disable", vec![EventType::WebhookDisabled]);
+            Decision { notices: vec![notice], ..decision }
         })
     }
 
-    fn disabled_notice(&self) -> Notice {
+    /// Returns the subscription as its events show it: the URL ends with the host. Other receivers get these
+    /// events, and the rest of the URL may be a secret.
+    #[must_use]
+    pub fn for_events(&self) -> Self {
+        let origin = ReceiverUrl::parse(&self.url).map(|url| url.url().origin().ascii_serialization());
+        Self { url: origin.unwrap_or_default(), ..self.clone() }
+    }
+
+    fn disabled_notice(&self, why: &DisableReason) -> Notice {
         // Names only the host, which identifies the receiver: the rest of the URL may be a secret.
         let host = ReceiverUrl::parse(&self.url).ok().and_then(|url| url.url().host_str().map(str::to_owned));
+        let cause = match why {
+            DisableReason::Failing => {
+                format!("The last {} attempts failed, over more than 24 hours.", self.streak.failures)
+            }
+            DisableReason::Gone { .. } => "The receiver responded with 410 Gone.".to_owned(),
+        };
         Notice {
             kind: Type::WebhookDisabled,
             to: Recipients::OrgAdmins,
             title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
-            body: format!(
-                "The last {} attempts failed, over more than 24 hours. Delivery is paused until the subscription \
-                 is made active again.",
-                self.streak.failures
-            ),
+            body: format!("{cause} Delivery is paused until the subscription is made active again."),
             target: AuditTarget { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }
     }

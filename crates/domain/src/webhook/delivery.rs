@@ -21,10 +21,12 @@ pub const LOG_DAYS: i64 = 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum FailureReason {
-    /// The response has a status other than 2xx and 3xx.
+    /// The response has a status other than 2xx, 3xx and 410.
     Status,
     /// The response is a redirect, which is never followed (decision F1).
     Redirect,
+    /// The response is 410, which ends the subscription (decision F3).
+    Gone,
     /// The URL is not HTTPS, and its network is not trusted.
     NotHttps,
     /// An address of the host is not public.
@@ -68,6 +70,7 @@ impl AttemptOutcome {
         match status {
             200..=299 => Self::Acknowledged,
             300..=399 => Self::Failed(FailureReason::Redirect),
+            410 => Self::Failed(FailureReason::Gone),
             _ => Self::Failed(FailureReason::Status),
         }
     }
@@ -292,6 +295,7 @@ mod tests {
             let outcome = AttemptOutcome::from_status(status);
             let wanted = match status / 100 {
                 2 => AttemptOutcome::Acknowledged,
+                4 if status == 410 => AttemptOutcome::Failed(FailureReason::Gone),
                 3 => AttemptOutcome::Failed(FailureReason::Redirect),
                 _ => AttemptOutcome::Failed(FailureReason::Status),
             };

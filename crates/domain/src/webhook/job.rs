@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{AttemptOutcome, Delivery, NextStep, ResumedRetry, Schedule, Status};
+use super::{AttemptOutcome, Delivery, NextStep, ResumedRetry, RetryAfter, Schedule, Status};
 use crate::access::Tenant;
 use crate::event::EventType;
 use crate::fields::StringEnum;
@@ -51,6 +51,15 @@ pub struct AttemptResponse {
     pub duration_ms: u32,
     /// The meaning of the response.
     pub outcome: AttemptOutcome,
+    /// The delay that the response requests. It counts for the statuses 429 and 503 only.
+    pub retry_after: Option<RetryAfter>,
+}
+
+impl AttemptResponse {
+    /// Returns the delay of the next attempt that the receiver requests (decision F2).
+    fn requested_delay(&self) -> Option<RetryAfter> {
+        self.retry_after.filter(|_| matches!(self.status, 429 | 503))
+    }
 }
 
 /// The effect of an attempt on its job: a log entry and perhaps a retry.
@@ -98,7 +107,7 @@ impl Job {
             let delivered_at = (status == Status::Success).then_some(at);
             return AttemptEffect { entry: Delivery { status, delivered_at, ..entry }, retry_at: None };
         }
-        let next = schedule.after(self.attempt, answered.outcome, at);
+        let next = schedule.after(self.attempt, answered.outcome, answered.requested_delay(), at);
         AttemptEffect { entry: entry.with_result(next, at), retry_at: next.next_attempt_at() }
     }
 
@@ -119,6 +128,7 @@ impl Job {
                     status: 0,
                     duration_ms: 0,
                     outcome: AttemptOutcome::Failed(super::FailureReason::TooLate),
+                    retry_after: None,
                 };
                 let entry =
                     self.entry(id, request_url.to_owned(), nothing, now).with_result(NextStep::Dropped, now);
@@ -168,9 +178,10 @@ mod tests {
         status: 0,
         duration_ms: 15_000,
         outcome: AttemptOutcome::Failed(FailureReason::Timeout),
+        retry_after: None,
     };
     const GOOD: AttemptResponse =
-        AttemptResponse { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged };
+        AttemptResponse { status: 204, duration_ms: 3, outcome: AttemptOutcome::Acknowledged, retry_after: None };
 
     fn job(origin: DeliveryOrigin) -> Job {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
@@ -202,6 +213,20 @@ mod tests {
             assert_eq!(settle(&last, LATE), (Status::Dropped, None, None, None));
             assert_eq!(settle(&last, GOOD), (Status::Success, None, Some(START), None));
         }
+    }
+
+    #[test]
+    fn retry_after_counts_for_429_and_503_only() {
+        let first = job(DeliveryOrigin::Event);
+        for (status, delay) in [(429, 90), (503, 90), (500, 30), (408, 30), (302, 30), (410, 30), (0, 30)] {
+            let outcome = AttemptOutcome::from_status(status);
+            let retry_after = Some(RetryAfter::Seconds(90));
+            let answered = AttemptResponse { status, duration_ms: 3, outcome, retry_after };
+            assert_eq!(settle(&first, answered).3, Some(START.plus_seconds(delay)), "{status}");
+        }
+        let busy = AttemptResponse { status: 503, retry_after: Some(RetryAfter::Seconds(90)), ..LATE };
+        assert_eq!(settle(&job(DeliveryOrigin::Test), busy), (Status::Failed, None, None, None));
+        assert_eq!(settle(&Job { attempt: 7, ..first }, busy), (Status::Dropped, None, None, None));
     }
 
     #[test]

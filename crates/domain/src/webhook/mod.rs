@@ -7,6 +7,7 @@ mod headers;
 mod job;
 mod ping;
 mod redelivery;
+mod retry_after;
 mod schedule;
 mod streak;
 mod subscribers;
@@ -33,13 +34,15 @@ use crate::time::Timestamp;
 
 use change::TOPICS;
 pub use change::{
-    DESCRIPTION_CHARS, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS,
+    DESCRIPTION_CHARS, DisableReason, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
+    ROTATION_OVERLAP_SECONDS,
 };
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
+pub use retry_after::RetryAfter;
 pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};

@@ -240,7 +240,12 @@ mod tests {
             Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, DeliveryOrigin::Event)
         };
         let attempt = |kind| {
-            let answered = AttemptResponse { status: 204, duration_ms: 1, outcome: AttemptOutcome::Acknowledged };
+            let answered = AttemptResponse {
+                status: 204,
+                duration_ms: 1,
+                outcome: AttemptOutcome::Acknowledged,
+                retry_after: None,
+            };
             let at = (NOON, NOON);
             job(kind)
                 .settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at)

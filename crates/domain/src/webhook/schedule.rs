@@ -1,6 +1,6 @@
 //! The retry schedule of deliveries (§6.4, decisions F2, F4).
 
-use super::{AttemptOutcome, Status};
+use super::{AttemptOutcome, RetryAfter, Status};
 use crate::time::Timestamp;
 
 /// Default delays before attempts 2 to 7, in seconds (§6.4).
@@ -82,13 +82,24 @@ impl Schedule {
     }
 
     /// Returns the step after attempt number `attempt`, starting at 1, that ended with `outcome` at `now`.
+    ///
+    /// `requested` postpones a retry up to 24 hours. It never adds an attempt.
     #[must_use]
-    pub fn after(&self, attempt: u16, outcome: AttemptOutcome, now: Timestamp) -> NextStep {
+    pub fn after(
+        &self,
+        attempt: u16,
+        outcome: AttemptOutcome,
+        requested: Option<RetryAfter>,
+        now: Timestamp,
+    ) -> NextStep {
         if outcome == AttemptOutcome::Acknowledged {
             return NextStep::Success;
         }
         match usize::from(attempt).checked_sub(1).and_then(|index| self.delays.get(index)) {
-            Some(delay) => NextStep::Retry { at: now.plus_seconds(*delay) },
+            Some(delay) => {
+                let own = now.plus_seconds(*delay);
+                NextStep::Retry { at: requested.map_or(own, |requested| requested.clamped(own, now)) }
+            }
             None => NextStep::Dropped,
         }
     }
@@ -169,9 +180,9 @@ mod tests {
             let now = START.plus_seconds(since);
             let wanted =
                 delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
-            assert_eq!(schedule.after(attempt, FAILED, now), wanted, "attempt {attempt}");
+            assert_eq!(schedule.after(attempt, FAILED, None, now), wanted, "attempt {attempt}");
             assert_eq!(
-                schedule.after(attempt, AttemptOutcome::Acknowledged, now),
+                schedule.after(attempt, AttemptOutcome::Acknowledged, None, now),
                 NextStep::Success,
                 "attempt {attempt}"
             );
@@ -180,11 +191,30 @@ mod tests {
     }
 
     #[test]
+    fn requested_delay_postpones_a_retry_and_adds_none() {
+        let schedule = Schedule::default();
+        let after = |attempt, seconds| {
+            schedule.after(attempt, FAILED, Some(RetryAfter::Seconds(seconds)), START).next_attempt_at()
+        };
+        let table =
+            [(1, 29, Some(30)), (1, 31, Some(31)), (3, 31, Some(600)), (6, 90_000, Some(86_400)), (7, 31, None)];
+        for (attempt, seconds, delay) in table {
+            assert_eq!(
+                after(attempt, seconds),
+                delay.map(|delay| START.plus_seconds(delay)),
+                "{attempt}, {seconds}"
+            );
+        }
+        let acknowledged = AttemptOutcome::Acknowledged;
+        assert_eq!(schedule.after(1, acknowledged, Some(RetryAfter::Seconds(9)), START), NextStep::Success);
+    }
+
+    #[test]
     fn attempt_beyond_the_schedule_is_the_last_one() {
         for attempt in [0, 8, u16::MAX] {
-            assert_eq!(Schedule::default().after(attempt, FAILED, START), NextStep::Dropped, "{attempt}");
+            assert_eq!(Schedule::default().after(attempt, FAILED, None, START), NextStep::Dropped, "{attempt}");
         }
-        assert_eq!(Schedule::parse("").unwrap().after(1, FAILED, START), NextStep::Dropped);
+        assert_eq!(Schedule::parse("").unwrap().after(1, FAILED, None, START), NextStep::Dropped);
     }
 
     #[test]

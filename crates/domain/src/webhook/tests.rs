@@ -1,6 +1,7 @@
 //! Tests of subscriptions: creation, update and rotation.
 
 use super::*;
+use crate::decision::Decision;
 use crate::json::{Object, Value};
 use crate::problem::Code;
 use crate::refusal::DomainError;
@@ -213,14 +214,33 @@ fn reactivated_subscription_has_no_failures() {
     let day = NOON.plus_seconds(86_400);
     let stored = Subscription { streak: failing, ..subscription() };
     assert!(stored.wants(EventType::TestPing));
-    assert_eq!(stored.disable(Timestamp::from_millis(day.millis() - 1)), None);
-    let disabled = stored.disable(day).unwrap().state;
+    let why = DisableReason::Failing;
+    assert_eq!(stored.disable(&why, Timestamp::from_millis(day.millis() - 1)), None);
+    let disabled = stored.disable(&why, day).unwrap().state;
     assert_eq!((disabled.active, disabled.streak), (false, failing));
     assert!(!disabled.wants(EventType::TestPing));
-    assert_eq!(disabled.disable(day), None, "only once");
+    assert_eq!(disabled.disable(&why, day), None, "only once");
     let active = patched(&disabled, r#"{"active":true}"#, day).unwrap();
     assert_eq!((active.active, active.streak), (true, Streak::default()));
     assert_eq!(patched(&stored, r#"{"active":true}"#, day), None, "an active one keeps its count");
+}
+
+#[test]
+fn gone_receiver_disables_the_subscription_at_once() {
+    let stored = Subscription { url: "https://example.com/T0/secret?a=b".to_owned(), ..subscription() };
+    let gone = DisableReason::Gone { url: stored.url.clone() };
+    let Decision { state, events, audit, notices } = stored.disable(&gone, NOON).unwrap();
+    assert_eq!((state.active, state.streak, state.updated_at > NOON), (false, stored.streak, true));
+    assert_eq!((events.as_slice(), audit.action), ([EventType::WebhookDisabled].as_slice(), "webhook.disable"));
+    assert!(!state.wants(EventType::WebhookDisabled), "it is not told about itself");
+    let [notice] = notices.as_slice() else { panic!("{notices:?}") };
+    let text = format!("{} {}", notice.title, notice.body);
+    assert!(text.contains("example.com") && text.contains("410") && !text.contains("secret"), "{text}");
+    assert_eq!(state.disable(&gone, NOON), None, "only once");
+    let moved = Subscription { url: "https://example.com/new".to_owned(), ..stored };
+    assert_eq!(moved.disable(&gone, NOON), None, "the URL has changed since");
+    let json = serde_json::to_string(&state.for_events()).unwrap();
+    assert!(json.contains(r#""url":"https://example.com","#), "{json}");
 }
 
 #[test]

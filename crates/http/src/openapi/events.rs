@@ -16,13 +16,13 @@ use crate::schema::{AT, ORGANIZATION_ID};
 const OTHER: &str = "OtherEvent";
 
 /// Returns the family with the data of this event; [`OTHER`] if there is none, which a test rules out.
-fn family(event: EventType) -> Option<EventFamily> {
-    GROUPS.iter().filter_map(|group| group.events).find(|group| event.word().starts_with(group.prefix))
+fn family(event: EventType) -> Option<&'static EventFamily> {
+    GROUPS.iter().flat_map(|group| group.events).find(|family| event.word().starts_with(family.prefix))
 }
 
 /// Returns the families in catalogue order, each once, with the names of their event types.
-fn families() -> Vec<(EventFamily, Vec<&'static str>)> {
-    let mut families: Vec<(EventFamily, Vec<&str>)> = Vec::new();
+fn families() -> Vec<(&'static EventFamily, Vec<&'static str>)> {
+    let mut families: Vec<(&EventFamily, Vec<&str>)> = Vec::new();
     for event in EventType::ALL {
         let Some(family) = family(*event) else { continue };
         match families.iter_mut().find(|(candidate, _)| candidate.name == family.name) {
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn event_type_belongs_to_exactly_one_family() {
         for event in EventType::ALL {
-            let of = |event_family: &EventFamily| event.word().starts_with(event_family.prefix);
-            assert_eq!(GROUPS.iter().filter_map(|group| group.events).filter(of).count(), 1, "{}", event.word());
+            let of = |family: &&EventFamily| event.word().starts_with(family.prefix);
+            assert_eq!(GROUPS.iter().flat_map(|group| group.events).filter(of).count(), 1, "{}", event.word());
         }
     }
 }

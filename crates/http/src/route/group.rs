@@ -20,13 +20,13 @@ pub(crate) struct RouteGroup {
     /// Enumerations that these routes use.
     pub(crate) words: fn() -> Vec<Member>,
     /// Events about the resource.
-    pub(crate) events: Option<EventFamily>,
+    pub(crate) events: &'static [EventFamily],
 }
 
 impl RouteGroup {
     /// Creates a group that describes its tag.
     pub(crate) const fn new(tag: &'static str, about: &'static str, routes: &'static [Route]) -> Self {
-        Self { routes, tag, about, id: "", second_id: None, words: Vec::new, events: None }
+        Self { routes, tag, about, id: "", second_id: None, words: Vec::new, events: &[] }
     }
 
     /// Creates a group under a tag that another group describes.
@@ -46,8 +46,8 @@ impl RouteGroup {
         Self { words, ..self }
     }
 
-    pub(crate) const fn events(self, events: EventFamily) -> Self {
-        Self { events: Some(events), ..self }
+    pub(crate) const fn events(self, events: &'static [EventFamily]) -> Self {
+        Self { events, ..self }
     }
 }
 

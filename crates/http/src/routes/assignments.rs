@@ -53,13 +53,13 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Assignments", "Requests for feedback about a person.", ROUTES)
         .id(AssignmentKind::PREFIX)
         .words(words)
-        .events(EventFamily {
+        .events(&[EventFamily {
             prefix: "assignment.",
             name: "AssignmentEvent",
             types: "AssignmentEventType",
             data: &ASSIGNMENT,
             about: "An assignment was created or completed.",
-        });
+        }]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { assignments::list(services, &it.context, it.params).await })

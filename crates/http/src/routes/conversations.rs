@@ -74,13 +74,13 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
     .id(ConversationKind::PREFIX)
     .second_id("message_id", MessageKind::PREFIX)
     .words(words)
-    .events(EventFamily {
+    .events(&[EventFamily {
         prefix: "conversation.message.",
         name: "MessageEvent",
         types: "MessageEventType",
         data: &MESSAGE,
         about: "A message was added to a conversation.",
-    });
+    }]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { conversations::list(services, &it.context, it.params).await })

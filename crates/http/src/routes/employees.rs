@@ -80,13 +80,13 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of the organization.", ROUTES)
     .id(EmployeeKind::PREFIX)
     .words(words)
-    .events(EventFamily {
+    .events(&[EventFamily {
         prefix: "employee.",
         name: "EmployeeEvent",
         types: "EmployeeEventType",
         data: &EMPLOYEE,
         about: "An employee was created or changed.",
-    });
+    }]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { employees::list(services, &it.context, it.params).await })

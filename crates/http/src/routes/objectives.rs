@@ -200,13 +200,13 @@ pub(crate) const EMPLOYEES: RouteGroup =
     RouteGroup::new("Objectives", "Goals from proposal to outcome.", &rows::<OfEmployees>())
         .id(ObjectiveKind::PREFIX)
         .words(words)
-        .events(EventFamily {
+        .events(&[EventFamily {
             prefix: "objective.",
             name: "ObjectiveEvent",
             types: "ObjectiveEventType",
             data: &OBJECTIVE,
             about: "An objective was created or changed.",
-        });
+        }]);
 
 /// Routes of manager and organization objectives.
 pub(crate) const MANAGERS: RouteGroup =

@@ -63,13 +63,13 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Observations", "Strengths and opportunities of people.", ROUTES)
         .id(ObservationKind::PREFIX)
         .words(words)
-        .events(EventFamily {
+        .events(&[EventFamily {
             prefix: "observation.",
             name: "ObservationEvent",
             types: "ObservationEventType",
             data: &OBSERVATION,
             about: "An observation was created or changed.",
-        });
+        }]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { observations::list(services, &it.context, it.params).await })

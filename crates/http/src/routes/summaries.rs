@@ -89,13 +89,13 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Summaries", "Summaries of the feedback about a person in a period.", ROUTES)
         .id(SummaryKind::PREFIX)
         .words(words)
-        .events(EventFamily {
+        .events(&[EventFamily {
             prefix: "summary.",
             name: "SummaryEvent",
             types: "SummaryEventType",
             data: &SUMMARY,
             about: "A summary was created or changed.",
-        });
+        }]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { summaries::list(services, &it.context, it.params).await })

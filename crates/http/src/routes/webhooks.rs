@@ -87,18 +87,31 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of webhooks.
-pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Webhooks", "Subscriptions to events, and the log of their deliveries.", ROUTES)
-        .id(WebhookKind::PREFIX)
-        .second_id("delivery_id", DeliveryKind::PREFIX)
-        .words(words)
-        .events(EventFamily {
-            prefix: "test.",
-            name: "TestEvent",
-            types: "TestEventType",
-            data: &TEST_MESSAGE,
-            about: "A test of a receiver.",
-        });
+pub(crate) const GROUP: RouteGroup = RouteGroup::new(
+    "Webhooks",
+    "Subscriptions to events, and the log of their deliveries.",
+    ROUTES,
+)
+.id(WebhookKind::PREFIX)
+.second_id("delivery_id", DeliveryKind::PREFIX)
+.words(words)
+.events(&[
+    EventFamily {
+        prefix: "test.",
+        name: "TestEvent",
+        types: "TestEventType",
+        data: &TEST_MESSAGE,
+        about: "A test of a receiver.",
+    },
+    EventFamily {
+        prefix: "webhook.",
+        name: "WebhookEvent",
+        types: "WebhookEventType",
+        data: &WEBHOOK,
+        about: "A change of a webhook subscription. Its `url` ends with the host, because the rest may be a \
+                        secret. The subscription itself does not get the event.",
+    },
+]);
 
 fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { webhooks::list(services, &it.context, it.params).await })

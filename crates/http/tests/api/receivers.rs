@@ -38,7 +38,8 @@ impl WebhookTransport for Receivers {
     }
 
     async fn send(&self, _: WebhookRequest) -> Attempt {
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome: AttemptOutcome::Acknowledged }
+        let outcome = AttemptOutcome::Acknowledged;
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome, retry_after: None }
     }
 }
 
@@ -56,7 +57,7 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
             continue;
         };
         let outcome = AttemptOutcome::from_status(status);
-        let answered = AttemptResponse { status, duration_ms: 7, outcome };
+        let answered = AttemptResponse { status, duration_ms: 7, outcome, retry_after: None };
         let id = job.delivery_id.unwrap_or_else(|| services.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
         let delta =

@@ -9,6 +9,7 @@ use std::future::Future;
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::Event;
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::Employee;
 use candor_domain::refusal::DomainError;
@@ -190,7 +191,7 @@ impl Services {
         self.act(context, decide).await
     }
 
-    /// Commits a decision that the service itself makes about one resource, and sends its notices. Returns
+    /// Commits a decision that the service itself makes about one resource, with its events, and sends its notices. Returns
     /// `false` if another change was committed first.
     ///
     /// # Errors
@@ -200,10 +201,12 @@ impl Services {
         tenant: Tenant,
         name: &str,
         decision: Decision<T>,
+        events: Vec<Event>,
         seen: Version,
         at: Timestamp,
     ) -> Result<bool, Error> {
         let mut change = ChangeSet::new(self.entry_of_system(name, decision.audit, at));
+        change.events = events;
         change.notices = notices::addressed(self, tenant, &decision.notices, at).await?;
         change.writes = vec![Write::put(&Row::expecting(decision.state, seen))];
         match self.commit(tenant, change).await {

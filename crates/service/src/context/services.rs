@@ -8,7 +8,7 @@ use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
-use candor_domain::event::Event;
+use candor_domain::event::{Event, EventType};
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::notification::UNREAD_DAYS;
 use candor_domain::refusal::DomainError;
@@ -262,10 +262,17 @@ impl Services {
     ) -> (ChangeSet, T) {
         let happened = at.max(decision.state.updated_at());
         let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, happened));
-        let data = String::from_utf8_lossy(rendered).into_owned();
-        let event = |kind| Event { id: self.id(at), kind, created_at: at, data: data.clone() };
-        change.events = decision.events.into_iter().map(event).collect();
+        change.events = self.events(&decision.events, rendered, at);
         (change, decision.state)
+    }
+
+    /// Creates events of these types with the same data.
+    pub(crate) fn events(&self, kinds: &[EventType], rendered: &Bytes, at: Timestamp) -> Vec<Event> {
+        let data = String::from_utf8_lossy(rendered).into_owned();
+        kinds
+            .iter()
+            .map(|kind| Event { id: self.id(at), kind: *kind, created_at: at, data: data.clone() })
+            .collect()
     }
 
     /// Creates the audit entry of a change made by the service itself; `name` is the part of the service.

@@ -51,5 +51,5 @@ async fn remind(
     at: Timestamp,
 ) -> Result<bool, Error> {
     let Some(decision) = key.value.remind(at) else { return Ok(false) };
-    services.commit_of_system(tenant, SWEEP, decision, key.version, at).await
+    services.commit_of_system(tenant, SWEEP, decision, vec![], key.version, at).await
 }

@@ -270,7 +270,8 @@ impl WebhookTransport for Receivers {
     }
 
     async fn send(&self, _: WebhookRequest) -> Attempt {
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome: AttemptOutcome::Acknowledged }
+        let outcome = AttemptOutcome::Acknowledged;
+        Attempt { response_status: 200, duration: Duration::ZERO, outcome, retry_after: None }
     }
 }
 

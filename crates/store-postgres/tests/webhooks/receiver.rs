@@ -55,7 +55,8 @@ impl Receiver {
     pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> AttemptEffect {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
-        let answered = AttemptResponse { status: 204, duration_ms: 7, outcome: AttemptOutcome::Acknowledged };
+        let outcome = AttemptOutcome::Acknowledged;
+        let answered = AttemptResponse { status: 204, duration_ms: 7, outcome, retry_after: None };
         job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     for row in &change.added() {
         write(db, tenant, row)?;
     }
-    queue::fan_out(db, tenant, &change.events, change.lease, &mut committed)?;
+    queue::fan_out(db, tenant, change, &mut committed)?;
     Ok(committed)
 }
 

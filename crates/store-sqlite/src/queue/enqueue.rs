@@ -1,13 +1,12 @@
 //! Effects of a change set on subscriptions and the queue, beyond its rows.
 
 use candor_domain::access::Tenant;
-use candor_domain::event::Event;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::Lease;
-use candor_port_storage::{CommitError, Committed, ExpediteDelivery, StorageError, Version};
+use candor_port_storage::{ChangeSet, CommitError, Committed, ExpediteDelivery, StorageError, Version};
 use candor_tables::flat::{CellReader, Reader, Stored};
 
 use crate::sql::refusal::commit_error;
@@ -25,23 +24,24 @@ const RESET_STREAK: &str =
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 
-/// Queues events for every active subscription that selects them.
+/// Queues the events of a change set for every active subscription that selects them and is not written by it.
 pub(crate) fn fan_out(
     db: &mut Db,
     tenant: Tenant,
-    events: &[Event],
-    lease: Option<Lease>,
+    change: &ChangeSet,
     committed: &mut Committed,
 ) -> Result<(), CommitError> {
-    if events.is_empty() {
+    if change.events.is_empty() {
         return Ok(());
     }
-    let active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
-    for event in events {
+    let mut active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
+    let written = change.written_subscriptions();
+    active.retain(|(webhook, _)| !written.contains(webhook));
+    for event in &change.events {
         let bit = event.kind.bit();
         for (webhook, _) in active.iter().filter(|(_, wanted)| wanted & bit != 0) {
             let job = Job::new(tenant, *webhook, (event.id, event.kind), event.created_at, DeliveryOrigin::Event);
-            add(db, tenant, &job, lease, committed)?;
+            add(db, tenant, &job, change.lease, committed)?;
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(event_is_queued_for_active_subscriptions_to_its_type),
         Case::new(changed_subscription_applies_to_later_events),
+        Case::new(event_of_a_subscription_is_queued_for_the_others),
         Case::new(refused_change_queues_no_delivery),
         Case::new(concurrent_retries_queue_an_event_once),
         Case::new(delivery_is_due_at_the_time_of_its_event),
@@ -97,6 +98,19 @@ async fn changed_subscription_applies_to_later_events(world: CaseContext) {
     let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let events = world.happened(&[UPDATED, CREATED]).await;
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
+}
+
+async fn event_of_a_subscription_is_queued_for_the_others(world: CaseContext) {
+    let (ended, other) = (world.subscriber().await, world.subscriber().await);
+    for (number, active) in (1..).zip([false, true]) {
+        let value = Subscription { active, ..ended.clone() };
+        let event = world.make.event(EventType::WebhookDisabled);
+        let writes = vec![Write::put(&Row::expecting(value, Version(number)))];
+        let change = ChangeSet { events: vec![event.clone()], ..world.make.change(writes) };
+        world.store.commit(world.tenant, change).await.unwrap();
+        let found = Worker::new(&world).oldest(END, MANY).await;
+        assert_eq!(found, [world.delivery_of(&event, &other)], "active: {active}");
+    }
 }
 
 fn announcing(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {

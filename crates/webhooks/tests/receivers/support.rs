@@ -134,7 +134,7 @@ pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16,
 
 pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
     let limit = request.deadline + SLACK;
-    let Attempt { response_status, duration, outcome } = sender.send(request).await;
+    let Attempt { response_status, duration, outcome, .. } = sender.send(request).await;
     assert!(duration < limit, "the attempt took {duration:?}");
     (response_status, outcome)
 }

@@ -43,9 +43,9 @@ impl Engine {
                 None,
             );
         };
-        let Attempt { response_status: status, duration, outcome } = attempt;
+        let Attempt { response_status: status, duration, outcome, retry_after } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
-        let answered = AttemptResponse { status, duration_ms, outcome };
+        let answered = AttemptResponse { status, duration_ms, outcome, retry_after };
         let url = ready.receiver.url.clone();
         let (finished, answer) =
             finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));

@@ -1,38 +1,44 @@
-//! Disables a subscription whose deliveries have failed for too long (§3.4, decision F3).
+//! Disables a subscription whose deliveries have failed for too long, or whose receiver is gone (§3.4, decision
+//! F3).
 
-use candor_domain::webhook::Subscription;
+use candor_domain::webhook::{DisableReason, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::QueueKey;
 
 use crate::context::error::Error;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 
 /// Name of this actor in the audit log.
 const DELIVERIES: &str = "deliveries";
 /// Maximum attempts if concurrent changes of the subscription are committed first.
 const ATTEMPTS: usize = 8;
 
-/// Disables a subscription and notifies the org admins. If this fails, the next failed delivery triggers it
-/// again.
-pub(super) async fn disable(services: &Services, queue: QueueKey) {
+/// Disables a subscription for this reason, notifies the org admins and fires the event. If this fails, the next
+/// failed delivery triggers it again.
+pub(super) async fn disable(services: &Services, queue: QueueKey, why: &DisableReason) {
     let (tenant, webhook) = queue;
-    match try_to(services, queue).await {
+    let cause = match why {
+        DisableReason::Failing => "its deliveries kept failing",
+        DisableReason::Gone { .. } => "its receiver responded with 410",
+    };
+    match try_to(services, queue, why).await {
         Ok(false) => {}
         Ok(true) => {
-            tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: its deliveries kept failing");
+            tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: {cause}");
         }
         Err(error) => {
-            tracing::warn!(organization = %tenant.organization, %webhook, %error, "could not disable a webhook that keeps failing");
+            tracing::warn!(organization = %tenant.organization, %webhook, %error, "cannot disable a webhook, though {cause}");
         }
     }
 }
 
-async fn try_to(services: &Services, (tenant, id): QueueKey) -> Result<bool, Error> {
+async fn try_to(services: &Services, (tenant, id): QueueKey, why: &DisableReason) -> Result<bool, Error> {
     for _ in 0..ATTEMPTS {
         let Some(stored) = services.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
         let at = services.clock.now();
-        let Some(decision) = stored.value.disable(at) else { return Ok(false) };
-        if services.commit_of_system(tenant, DELIVERIES, decision, stored.version, at).await? {
+        let Some(decision) = stored.value.disable(why, at) else { return Ok(false) };
+        let events = services.events(&decision.events, &render(&decision.state.for_events())?, at);
+        if services.commit_of_system(tenant, DELIVERIES, decision, events, stored.version, at).await? {
             return Ok(true);
         }
     }

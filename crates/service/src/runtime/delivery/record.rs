@@ -1,4 +1,4 @@
-//! Records the results of deliveries and disables subscriptions that keep failing.
+//! Records the results of deliveries and disables subscriptions that keep failing or have ended.
 
 use candor_dispatch::RecordRefusal;
 use candor_port_storage::StorageError;
@@ -20,8 +20,8 @@ impl Engine {
                 let completed =
                     self.with_dispatcher(|dispatcher, now| dispatcher.handle_recorded(batch, recorded, now));
                 self.metrics.lost.increment(completed.lost);
-                for queue in completed.failing {
-                    disable(&self.services, queue).await;
+                for (queue, why) in completed.to_disable {
+                    disable(&self.services, queue, &why).await;
                 }
                 return Ok(true);
             }

@@ -136,7 +136,10 @@ fn write(
     let events: Vec<_> = changes.iter().flat_map(|change| &change.events).collect();
     let mut unwanted = 0;
     match subscribers {
-        ExpectedSubscribers::Any => webhooks::fan_out(statement, &events, lease),
+        ExpectedSubscribers::Any => {
+            let written: Vec<_> = changes.iter().flat_map(|change| change.written_subscriptions()).collect();
+            webhooks::fan_out(statement, &events, &written, lease);
+        }
         ExpectedSubscribers::None => unwanted = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
     }
     let changes_subscriptions = changes.iter().any(|change| webhooks::are_changed(change));

@@ -141,9 +141,9 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     }
 }
 
-/// Queues events for every active subscription of the tenant that wants them. For tenants without subscriptions
-/// this costs one index lookup.
-pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Option<Lease>) {
+/// Queues events for every active subscription of the tenant that wants them, except the `written` ones. For tenants
+/// without subscriptions this costs one index lookup.
+pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[WebhookId], lease: Option<Lease>) {
     let (source, [event, kind, at, bit]) = match events {
         [] => return,
         [one] => (String::new(), scalars(statement, one)),
@@ -155,11 +155,18 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], lease: Optio
     // its origin. Layouts that run parts in order need no such condition.
     let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
     let behind: String = before.iter().map(|table| format!(" AND (SELECT count(*) FROM {table}) >= 0")).collect();
+    // Most change sets write no subscription, and their statement stays the same.
+    let others = if written.is_empty() {
+        String::new()
+    } else {
+        let written = statement.sql.ids(written.iter().map(|id| id.to_bytes()));
+        format!(" AND w.id <> ALL({written})")
+    };
     queue(
         statement,
         &format!(
             "SELECT w.tenant_id, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
-             WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{behind}",
+             WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{others}{behind}",
             origin = DeliveryOrigin::Event.word(),
         ),
     );
