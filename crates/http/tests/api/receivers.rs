@@ -37,9 +37,10 @@ impl WebhookTransport for Receivers {
         }
     }
 
-    async fn send(&self, _: WebhookRequest) -> Attempt {
-        let outcome = AttemptOutcome::Acknowledged;
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome, retry_after: None }
+    async fn send(&self, request: WebhookRequest) -> Attempt {
+        let response_status = if request.url.starts_with("https://gone.example/") { 410 } else { 200 };
+        let outcome = AttemptOutcome::from_status(response_status);
+        Attempt { response_status, duration: Duration::ZERO, outcome, retry_after: None }
     }
 }
 

@@ -3,7 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_domain::webhook::FailureReason::{Closed, Connect, Malformed, Redirect, Status, Timeout, TooLarge};
+use candor_domain::time::Timestamp;
+use candor_domain::webhook::FailureReason::{
+    Closed, Connect, Gone, Malformed, Redirect, Status, Timeout, TooLarge,
+};
+use candor_domain::webhook::RetryAfter;
+use candor_port_events::WebhookTransport;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -37,13 +42,14 @@ async fn request_is_a_post_with_the_given_headers_and_body() {
 
 #[tokio::test]
 async fn only_a_2xx_response_acknowledges() {
-    let table: [(&'static [u8], _); 9] = [
+    let table: [(&'static [u8], _); 10] = [
         (OK, acknowledged(200)),
         (b"HTTP/1.1 204 No Content\r\n\r\n", acknowledged(204)),
         (b"HTTP/1.1 299 Whatever\r\ncontent-length: 0\r\n\r\n", acknowledged(299)),
         (b"HTTP/1.0 200 OK\r\n\r\n", acknowledged(200)),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n", acknowledged(202)),
         (b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", failed(400, Status)),
+        (b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n", failed(410, Gone)),
         (b"HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\nbusy", failed(503, Status)),
         (b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", failed(101, Status)),
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", failed(304, Redirect)),
@@ -51,6 +57,29 @@ async fn only_a_2xx_response_acknowledges() {
     for (answer, wanted) in table {
         let receiver = Receiver::answering(answer).await;
         assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{}", String::from_utf8_lossy(answer));
+    }
+}
+
+#[tokio::test]
+async fn retry_after_of_a_response_is_reported_if_valid() {
+    let table: [(&'static [u8], _); 6] = [
+        (b"HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n", Some(RetryAfter::Seconds(120))),
+        (
+            b"HTTP/1.1 429 Busy\r\nRetry-After: 99999999999999999999\r\ncontent-length: 0\r\n\r\n",
+            Some(RetryAfter::Seconds(u64::MAX)),
+        ),
+        (
+            b"HTTP/1.1 503 Busy\r\nretry-after: Sun, 01 Mar 2026 08:15:31 GMT\r\ncontent-length: 0\r\n\r\n",
+            Some(RetryAfter::At(Timestamp::from_millis(1_772_352_931_000))),
+        ),
+        (b"HTTP/1.1 503 Busy\r\nretry-after: -5\r\ncontent-length: 0\r\n\r\n", None),
+        (b"HTTP/1.1 503 Busy\r\nretry-after:\r\ncontent-length: 0\r\n\r\n", None),
+        (b"HTTP/1.1 503 Busy\r\nretry-after: 5\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n", None),
+    ];
+    for (answer, wanted) in table {
+        let receiver = Receiver::answering(answer).await;
+        let attempt = sender().send(post(receiver.url(), AMPLE)).await;
+        assert_eq!(attempt.retry_after, wanted, "{}", String::from_utf8_lossy(answer));
     }
 }
 

@@ -122,6 +122,32 @@ fn a_pause_stops_and_resumes(place: Installation) {
     test.service.stop();
 }
 
+#[test]
+fn gone_receiver_ends_its_subscription_on_sqlite() {
+    a_gone_receiver_ends_its_subscription(Installation::sqlite());
+}
+
+#[test]
+fn gone_receiver_ends_its_subscription_on_postgres() {
+    if let Some(place) = Installation::postgres() {
+        a_gone_receiver_ends_its_subscription(place);
+    }
+}
+
+fn a_gone_receiver_ends_its_subscription(place: Installation) {
+    let mut test = ControlTest::set(place);
+    test.receiver.answers(|arrival| ReceiverResponse::Status(if arrival.path == "/gone" { 410 } else { 200 }));
+    let told = subscribe(&mut test.client, &test.receiver, "/told", &["webhook.disabled"]);
+    let gone = subscribe(&mut test.client, &test.receiver, "/gone", &["*"]);
+    test.observe();
+    let event = test.until(&told.path, 1).pop().unwrap().json();
+    assert_eq!((&event["event"], &event["data"]["id"]), (&json!("webhook.disabled"), &json!(gone.id)));
+    let shown = test.client.get(&format!("/v1/webhooks/{}", gone.id)).unwrap().json();
+    assert_eq!(shown["active"], json!(false), "{shown}");
+    assert_eq!(test.log(&gone)[0]["failure"], json!("gone"));
+    test.service.stop();
+}
+
 /// Returns the number of received requests once all of them are in the log, so that no attempt is in flight.
 fn settled_count(test: &mut ControlTest, subscription: &Subscription) -> usize {
     let mut count = 0;

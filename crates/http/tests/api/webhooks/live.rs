@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
+use candor_service::runtime::delivery::{Engine, Settings};
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
@@ -58,6 +59,24 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
 }
 
+/// Lets a receiver end its subscription. Returns the type of the newest event.
+async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
+    let body = json!({"url": "https://gone.example/", "event_types": ["employee.created"]});
+    let webhook = world.made("/v1/webhooks", body).await;
+    world.employee("grace@example.com").await;
+    let engine = Engine::new(&world.services, Settings::default());
+    engine.run_once().await.unwrap();
+    let shown = world.get(&format!("/v1/webhooks/{webhook}")).await.json();
+    assert_eq!(shown["active"], json!(false), "{shown}");
+    let audited = world.get("/v1/audit-log?limit=1").await.json();
+    assert_eq!(audited["data"][0]["action"], "webhook.disable");
+    let events = world.get("/v1/events?limit=100").await.json();
+    let newest = events["data"].as_array().unwrap().last()?.clone();
+    let data = &newest["data"];
+    assert_eq!((&data["id"], &data["url"]), (&shown["id"], &json!("https://gone.example")));
+    Some(text(&newest, "event"))
+}
+
 #[tokio::test]
 async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let world = TestApi::new().await;
@@ -66,6 +85,7 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
     fired.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
     assert_eq!(test.status, 200);
+    fired.extend(a_receiver_is_gone(&world).await);
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
     assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
 }

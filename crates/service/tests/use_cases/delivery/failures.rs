@@ -128,3 +128,79 @@ async fn concurrent_change_does_not_keep_a_failing_one_active() {
     assert_eq!(desk.subscription(id).await["active"], false);
     assert_eq!(notified(&desk).await.len(), 2);
 }
+
+#[tokio::test]
+async fn retry_waits_as_long_as_the_receiver_requests() {
+    let desk = DeliveryTest::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.hire().await;
+    // The schedule's own delays are 30 seconds, 2 minutes, 10 minutes and 1 hour.
+    for (status, seconds, delay) in [(503, 7, 30), (429, 600, 600), (503, 1_000_000, 86_400), (500, 7_200, 3_600)]
+    {
+        desk.script.answer(URL, FakeResponse::RetryAfter(status, seconds));
+        assert_eq!(desk.run_once().await, 1, "{status}, {seconds}");
+        assert_eq!(desk.run_once_after(delay - 1).await, 0, "{status}, {seconds}");
+        desk.world.clock.advance_seconds(1);
+    }
+    let next = [30, 630, 87_030, 90_630].map(|seconds| json!(NOON.plus_seconds(seconds)));
+    assert_eq!(members(&desk.log(id).await, "next_attempt_at"), next);
+}
+
+#[tokio::test]
+async fn gone_receiver_disables_its_subscription_at_once() {
+    const OTHER: &str = "https://other.example/secret";
+    let (desk, id) = failing(0).await;
+    let (other, _) = desk.subscribe(OTHER).await;
+    for subscription in [id, other] {
+        desk.update(subscription, json!({"event_types": ["*"]})).await;
+    }
+    desk.script.answer(URL, FakeResponse::Status(410));
+    desk.queue(1).await;
+    desk.run_once().await;
+    let shown = desk.subscription(id).await;
+    assert_eq!((&shown["active"], &shown["last_delivery_status"]), (&json!(false), &json!("dropped")));
+    assert_eq!(members(&desk.log(id).await, "failure"), ["gone"]);
+    let told = notified(&desk).await;
+    assert_eq!(members(&told, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
+    assert!(told[0]["body"].as_str().unwrap().contains("410"), "{told:?}");
+    desk.run_once().await;
+    let mut sent = desk.script.take();
+    sent.retain(|sent| sent.body["event"] == "webhook.disabled");
+    let urls: Vec<_> = sent.iter().map(|sent| sent.url.as_str()).collect();
+    assert_eq!(urls, [OTHER], "only the other subscription is told");
+    let data = &sent[0].body["data"];
+    assert_eq!((&data["id"], &data["active"]), (&shown["id"], &json!(false)));
+    assert_eq!(data["url"], "https://receiver.example");
+    assert_eq!(desk.subscription(other).await["active"], true);
+}
+
+#[tokio::test]
+async fn deliveries_of_a_gone_receiver_wait_for_reactivation() {
+    let desk = DeliveryTest::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, FakeResponse::Status(500));
+    desk.queue(3).await;
+    assert_eq!(desk.run_once().await, 3);
+    desk.script.answer(URL, FakeResponse::Status(410));
+    desk.queue(1).await;
+    desk.run_once().await;
+    assert_eq!(desk.subscription(id).await["active"], false);
+    desk.script.take();
+    desk.run_once_after(3_600).await;
+    assert_eq!(desk.script.take().len(), 0);
+    desk.script.answer(URL, FakeResponse::Status(200));
+    desk.update(id, json!({"active": true})).await;
+    desk.run_once().await;
+    assert_eq!(desk.script.take().len(), 4);
+}
+
+#[tokio::test]
+async fn test_of_a_gone_receiver_disables_nothing() {
+    let desk = DeliveryTest::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.script.answer(URL, FakeResponse::Status(410));
+    candor_service::usecases::webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+    assert_eq!(desk.run_once().await, 1);
+    assert_eq!(members(&desk.log(id).await, "failure"), ["gone"]);
+    assert_eq!(desk.subscription(id).await["active"], true);
+}

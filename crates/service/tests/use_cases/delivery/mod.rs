@@ -19,7 +19,7 @@ use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, ReceiverUrl, Schedule, Subscription, Verdict};
+use candor_domain::webhook::{FailureReason, ReceiverUrl, RetryAfter, Schedule, Subscription, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
@@ -38,6 +38,8 @@ use crate::support::{TestServices, body, json as json_of, member, params, proces
 pub(super) enum FakeResponse {
     /// Answers with this status.
     Status(u16),
+    /// Answers with this status and `Retry-After`, in seconds.
+    RetryAfter(u16, u64),
     /// Does not answer within the timeout.
     Silent,
     /// Answers with 200 once the test releases it.
@@ -113,14 +115,20 @@ impl WebhookTransport for Script {
         };
         self.sent.lock().unwrap().push(sent);
         let (response_status, outcome, millis) = match manner {
-            FakeResponse::Status(status) => (status, AttemptOutcome::from_status(status), 3),
+            FakeResponse::Status(status) | FakeResponse::RetryAfter(status, _) => {
+                (status, AttemptOutcome::from_status(status), 3)
+            }
             FakeResponse::Silent => (0, AttemptOutcome::Failed(FailureReason::Timeout), 15_000),
             FakeResponse::Hangs => {
                 drop(self.gate.acquire().await);
                 (200, AttemptOutcome::Acknowledged, 3)
             }
         };
-        Attempt { response_status, duration: Duration::from_millis(millis), outcome }
+        let retry_after = match manner {
+            FakeResponse::RetryAfter(_, seconds) => Some(RetryAfter::Seconds(seconds)),
+            FakeResponse::Status(_) | FakeResponse::Silent | FakeResponse::Hangs => None,
+        };
+        Attempt { response_status, duration: Duration::from_millis(millis), outcome, retry_after }
     }
 }
 
