@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 
 pub use candor_domain::people::invitation::MailFailure;
-pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RetryAfter};
+pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause};
 
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Attempt {
     /// The meaning of the result.
     pub outcome: AttemptOutcome,
     /// The `Retry-After` of the response, if it is valid.
-    pub retry_after: Option<RetryAfter>,
+    pub retry_after: Option<RequestedPause>,
 }
 
 /// A transport for webhooks.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, RetryAfter, Verdict};
+use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, RequestedPause, Verdict};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
 use http::header::{HOST, HeaderName, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Uri};
@@ -126,7 +126,7 @@ impl WebhookTransport for Sender {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
                 let values = answered.response.headers().get_all(RETRY_AFTER).iter();
-                let retry_after = RetryAfter::from_headers(values.map(HeaderValue::as_bytes));
+                let retry_after = RequestedPause::from_headers(values.map(HeaderValue::as_bytes));
                 self.keep(answered);
                 let outcome = AttemptOutcome::from_status(response_status);
                 Attempt { response_status, duration, outcome, retry_after }

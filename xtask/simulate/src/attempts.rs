@@ -6,7 +6,7 @@ use crate::run::{Defect, Life, Run, Step};
 use candor_dispatch::{AttemptEnd, Destination, ReceiverResponse, admit, finish_attempt, store_failed, unsent};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptResponse, RetryAfter};
+use candor_domain::webhook::{AttemptResponse, RequestedPause};
 use candor_port_storage::queue::AttemptResult;
 use std::time::Duration;
 use ulid::Ulid;
@@ -105,8 +105,8 @@ impl Run {
 fn requested_millis(response: AttemptResponse, wall: Timestamp) -> i64 {
     let millis = match response.retry_after {
         None => 0,
-        Some(RetryAfter::Seconds(seconds)) => i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000),
-        Some(RetryAfter::At(at)) => at.millis() - wall.millis(),
+        Some(RequestedPause::Seconds(seconds)) => i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000),
+        Some(RequestedPause::At(at)) => at.millis() - wall.millis(),
     };
     millis.clamp(0, 24 * HOUR)
 }

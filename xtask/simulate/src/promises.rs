@@ -18,8 +18,7 @@ pub(crate) const SKEW_MILLIS: i64 = 500;
 /// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
 /// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
-/// Time within which a subscription gets no further request after a 410 is in the log. Requests on their way and
-/// slow calls of the store are allowed for.
+/// Time after a logged 410 within which requests on their way and slow calls of the store are allowed for.
 const ENDED_WITHIN_MILLIS: i64 = 10_000;
 /// Maximum duration of a lease.
 const LEASE_MILLIS: i64 = 30_000;
@@ -176,14 +175,12 @@ impl Promises {
         let delay = usize::from(attempt).checked_sub(2).and_then(|index| DELAYS.get(index));
         // A due delivery stays due if the clock is set back. After two clock changes the due time is unknown.
         let passed = (wall.millis() - track.ended.wall).max(now - track.ended.at);
-        let own = delay.map_or(0, |delay| delay * 1000 - 2 * SKEW_MILLIS - passed);
-        let requested = delay.map_or(0, |_| track.ended.requested - 2 * SKEW_MILLIS - passed);
-        let early = own.max(requested);
-        let early = if clock_changes > track.ended.clock_changes + 1 { 0 } else { early };
+        let left = |millis: i64| millis - 2 * SKEW_MILLIS - passed;
+        let (own, requested) = delay.map_or((0, 0), |delay| (left(delay * 1000), left(track.ended.requested)));
+        let early = if clock_changes > track.ended.clock_changes + 1 { 0 } else { own.max(requested) };
         let is_requested = track.sooner.is_some_and(|sooner| (sooner..=sooner + 1).contains(&attempt));
         if early > 0 && !is_requested {
-            let time =
-                if own >= requested { "its time in the schedule" } else { "the time that its receiver requested" };
+            let time = if own >= requested { "its time in the schedule" } else { "the requested time" };
             broken = Some(format!("attempt {attempt} starts {early} ms before {time}"));
         }
         if let Some(since) = track.waits_since.take() {
@@ -241,7 +238,7 @@ impl Promises {
     /// Removes the attempts in progress of a killed process.
     pub(crate) fn forget_process(&mut self, process: usize) {
         self.unlogged.remove(&process);
-        // It may have died before it disabled the subscription. The next 410 ends it.
+        // A process may die before it disables the subscription. The next 410 does so.
         self.gone.retain(|_, (_, by)| *by != process);
         self.deliveries.values_mut().for_each(|track| track.in_progress.retain(|(by, _)| *by != process));
     }

@@ -3,7 +3,7 @@
 use crate::plan::{HOUR, MINUTE, SECOND};
 use crate::random::Random;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason, RetryAfter};
+use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason, RequestedPause};
 
 /// Timeout of an attempt.
 const TIMEOUT: i64 = 15 * SECOND;
@@ -67,9 +67,9 @@ impl Receiver {
             Self::Busy { seconds, .. } => {
                 let (seconds, status) = (random.between(seconds / 2, seconds), random.pick(&[429, 503]));
                 let retry_after = if random.chance(500) {
-                    RetryAfter::Seconds(seconds.unsigned_abs())
+                    RequestedPause::Seconds(seconds.unsigned_abs())
                 } else {
-                    RetryAfter::At(wall.plus_seconds(seconds))
+                    RequestedPause::At(wall.plus_seconds(seconds))
                 };
                 let busy = failed(random.between(1, 200), status, FailureReason::Status);
                 AttemptResponse { retry_after: Some(retry_after), ..busy }

@@ -43,7 +43,7 @@ fn attempt_without_a_log_entry_is_found() {
 
 #[test]
 fn attempt_before_the_requested_time_is_found() {
-    finds(Defect::IgnoredRetryAfter, "before the time that its receiver requested");
+    finds(Defect::IgnoredRetryAfter, "before the requested time");
 }
 
 #[test]

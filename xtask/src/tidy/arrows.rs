@@ -50,6 +50,7 @@ fn service() -> Vec<Row> {
             "chrono",
             "crc32fast",
             "csv",
+            "httpdate",
             "ring",
             "schemars",
             "serde",

@@ -842,6 +842,7 @@ class Delivery(TypedDict):
 DeliveryFailure: TypeAlias = Literal[
     "status",
     "redirect",
+    "gone",
     "not_https",
     "forbidden_address",
     "unresolvable",
@@ -1332,6 +1333,7 @@ EventType: TypeAlias = Literal[
     "employee.reactivated",
     "employee.rehired",
     "test.ping",
+    "webhook.disabled",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -2709,6 +2711,36 @@ class WebhookCreate(TypedDict):
     """Description. Null if there is none. At most 200 characters."""
 
 
+class WebhookEvent(TypedDict):
+    """A change of a webhook subscription. Its `url` ends with the host, because the rest may be a secret.
+    The subscription itself does not get the event.
+    """
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: WebhookEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Webhook
+    """The resource after the change, as GET returns it without `expand`."""
+
+
+WebhookEventType: TypeAlias = Literal[
+    "webhook.disabled",
+]
+"""Event types that have this data."""
+
+
 class WebhookReplay(TypedDict):
 
     since: str
@@ -3648,7 +3680,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -3722,4 +3754,11 @@ def is_test_event(event: Event) -> TypeGuard[TestEvent]:
     """Whether the event is one of `test.ping`."""
     return event["event"] in (
         "test.ping",
+    )
+
+
+def is_webhook_event(event: Event) -> TypeGuard[WebhookEvent]:
+    """Whether the event is one of `webhook.disabled`."""
+    return event["event"] in (
+        "webhook.disabled",
     )

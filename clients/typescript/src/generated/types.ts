@@ -644,6 +644,7 @@ export interface Delivery {
 export type DeliveryFailure =
   | "status"
   | "redirect"
+  | "gone"
   | "not_https"
   | "forbidden_address"
   | "unresolvable"
@@ -1028,7 +1029,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1058,7 +1059,8 @@ export type EventType =
   | "employee.deactivated"
   | "employee.reactivated"
   | "employee.rehired"
-  | "test.ping";
+  | "test.ping"
+  | "webhook.disabled";
 
 /** The values of one member before and after a change. */
 export interface FieldChange {
@@ -2136,6 +2138,29 @@ export interface WebhookCreate {
   description?: string | null | undefined;
 }
 
+/**
+ * A change of a webhook subscription. Its `url` ends with the host, because the rest may be a secret. The
+ * subscription itself does not get the event.
+ */
+export interface WebhookEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: WebhookEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. */
+  data: Webhook;
+}
+
+/** Event types that have this data. */
+export type WebhookEventType =
+  | "webhook.disabled";
+
 export interface WebhookReplay {
   /** Time of the oldest event to deliver (inclusive), within the last 30 days. */
   since: string;
@@ -2924,4 +2949,5 @@ export const EVENT_TYPES: readonly EventType[] = [
   "employee.reactivated",
   "employee.rehired",
   "test.ping",
+  "webhook.disabled",
 ];

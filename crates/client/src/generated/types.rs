@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::words::{present, words};
-/// Any JSON value: text, number, flag, null, array or object.
+/// Any JSON value.
 pub use serde_json::Value;
 words! {
     /// Access level of an API key. `admin` permits administrative requests.
@@ -25,7 +25,7 @@ pub struct Actor {
     pub r#type: ActorType,
     /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
-    /// Name of the actor at the time of the action.
+    /// Name of the actor at that time.
     pub name: String,
 }
 
@@ -45,7 +45,7 @@ words! {
 pub struct ApiKey {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Name of the key, for display only. 1 to 80 characters in one line.
+    /// Display name. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -62,7 +62,7 @@ pub struct ApiKey {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -78,7 +78,7 @@ pub struct ApiKey {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyCreate {
-    /// Name of the key, for display only. 1 to 80 characters in one line.
+    /// Display name. 1 to 80 characters in one line.
     pub name: String,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
     /// them.
@@ -112,14 +112,14 @@ impl ApiKeyCreate {
         }
     }
 
-    /// Sets `access_level`: `admin` permits administrative requests.
+    /// Sets `access_level`.
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
         self
     }
 
-    /// Sets `employee_id`: person the key acts for.
+    /// Sets `employee_id`.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(Some(value.into()));
@@ -133,14 +133,14 @@ impl ApiKeyCreate {
         self
     }
 
-    /// Sets `environment`: data set that the key accesses.
+    /// Sets `environment`.
     #[must_use]
     pub fn environment(mut self, value: impl Into<Environment>) -> Self {
         self.environment = Some(value.into());
         self
     }
 
-    /// Sets `expires_at`: expiry time of the key.
+    /// Sets `expires_at`.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -171,7 +171,7 @@ impl ApiKeyRotate {
         Self { overlap_seconds: None }
     }
 
-    /// Sets `overlap_seconds`: seconds during which the previous secret stays valid, at most 604800.
+    /// Sets `overlap_seconds`.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
@@ -223,7 +223,7 @@ pub struct ApiKeyUpdate {
     /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
-    /// Name of the key, for display only. 1 to 80 characters in one line.
+    /// Display name. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -239,7 +239,7 @@ impl ApiKeyUpdate {
         Self { expires_at: None, name: None, scopes: None }
     }
 
-    /// Sets `expires_at`: expiry time of the key.
+    /// Sets `expires_at`.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -253,14 +253,14 @@ impl ApiKeyUpdate {
         self
     }
 
-    /// Sets `name`: name of the key, for display only.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `scopes`: permissions of the key.
+    /// Sets `scopes`.
     #[must_use]
     pub fn scopes(mut self, value: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
         self.scopes = Some(value.into_iter().map(Into::into).collect());
@@ -274,7 +274,7 @@ impl ApiKeyUpdate {
 pub struct ApiKeyWithSecret {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Name of the key, for display only. 1 to 80 characters in one line.
+    /// Display name. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -291,7 +291,7 @@ pub struct ApiKeyWithSecret {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -318,13 +318,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assignment {
-    /// Id of the assignment, with the prefix `asg_`.
+    /// The assignment's id.
     pub id: String,
     /// Person the feedback is about.
     pub employee_id: String,
     /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<String>,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     pub instructions: Option<String>,
@@ -340,7 +340,7 @@ pub struct Assignment {
     pub submissions: Vec<Submission>,
     /// Number of reviewers who have submitted.
     pub submitted_count: i64,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -352,7 +352,7 @@ pub struct Assignment {
 pub struct AssignmentCreate {
     /// Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist.
     pub reviewer_ids: Vec<String>,
@@ -392,7 +392,7 @@ impl AssignmentCreate {
         }
     }
 
-    /// Sets `due_date`: null if there is none.
+    /// Sets `due_date`.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<String>) -> Self {
         self.due_date = Some(Some(value.into()));
@@ -406,7 +406,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `instructions`: instructions for the reviewers, in plain text.
+    /// Sets `instructions`.
     #[must_use]
     pub fn instructions(mut self, value: impl Into<String>) -> Self {
         self.instructions = Some(Some(value.into()));
@@ -420,7 +420,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `requester_id`: person who requests the feedback.
+    /// Sets `requester_id`.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(Some(value.into()));
@@ -434,7 +434,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `required_submissions`: number of submissions that complete the assignment.
+    /// Sets `required_submissions`.
     #[must_use]
     pub fn required_submissions(mut self, value: i64) -> Self {
         self.required_submissions = Some(value);
@@ -456,7 +456,7 @@ pub struct AssignmentEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Assignment,
 }
 
@@ -503,15 +503,15 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attribute {
-    /// Id of the attribute, with the prefix `attr_`.
+    /// The attribute's id.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category, free text. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute.
     pub tone: AttributeTone,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -525,7 +525,7 @@ pub struct Attribute {
 pub struct AttributeCreate {
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category, free text. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute. Default: `neutral`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -539,7 +539,7 @@ impl AttributeCreate {
         Self { name: name.into(), category: category.into(), tone: None }
     }
 
-    /// Sets `tone`: tone of feedback with this attribute.
+    /// Sets `tone`.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -572,7 +572,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeUpdate {
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category, free text. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
@@ -590,21 +590,21 @@ impl AttributeUpdate {
         Self { category: None, name: None, tone: None }
     }
 
-    /// Sets `category`. Category: a free text that groups attributes.
+    /// Sets `category`.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `name`: unique in the organization, compared without case.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `tone`: tone of feedback with this attribute.
+    /// Sets `tone`.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -612,11 +612,11 @@ impl AttributeUpdate {
     }
 }
 
-/// An entry of the audit log. It is written with its change and never altered.
+/// One entry of the audit log; appended together with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// Id of the audit entry, with the prefix `aud_`.
+    /// The entry's id.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -654,9 +654,9 @@ pub struct AuditEntryContext {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntryContextApiKey {
-    /// Id of the key, with the prefix `key_`.
+    /// The key's id.
     pub id: String,
-    /// Name of the key at the time of the action.
+    /// Display name at that time.
     pub name: String,
 }
 
@@ -688,7 +688,7 @@ pub struct Conflict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Connector {
-    /// Id of the connector, with the prefix `con_`.
+    /// The connector's id.
     pub id: String,
     /// Transfer method of the records.
     pub r#type: ConnectorType,
@@ -705,7 +705,7 @@ pub struct Connector {
     pub last_sync_status: Option<ConnectorSyncStatus>,
     /// Reason why rows of the last upload were not applied. Null if all were.
     pub last_sync_message: Option<String>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -732,7 +732,7 @@ impl ConnectorCreate {
         Self { r#type: r#type.into(), hris_source: hris_source.into(), mapped_custom_field_keys: None }
     }
 
-    /// Sets `mapped_custom_field_keys`: keys of custom fields that the HR system manages.
+    /// Sets `mapped_custom_field_keys`.
     #[must_use]
     pub fn mapped_custom_field_keys(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.mapped_custom_field_keys = Some(value.into_iter().map(Into::into).collect());
@@ -756,7 +756,7 @@ impl ConnectorRelease {
         Self { employee_ids: None }
     }
 
-    /// Sets `employee_ids`: people to release, at most 1000.
+    /// Sets `employee_ids`.
     #[must_use]
     pub fn employee_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.employee_ids = Some(value.into_iter().map(Into::into).collect());
@@ -811,9 +811,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// Id of the conversation, with the prefix `cnv_`.
+    /// The conversation's id.
     pub id: String,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<ConversationAbout>,
@@ -821,7 +821,7 @@ pub struct Conversation {
     pub participant_ids: Vec<String>,
     /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<String>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. Messages do not count as changes.
     pub updated_at: String,
@@ -833,9 +833,9 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationAbout {
-    /// Kind of resource that the conversation is about.
+    /// Kind of resource.
     pub r#type: ConversationAboutType,
-    /// Id of the resource that it is about.
+    /// The resource's id.
     pub id: String,
 }
 
@@ -854,7 +854,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreate {
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     pub participant_ids: Vec<String>,
@@ -874,7 +874,7 @@ impl ConversationCreate {
         }
     }
 
-    /// Sets `about`: resource that the conversation is about.
+    /// Sets `about`.
     #[must_use]
     pub fn about(mut self, value: impl Into<ConversationCreateAbout>) -> Self {
         self.about = Some(Some(value.into()));
@@ -893,9 +893,9 @@ impl ConversationCreate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreateAbout {
-    /// Kind of resource that the conversation is about.
+    /// Kind of resource.
     pub r#type: ConversationAboutType,
-    /// Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
+    /// The resource's id. 1 to 40 characters. 422 if the organization has no such resource.
     pub id: String,
 }
 
@@ -926,7 +926,7 @@ pub struct ConversationUpdate {
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participant_ids: Option<Vec<String>>,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -938,14 +938,14 @@ impl ConversationUpdate {
         Self { participant_ids: None, title: None }
     }
 
-    /// Sets `participant_ids`: ids of the participants.
+    /// Sets `participant_ids`.
     #[must_use]
     pub fn participant_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.participant_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `title`: it must not be blank.
+    /// Sets `title`.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -977,12 +977,12 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReport {
-    /// Result of the upload. The four counts and the number of `errors` add up to the number of rows.
+    /// Result of the upload. The five counts add up to the number of rows.
     pub data: CsvReportData,
     /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<CsvReportPlan>>,
-    /// Columns that were ignored because their names are unknown.
+    /// Ignored columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<CsvReportWarning>>,
 }
@@ -1103,6 +1103,7 @@ words! {
     DeliveryFailure {
         Status = "status",
         Redirect = "redirect",
+        Gone = "gone",
         NotHttps = "not_https",
         ForbiddenAddress = "forbidden_address",
         Unresolvable = "unresolvable",
@@ -1158,11 +1159,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Department {
-    /// Id of the department, with the prefix `dep_`.
+    /// The department's id.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 120 characters in one line.
     pub name: String,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1214,7 +1215,7 @@ impl DepartmentUpdate {
         Self { name: None }
     }
 
-    /// Sets `name`: unique in the organization, compared without case.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
@@ -1234,11 +1235,11 @@ pub struct Document {
     pub paths: BTreeMap<String, Value>,
 }
 
-/// Effects that a request would have. Nothing was changed.
+/// Effects that a request would have, found without any change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// Always `true`. Marks the response to a dry run.
+    /// Always true. No other response has it with this value.
     pub dry_run: bool,
     /// Status that the response would have.
     pub status: i64,
@@ -1257,7 +1258,7 @@ pub struct DryRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Employee {
-    /// Id of the person, with the prefix `emp_`.
+    /// The person's id.
     pub id: String,
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
@@ -1265,9 +1266,9 @@ pub struct Employee {
     /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
     /// characters.
     pub external_id: Option<String>,
-    /// First name of the person. 1 to 80 characters.
+    /// First name. 1 to 80 characters.
     pub first_name: String,
-    /// Last name of the person. 1 to 80 characters.
+    /// Last name. 1 to 80 characters.
     pub last_name: String,
     /// Job title. Null if there is none. 1 to 120 characters.
     pub job_title: Option<String>,
@@ -1286,7 +1287,7 @@ pub struct Employee {
     pub is_hris_managed: bool,
     /// HR system that manages this record, or `manual` if there is none.
     pub hris_source: String,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1311,9 +1312,9 @@ pub struct EmployeeCreate {
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
     pub email: String,
-    /// First name of the person. 1 to 80 characters.
+    /// First name. 1 to 80 characters.
     pub first_name: String,
-    /// Last name of the person. 1 to 80 characters.
+    /// Last name. 1 to 80 characters.
     pub last_name: String,
     /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
     /// of up to 1024 characters, a number or a boolean. A key with the value null is ignored.
@@ -1361,7 +1362,7 @@ impl EmployeeCreate {
         }
     }
 
-    /// Sets `custom_fields`: custom data about the person.
+    /// Sets `custom_fields`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1371,7 +1372,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `department_id`: id of the department.
+    /// Sets `department_id`.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1385,7 +1386,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `external_id`: id of the person in another system.
+    /// Sets `external_id`.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1399,7 +1400,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `job_title`: null if there is none.
+    /// Sets `job_title`.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1413,7 +1414,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `manager_id`: id of the manager.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1427,14 +1428,14 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `role`: role of the person in the organization.
+    /// Sets `role`.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
         self
     }
 
-    /// Sets `send_invite`: `true` sends an invitation.
+    /// Sets `send_invite`.
     #[must_use]
     pub fn send_invite(mut self, value: bool) -> Self {
         self.send_invite = Some(value);
@@ -1456,7 +1457,7 @@ pub struct EmployeeEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Employee,
 }
 
@@ -1499,7 +1500,7 @@ pub struct EmployeeObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+    /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -1508,8 +1509,7 @@ pub struct EmployeeObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
-    /// for an org admin. Default: `employee`.
+    /// Scope of the goal. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<EmployeeObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -1537,7 +1537,7 @@ impl EmployeeObjectiveCreate {
         }
     }
 
-    /// Sets `description`: description in plain text.
+    /// Sets `description`.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -1551,14 +1551,14 @@ impl EmployeeObjectiveCreate {
         self
     }
 
-    /// Sets `scope`: scope of the goal.
+    /// Sets `scope`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<EmployeeObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`: status of the objective.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -1599,7 +1599,7 @@ impl EmployeeRehire {
         Self { custom_fields: None, department_id: None, manager_id: None }
     }
 
-    /// Sets `custom_fields`: custom data about the person.
+    /// Sets `custom_fields`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1609,7 +1609,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `department_id`: id of the department.
+    /// Sets `department_id`.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1623,7 +1623,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `manager_id`: id of the manager.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1690,13 +1690,13 @@ pub struct EmployeeUpdate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// First name of the person. 1 to 80 characters.
+    /// First name. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name: Option<String>,
     /// Job title. Null if there is none. 1 to 120 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub job_title: Option<Option<String>>,
-    /// Last name of the person. 1 to 80 characters.
+    /// Last name. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
     /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
@@ -1725,7 +1725,7 @@ impl EmployeeUpdate {
         }
     }
 
-    /// Sets `custom_fields`: custom data about the person.
+    /// Sets `custom_fields`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1735,7 +1735,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `department_id`: id of the department.
+    /// Sets `department_id`.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1749,14 +1749,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `email`: e-mail address as given.
+    /// Sets `email`.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `external_id`: id of the person in another system.
+    /// Sets `external_id`.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1770,14 +1770,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `first_name`: first name of the person.
+    /// Sets `first_name`.
     #[must_use]
     pub fn first_name(mut self, value: impl Into<String>) -> Self {
         self.first_name = Some(value.into());
         self
     }
 
-    /// Sets `job_title`: null if there is none.
+    /// Sets `job_title`.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1791,14 +1791,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `last_name`: last name of the person.
+    /// Sets `last_name`.
     #[must_use]
     pub fn last_name(mut self, value: impl Into<String>) -> Self {
         self.last_name = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`: id of the manager.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1812,7 +1812,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `role`: role of the person in the organization.
+    /// Sets `role`.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
@@ -1852,19 +1852,19 @@ words! {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ErrorDetail {
-    /// A value with the members of [`FieldProblem`].
+    /// See [`FieldProblem`].
     FieldProblem(Box<FieldProblem>),
-    /// A value with the members of [`MissingScope`].
+    /// See [`MissingScope`].
     MissingScope(Box<MissingScope>),
-    /// A value with the members of [`MissingAccessLevel`].
+    /// See [`MissingAccessLevel`].
     MissingAccessLevel(Box<MissingAccessLevel>),
-    /// A value with the members of [`RefusedEnvironment`].
+    /// See [`RefusedEnvironment`].
     RefusedEnvironment(Box<RefusedEnvironment>),
-    /// A value with the members of [`Conflict`].
+    /// See [`Conflict`].
     Conflict(Box<Conflict>),
-    /// A value with the members of [`IdempotencyConflict`].
+    /// See [`IdempotencyConflict`].
     IdempotencyConflict(Box<IdempotencyConflict>),
-    /// A value with the members of [`RateLimit`].
+    /// See [`RateLimit`].
     RateLimit(Box<RateLimit>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -1889,7 +1889,7 @@ pub struct ErrorResponseError {
     /// Id of the request, as in `X-Request-Id`.
     pub request_id: String,
     /// One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most
-    /// 100 field problems are listed; a last entry has the number of all others.
+    /// 100 field problems are listed. One more entry has the number of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ErrorDetail>>,
 }
@@ -1899,21 +1899,23 @@ pub struct ErrorResponseError {
 #[serde(untagged, try_from = "Value")]
 #[non_exhaustive]
 pub enum Event {
-    /// An event with the members of [`ObservationEvent`].
+    /// See [`ObservationEvent`].
     Observation(Box<ObservationEvent>),
-    /// An event with the members of [`SummaryEvent`].
+    /// See [`SummaryEvent`].
     Summary(Box<SummaryEvent>),
-    /// An event with the members of [`MessageEvent`].
+    /// See [`MessageEvent`].
     Message(Box<MessageEvent>),
-    /// An event with the members of [`ObjectiveEvent`].
+    /// See [`ObjectiveEvent`].
     Objective(Box<ObjectiveEvent>),
-    /// An event with the members of [`AssignmentEvent`].
+    /// See [`AssignmentEvent`].
     Assignment(Box<AssignmentEvent>),
-    /// An event with the members of [`EmployeeEvent`].
+    /// See [`EmployeeEvent`].
     Employee(Box<EmployeeEvent>),
-    /// An event with the members of [`TestEvent`].
+    /// See [`TestEvent`].
     Test(Box<TestEvent>),
-    /// An event with the members of [`OtherEvent`].
+    /// See [`WebhookEvent`].
+    Webhook(Box<WebhookEvent>),
+    /// See [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
 
@@ -1929,6 +1931,7 @@ impl Event {
             Self::Assignment(event) => &event.id,
             Self::Employee(event) => &event.id,
             Self::Test(event) => &event.id,
+            Self::Webhook(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -1944,6 +1947,7 @@ impl Event {
             Self::Assignment(event) => &event.created_at,
             Self::Employee(event) => &event.created_at,
             Self::Test(event) => &event.created_at,
+            Self::Webhook(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -1959,6 +1963,7 @@ impl Event {
             Self::Assignment(event) => &event.organization_id,
             Self::Employee(event) => &event.organization_id,
             Self::Test(event) => &event.organization_id,
+            Self::Webhook(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -1974,6 +1979,7 @@ impl Event {
             Self::Assignment(event) => event.event.as_str(),
             Self::Employee(event) => event.event.as_str(),
             Self::Test(event) => event.event.as_str(),
+            Self::Webhook(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2008,6 +2014,7 @@ impl TryFrom<Value> for Event {
             | "employee.reactivated"
             | "employee.rehired" => serde_json::from_value(value.clone()).map(Self::Employee),
             "test.ping" => serde_json::from_value(value.clone()).map(Self::Test),
+            "webhook.disabled" => serde_json::from_value(value.clone()).map(Self::Webhook),
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2044,6 +2051,7 @@ words! {
         EmployeeReactivated = "employee.reactivated",
         EmployeeRehired = "employee.rehired",
         TestPing = "test.ping",
+        WebhookDisabled = "webhook.disabled",
     }
 }
 
@@ -2058,9 +2066,8 @@ pub struct FieldChange {
 }
 
 words! {
-    /// Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
-    /// `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
-    /// have status 400.
+    /// Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
+    /// status 422.
     FieldErrorCode {
         Required = "required",
         TooShort = "too_short",
@@ -2109,11 +2116,11 @@ pub struct Highlight {
     pub ranges: Vec<Vec<i64>>,
 }
 
-/// An entry of the audit log. It is written with its change and never altered.
+/// One entry of the audit log; appended together with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// Id of the audit entry, with the prefix `aud_`.
+    /// The entry's id.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -2139,13 +2146,13 @@ pub struct IdempotencyConflict {
     pub idempotency_key: String,
 }
 
-/// An invitation of a person, without its token.
+/// The JSON form of an invitation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Invitation {
-    /// Id of the invitation, with the prefix `inv_`.
+    /// The invitation's id.
     pub id: String,
-    /// Id of the invited person.
+    /// Invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2180,7 +2187,7 @@ impl InvitationAccept {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationAccepted {
-    /// Id of the person who accepted the invitation.
+    /// Person who accepted.
     pub employee_id: String,
     /// Organization of the person.
     pub organization_id: String,
@@ -2188,13 +2195,13 @@ pub struct InvitationAccepted {
     pub status: EmployeeStatus,
 }
 
-/// State of the mail that contains an invitation.
+/// The JSON form of a mail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationMail {
     /// Status of the mail.
     pub status: MailStatus,
-    /// Number of attempts to send the mail.
+    /// Number of attempts.
     pub attempts: i64,
     /// Time of the last attempt. Null if there was none.
     pub last_attempt_at: Option<String>,
@@ -2204,13 +2211,13 @@ pub struct InvitationMail {
     pub failure: Option<MailFailure>,
 }
 
-/// A new invitation, with its link if no mail is sent.
+/// A new invitation, as its response shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationSent {
-    /// Id of the invitation, with the prefix `inv_`.
+    /// The invitation's id.
     pub id: String,
-    /// Id of the invited person.
+    /// Invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2275,7 +2282,7 @@ pub struct ManagerObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+    /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -2284,8 +2291,7 @@ pub struct ManagerObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
-    /// for an org admin. Default: `manager`.
+    /// Scope of the goal. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ManagerObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -2313,7 +2319,7 @@ impl ManagerObjectiveCreate {
         }
     }
 
-    /// Sets `description`: description in plain text.
+    /// Sets `description`.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2327,14 +2333,14 @@ impl ManagerObjectiveCreate {
         self
     }
 
-    /// Sets `scope`: scope of the goal.
+    /// Sets `scope`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ManagerObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`: status of the objective.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -2393,7 +2399,7 @@ pub struct MeQuotas {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Id of the message, with the prefix `msg_`.
+    /// The message's id.
     pub id: String,
     /// Conversation of the message.
     pub conversation_id: String,
@@ -2424,7 +2430,7 @@ impl MessageCreate {
         Self { body: body.into(), author_id: None }
     }
 
-    /// Sets `author_id`: author of the message.
+    /// Sets `author_id`.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
@@ -2446,7 +2452,7 @@ pub struct MessageEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Message,
 }
 
@@ -2485,7 +2491,7 @@ pub struct MissingScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notification {
-    /// Id of the notification, with the prefix `ntf_`.
+    /// The notification's id.
     pub id: String,
     /// Recipient of the notification.
     pub recipient_id: String,
@@ -2557,7 +2563,7 @@ impl NotificationsReadAll {
         Self { recipient_id: None }
     }
 
-    /// Sets `recipient_id`: recipient of the notifications.
+    /// Sets `recipient_id`.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
@@ -2569,14 +2575,13 @@ impl NotificationsReadAll {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Objective {
-    /// Id of the objective, with the prefix `obj_`.
+    /// The objective's id.
     pub id: String,
-    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
-    /// for an org admin.
+    /// Scope of the goal.
     pub scope: ObjectiveScope,
     /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: String,
-    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+    /// Title: the goal in text that is not blank. 1 to 200 characters.
     pub title: String,
     /// Description in plain text. Null if there is none. At most 4000 characters.
     pub description: Option<String>,
@@ -2589,7 +2594,7 @@ pub struct Objective {
     /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
     /// the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2623,7 +2628,7 @@ impl ObjectiveApprove {
         Self { comment: None }
     }
 
-    /// Sets `comment`: comment, shown in the history and to the owner.
+    /// Sets `comment`.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -2654,7 +2659,7 @@ impl ObjectiveComplete {
         Self { outcome: None }
     }
 
-    /// Sets `outcome`: outcome, shown in the history.
+    /// Sets `outcome`.
     #[must_use]
     pub fn outcome(mut self, value: impl Into<String>) -> Self {
         self.outcome = Some(Some(value.into()));
@@ -2683,7 +2688,7 @@ pub struct ObjectiveEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Objective,
 }
 
@@ -2730,7 +2735,7 @@ impl ObjectiveMiss {
         Self { reason: None }
     }
 
-    /// Sets `reason`: reason, shown in the history.
+    /// Sets `reason`.
     #[must_use]
     pub fn reason(mut self, value: impl Into<String>) -> Self {
         self.reason = Some(Some(value.into()));
@@ -2824,7 +2829,7 @@ pub struct ObjectiveUpdate {
     /// others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveStatus>,
-    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+    /// Title: the goal in text that is not blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -2836,7 +2841,7 @@ impl ObjectiveUpdate {
         Self { description: None, period_end: None, period_start: None, status: None, title: None }
     }
 
-    /// Sets `description`: description in plain text.
+    /// Sets `description`.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2850,28 +2855,28 @@ impl ObjectiveUpdate {
         self
     }
 
-    /// Sets `period_end`: last day of the period.
+    /// Sets `period_end`.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `period_start`: first day of the period.
+    /// Sets `period_start`.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `status`: status of the objective.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveStatus>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `title`. Title: the goal in a few words.
+    /// Sets `title`.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -2883,7 +2888,7 @@ impl ObjectiveUpdate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// Id of the observation, with the prefix `obs_`.
+    /// The observation's id.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
@@ -2901,10 +2906,10 @@ pub struct Observation {
     pub attribute_ids: Vec<String>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: String,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    /// person, the author and the requester of its assignment see it.
     pub visibility: ObservationVisibility,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2944,8 +2949,8 @@ pub struct ObservationCreate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    /// person, the author and the requester of its assignment see it. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -2971,14 +2976,14 @@ impl ObservationCreate {
         }
     }
 
-    /// Sets `attribute_ids`: ids of the attributes.
+    /// Sets `attribute_ids`.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `author_id`: author of the observation.
+    /// Sets `author_id`.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -2992,7 +2997,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `impact`: impact of the observed behaviour, in plain text.
+    /// Sets `impact`.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3006,7 +3011,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `observation_date`: day of the observed behaviour.
+    /// Sets `observation_date`.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3020,7 +3025,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `recommended_action`: recommended action, in plain text.
+    /// Sets `recommended_action`.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3034,7 +3039,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3056,7 +3061,7 @@ pub struct ObservationEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Observation,
 }
 
@@ -3114,8 +3119,8 @@ pub struct ObservationUpdate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    /// person, the author and the requester of its assignment see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3127,14 +3132,14 @@ impl ObservationUpdate {
         Self { attribute_ids: None, impact: None, observation: None, recommended_action: None, visibility: None }
     }
 
-    /// Sets `attribute_ids`: ids of the attributes.
+    /// Sets `attribute_ids`.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`: impact of the observed behaviour, in plain text.
+    /// Sets `impact`.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3148,14 +3153,14 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `observation`: observed behaviour, in plain text that is not blank.
+    /// Sets `observation`.
     #[must_use]
     pub fn observation(mut self, value: impl Into<String>) -> Self {
         self.observation = Some(value.into());
         self
     }
 
-    /// Sets `recommended_action`: recommended action, in plain text.
+    /// Sets `recommended_action`.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3169,7 +3174,7 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3178,27 +3183,27 @@ impl ObservationUpdate {
 }
 
 words! {
-    /// Visibility of an observation. With `person`, the person it is about also sees it. With `managers`,
-    /// only the managers above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
+    /// managers of that person, the author and the requester of its assignment see it.
     ObservationVisibility {
         Person = "person",
         Managers = "managers",
     }
 }
 
-/// An organization with its settings.
+/// The owner of a data set, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Organization {
-    /// Id of the organization, with the prefix `org_`.
+    /// The organization's id.
     pub id: String,
-    /// Name of the organization, for display. 1 to 120 characters in one line.
+    /// The organization's name. 1 to 120 characters in one line.
     pub name: String,
     /// Review of objectives before approval.
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3208,7 +3213,7 @@ pub struct Organization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OrganizationUpdate {
-    /// Name of the organization, for display. 1 to 120 characters in one line.
+    /// The organization's name. 1 to 120 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Review of objectives before approval.
@@ -3226,21 +3231,21 @@ impl OrganizationUpdate {
         Self { name: None, objective_review: None, summary_review: None }
     }
 
-    /// Sets `name`: name of the organization, for display.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `objective_review`: review of objectives before approval.
+    /// Sets `objective_review`.
     #[must_use]
     pub fn objective_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.objective_review = Some(value.into());
         self
     }
 
-    /// Sets `summary_review`: review of summaries before approval.
+    /// Sets `summary_review`.
     #[must_use]
     pub fn summary_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.summary_review = Some(value.into());
@@ -3262,7 +3267,7 @@ pub struct OtherEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: BTreeMap<String, Value>,
 }
 
@@ -3307,8 +3312,8 @@ pub struct RefusedEnvironment {
 }
 
 words! {
-    /// Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every
-    /// event of the time range.
+    /// Selection of events: `failed` for events without acknowledgement, `all` also for events without any
+    /// attempt.
     ReplaySelection {
         Failed = "failed",
         All = "all",
@@ -3316,8 +3321,7 @@ words! {
 }
 
 words! {
-    /// Review before approval. `required`: only what was submitted can be approved. `disabled`: submission
-    /// and its rejection are refused with 409.
+    /// Review before approval: optional, required or disabled.
     ReviewMode {
         Optional = "optional",
         Required = "required",
@@ -3338,9 +3342,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchHit {
-    /// Kind of resource that was found.
+    /// Kind of resource.
     pub r#type: SearchHitType,
-    /// Id of the resource that was found.
+    /// The resource's id.
     pub id: String,
     /// Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a
     /// word.
@@ -3356,13 +3360,13 @@ pub struct SearchHit {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum SearchHitResource {
-    /// A value with the members of [`Observation`].
+    /// See [`Observation`].
     Observation(Box<Observation>),
-    /// A value with the members of [`Objective`].
+    /// See [`Objective`].
     Objective(Box<Objective>),
-    /// A value with the members of [`Employee`].
+    /// See [`Employee`].
     Employee(Box<Employee>),
-    /// A value with the members of [`Summary`].
+    /// See [`Summary`].
     Summary(Box<Summary>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -3421,7 +3425,7 @@ impl SubmissionCreate {
         Self { observations: observations.into_iter().map(Into::into).collect(), reviewer_id: None }
     }
 
-    /// Sets `reviewer_id`: reviewer who submits.
+    /// Sets `reviewer_id`.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
@@ -3449,8 +3453,8 @@ pub struct SubmissionCreateObservation {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
+    /// person, the author and the requester of its assignment see it. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3470,14 +3474,14 @@ impl SubmissionCreateObservation {
         }
     }
 
-    /// Sets `attribute_ids`: ids of the attributes.
+    /// Sets `attribute_ids`.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`: impact of the observed behaviour, in plain text.
+    /// Sets `impact`.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3491,7 +3495,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `observation_date`: day of the observed behaviour.
+    /// Sets `observation_date`.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3505,7 +3509,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `recommended_action`: recommended action, in plain text.
+    /// Sets `recommended_action`.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3519,7 +3523,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3539,13 +3543,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Id of the summary, with the prefix `sum_`.
+    /// The summary's id.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Text of the summary, in plain text. At most 20000 characters.
     pub body: String,
@@ -3570,7 +3574,7 @@ pub struct Summary {
     pub shared_at: Option<String>,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3594,7 +3598,7 @@ pub struct Summary {
 pub struct SummaryCreate {
     /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     pub title: String,
     /// Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
     /// resource. A key that acts for a person writes as that person: 403 for another person and for null.
@@ -3637,7 +3641,7 @@ impl SummaryCreate {
         }
     }
 
-    /// Sets `author_id`: author of the summary.
+    /// Sets `author_id`.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -3651,28 +3655,28 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `body`: text of the summary, in plain text.
+    /// Sets `body`.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`: ids of the included objectives.
+    /// Sets `included_objective_ids`.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`: ids of the included observations.
+    /// Sets `included_observation_ids`.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`: last day of the period.
+    /// Sets `period_end`.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3686,7 +3690,7 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `period_start`: first day of the period.
+    /// Sets `period_start`.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3715,7 +3719,7 @@ pub struct SummaryEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: Summary,
 }
 
@@ -3761,14 +3765,14 @@ impl SummaryFeedback {
         Self { acknowledged: None, comment: None }
     }
 
-    /// Sets `acknowledged`: `true` if the employee has acknowledged the summary.
+    /// Sets `acknowledged`.
     #[must_use]
     pub fn acknowledged(mut self, value: bool) -> Self {
         self.acknowledged = Some(value);
         self
     }
 
-    /// Sets `comment`: comment of the employee.
+    /// Sets `comment`.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -3855,7 +3859,7 @@ pub struct SummaryUpdate {
     /// or neither.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Option<String>>,
-    /// Title. It must not be blank. 1 to 200 characters.
+    /// Title that is not blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -3874,28 +3878,28 @@ impl SummaryUpdate {
         }
     }
 
-    /// Sets `body`: text of the summary, in plain text.
+    /// Sets `body`.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`: ids of the included objectives.
+    /// Sets `included_objective_ids`.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`: ids of the included observations.
+    /// Sets `included_observation_ids`.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`: last day of the period.
+    /// Sets `period_end`.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3909,7 +3913,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `period_start`: first day of the period.
+    /// Sets `period_start`.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3923,7 +3927,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `title`: it must not be blank.
+    /// Sets `title`.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -3937,7 +3941,7 @@ impl SummaryUpdate {
 pub struct Target {
     /// Kind of resource, for example `observation`.
     pub r#type: String,
-    /// Id of the changed resource.
+    /// The resource's id.
     pub id: String,
 }
 
@@ -3965,7 +3969,7 @@ pub struct TestEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    /// The resource after the change, as GET returns it without `expand`.
     pub data: TestMessage,
 }
 
@@ -3988,7 +3992,7 @@ pub struct TestMessage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// Id of the subscription, with the prefix `whk_`.
+    /// The subscription's id.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4002,7 +4006,7 @@ pub struct Webhook {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4030,7 +4034,7 @@ impl WebhookCreate {
         Self { url: url.into(), event_types: event_types.into_iter().map(Into::into).collect(), description: None }
     }
 
-    /// Sets `description`: null if there is none.
+    /// Sets `description`.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4045,6 +4049,32 @@ impl WebhookCreate {
     }
 }
 
+/// A change of a webhook subscription. Its `url` ends with the host, because the rest may be a secret. The
+/// subscription itself does not get the event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: WebhookEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`.
+    pub data: Webhook,
+}
+
+words! {
+    /// Event types that have this data.
+    WebhookEventType {
+        WebhookDisabled = "webhook.disabled",
+    }
+}
+
 /// Part of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4055,7 +4085,7 @@ pub struct WebhookReplay {
     /// entries.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Option<Vec<EventTopic>>>,
-    /// `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
+    /// `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
     /// Default: `failed`.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub only: Option<Option<ReplaySelection>>,
@@ -4071,7 +4101,7 @@ impl WebhookReplay {
         Self { since: since.into(), event_types: None, only: None, until: None }
     }
 
-    /// Sets `event_types`: event types to deliver, if the subscription has them.
+    /// Sets `event_types`.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(Some(value.into_iter().map(Into::into).collect()));
@@ -4085,7 +4115,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `only`. `failed`: events that were attempted and never acknowledged.
+    /// Sets `only`.
     #[must_use]
     pub fn only(mut self, value: impl Into<ReplaySelection>) -> Self {
         self.only = Some(Some(value.into()));
@@ -4099,7 +4129,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `until`: end of the time range (exclusive).
+    /// Sets `until`.
     #[must_use]
     pub fn until(mut self, value: impl Into<String>) -> Self {
         self.until = Some(Some(value.into()));
@@ -4176,14 +4206,14 @@ impl WebhookUpdate {
         }
     }
 
-    /// Sets `active`: `true` if events are delivered.
+    /// Sets `active`.
     #[must_use]
     pub fn active(mut self, value: bool) -> Self {
         self.active = Some(value);
         self
     }
 
-    /// Sets `description`: null if there is none.
+    /// Sets `description`.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4197,28 +4227,28 @@ impl WebhookUpdate {
         self
     }
 
-    /// Sets `event_types`: subscribed event types.
+    /// Sets `event_types`.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `overlap_seconds`: seconds after which all previous secrets stop signing; 0 ends them at once.
+    /// Sets `overlap_seconds`.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
         self
     }
 
-    /// Sets `rotate_secret`: `true` creates a new secret.
+    /// Sets `rotate_secret`.
     #[must_use]
     pub fn rotate_secret(mut self, value: bool) -> Self {
         self.rotate_secret = Some(value);
         self
     }
 
-    /// Sets `url`: URL of the receiver, with https.
+    /// Sets `url`.
     #[must_use]
     pub fn url(mut self, value: impl Into<String>) -> Self {
         self.url = Some(value.into());
@@ -4226,11 +4256,11 @@ impl WebhookUpdate {
     }
 }
 
-/// A webhook subscription. It has its secret only if the request rotated it.
+/// A webhook subscription with its secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdated {
-    /// Id of the subscription, with the prefix `whk_`.
+    /// The subscription's id.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4244,7 +4274,7 @@ pub struct WebhookUpdated {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4257,7 +4287,7 @@ pub struct WebhookUpdated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookWithSecret {
-    /// Id of the subscription, with the prefix `whk_`.
+    /// The subscription's id.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4271,7 +4301,7 @@ pub struct WebhookWithSecret {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Time of creation, which never changes.
+    /// Creation time.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4298,14 +4328,14 @@ impl Range {
         Self { gte: None, lte: None }
     }
 
-    /// Sets `gte`: the least value that matches.
+    /// Sets `gte`.
     #[must_use]
     pub fn gte(mut self, value: impl Into<String>) -> Self {
         self.gte = Some(value.into());
         self
     }
 
-    /// Sets `lte`: the greatest value that matches.
+    /// Sets `lte`.
     #[must_use]
     pub fn lte(mut self, value: impl Into<String>) -> Self {
         self.lte = Some(value.into());
@@ -4313,11 +4343,11 @@ impl Range {
     }
 }
 
-/// Filters of the operation `ListApiKeys`.
+/// Filters of `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysFilter {
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4329,7 +4359,7 @@ impl ListApiKeysFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4337,7 +4367,7 @@ impl ListApiKeysFilter {
     }
 }
 
-/// Query of the operation `ListApiKeys`.
+/// Query of `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysQuery {
@@ -4363,29 +4393,28 @@ impl ListApiKeysQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListApiKeysFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ApiKeySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4393,7 +4422,7 @@ impl ListApiKeysQuery {
     }
 }
 
-/// Filters of the operation `ListAssignments`.
+/// Filters of `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsFilter {
@@ -4410,10 +4439,10 @@ pub struct ListAssignmentsFilter {
     /// of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<AssignmentStatusFilter>>,
-    /// Bounds of `due_date`, both inclusive.
+    /// Condition on `due_date`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<Range>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4432,42 +4461,42 @@ impl ListAssignmentsFilter {
         }
     }
 
-    /// Sets `employee_id`: only entries about this person.
+    /// Sets `employee_id`.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `reviewer_id`: only assignments with this reviewer.
+    /// Sets `reviewer_id`.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
         self
     }
 
-    /// Sets `requester_id`: only assignments with this requester.
+    /// Sets `requester_id`.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(value.into());
         self
     }
 
-    /// Sets `status`: only assignments with this status.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<AssignmentStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `due_date`: bounds of `due_date`, both inclusive.
+    /// Sets `due_date`.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<Range>) -> Self {
         self.due_date = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4475,7 +4504,7 @@ impl ListAssignmentsFilter {
     }
 }
 
-/// Query of the operation `ListAssignments`.
+/// Query of `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsQuery {
@@ -4501,29 +4530,28 @@ impl ListAssignmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAssignmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AssignmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4531,7 +4559,7 @@ impl ListAssignmentsQuery {
     }
 }
 
-/// Filters of the operation `ListAttributes`.
+/// Filters of `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesFilter {
@@ -4547,7 +4575,7 @@ pub struct ListAttributesFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4559,35 +4587,35 @@ impl ListAttributesFilter {
         Self { name: None, category: None, tone: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`: only the attribute with this name.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `category`: only attributes in this category.
+    /// Sets `category`.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `tone`: only attributes with this tone.
+    /// Sets `tone`.
     #[must_use]
     pub fn tone(mut self, value: impl IntoIterator<Item = impl Into<AttributeTone>>) -> Self {
         self.tone = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
+    /// Sets `archived`.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4595,7 +4623,7 @@ impl ListAttributesFilter {
     }
 }
 
-/// Query of the operation `ListAttributes`.
+/// Query of `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesQuery {
@@ -4621,29 +4649,28 @@ impl ListAttributesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAttributesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AttributeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4651,7 +4678,7 @@ impl ListAttributesQuery {
     }
 }
 
-/// Filters of the operation `ListAuditLog`.
+/// Filters of `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogFilter {
@@ -4665,7 +4692,7 @@ pub struct ListAuditLogFilter {
     /// repeated up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Vec<String>>,
-    /// Bounds of `occurred_at`, both inclusive.
+    /// Condition on `occurred_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occurred_at: Option<Range>,
 }
@@ -4677,28 +4704,28 @@ impl ListAuditLogFilter {
         Self { target_id: None, actor_id: None, action: None, occurred_at: None }
     }
 
-    /// Sets `target_id`: only entries about the resource with this id.
+    /// Sets `target_id`.
     #[must_use]
     pub fn target_id(mut self, value: impl Into<String>) -> Self {
         self.target_id = Some(value.into());
         self
     }
 
-    /// Sets `actor_id`: only entries of the actor with this id.
+    /// Sets `actor_id`.
     #[must_use]
     pub fn actor_id(mut self, value: impl Into<String>) -> Self {
         self.actor_id = Some(value.into());
         self
     }
 
-    /// Sets `action`: only entries with this action, for example `observation.archive`.
+    /// Sets `action`.
     #[must_use]
     pub fn action(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.action = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `occurred_at`: bounds of `occurred_at`, both inclusive.
+    /// Sets `occurred_at`.
     #[must_use]
     pub fn occurred_at(mut self, value: impl Into<Range>) -> Self {
         self.occurred_at = Some(value.into());
@@ -4706,7 +4733,7 @@ impl ListAuditLogFilter {
     }
 }
 
-/// Query of the operation `ListAuditLog`.
+/// Query of `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogQuery {
@@ -4733,29 +4760,28 @@ impl ListAuditLogQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAuditLogFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4763,11 +4789,11 @@ impl ListAuditLogQuery {
     }
 }
 
-/// Filters of the operation `ListConnectors`.
+/// Filters of `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsFilter {
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4779,7 +4805,7 @@ impl ListConnectorsFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4787,7 +4813,7 @@ impl ListConnectorsFilter {
     }
 }
 
-/// Query of the operation `ListConnectors`.
+/// Query of `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsQuery {
@@ -4813,29 +4839,28 @@ impl ListConnectorsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConnectorsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConnectorSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4843,7 +4868,7 @@ impl ListConnectorsQuery {
     }
 }
 
-/// Filters of the operation `ListConversations`.
+/// Filters of `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsFilter {
@@ -4856,7 +4881,7 @@ pub struct ListConversationsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4868,28 +4893,28 @@ impl ListConversationsFilter {
         Self { participant_id: None, about_id: None, archived: None, updated_at: None }
     }
 
-    /// Sets `participant_id`: only conversations with this participant.
+    /// Sets `participant_id`.
     #[must_use]
     pub fn participant_id(mut self, value: impl Into<String>) -> Self {
         self.participant_id = Some(value.into());
         self
     }
 
-    /// Sets `about_id`: only conversations about the resource with this id.
+    /// Sets `about_id`.
     #[must_use]
     pub fn about_id(mut self, value: impl Into<String>) -> Self {
         self.about_id = Some(value.into());
         self
     }
 
-    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
+    /// Sets `archived`.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4897,7 +4922,7 @@ impl ListConversationsFilter {
     }
 }
 
-/// Query of the operation `ListConversations`.
+/// Query of `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsQuery {
@@ -4924,29 +4949,28 @@ impl ListConversationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConversationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConversationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4954,14 +4978,14 @@ impl ListConversationsQuery {
     }
 }
 
-/// Filters of the operation `ListMessages`.
+/// Filters of `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesFilter {
     /// Only entries by this author. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_id: Option<String>,
-    /// Bounds of `created_at`, both inclusive.
+    /// Condition on `created_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -4973,14 +4997,14 @@ impl ListMessagesFilter {
         Self { author_id: None, created_at: None }
     }
 
-    /// Sets `author_id`: only entries by this author.
+    /// Sets `author_id`.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `created_at`: bounds of `created_at`, both inclusive.
+    /// Sets `created_at`.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -4988,7 +5012,7 @@ impl ListMessagesFilter {
     }
 }
 
-/// Query of the operation `ListMessages`.
+/// Query of `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesQuery {
@@ -5014,29 +5038,28 @@ impl ListMessagesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListMessagesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<MessageSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5044,7 +5067,7 @@ impl ListMessagesQuery {
     }
 }
 
-/// Filters of the operation `ListDepartments`.
+/// Filters of `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsFilter {
@@ -5054,7 +5077,7 @@ pub struct ListDepartmentsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5066,21 +5089,21 @@ impl ListDepartmentsFilter {
         Self { name: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`: only the department with this name.
+    /// Sets `name`.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
+    /// Sets `archived`.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5088,7 +5111,7 @@ impl ListDepartmentsFilter {
     }
 }
 
-/// Query of the operation `ListDepartments`.
+/// Query of `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsQuery {
@@ -5114,29 +5137,28 @@ impl ListDepartmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDepartmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DepartmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5144,27 +5166,27 @@ impl ListDepartmentsQuery {
     }
 }
 
-/// Filters of the operation `ListEmployeeObjectives`.
+/// Filters of `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Has no effect: every entry has the scope `employee`.
+    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Bounds of `period_start`, both inclusive.
+    /// Condition on `period_start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Bounds of `period_end`, both inclusive.
+    /// Condition on `period_end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5176,42 +5198,42 @@ impl ListEmployeeObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`: only objectives of this owner.
+    /// Sets `owner_id`.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`. Has no effect: every entry has the scope `employee`.
+    /// Sets `scope`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`: only entries with this status, or `all`.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`: bounds of `period_start`, both inclusive.
+    /// Sets `period_start`.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`: bounds of `period_end`, both inclusive.
+    /// Sets `period_end`.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5219,7 +5241,7 @@ impl ListEmployeeObjectivesFilter {
     }
 }
 
-/// Query of the operation `ListEmployeeObjectives`.
+/// Query of `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesQuery {
@@ -5249,36 +5271,35 @@ impl ListEmployeeObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeeObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5286,7 +5307,7 @@ impl ListEmployeeObjectivesQuery {
     }
 }
 
-/// Query of the operation `GetEmployeeObjective`.
+/// Query of `GetEmployeeObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeObjectiveQuery {
@@ -5303,7 +5324,7 @@ impl GetEmployeeObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5311,7 +5332,7 @@ impl GetEmployeeObjectiveQuery {
     }
 }
 
-/// Query of the operation `ListEmployeeObjectiveHistory`.
+/// Query of `ListEmployeeObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectiveHistoryQuery {
@@ -5335,22 +5356,21 @@ impl ListEmployeeObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5358,7 +5378,7 @@ impl ListEmployeeObjectiveHistoryQuery {
     }
 }
 
-/// Filters of the operation `ListEmployees`.
+/// Filters of `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesFilter {
@@ -5388,7 +5408,7 @@ pub struct ListEmployeesFilter {
     /// `custom_fields.<key>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, String>>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5410,57 +5430,56 @@ impl ListEmployeesFilter {
         }
     }
 
-    /// Sets `email`: only the person with this e-mail address.
+    /// Sets `email`.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `role`: only people with this role.
+    /// Sets `role`.
     #[must_use]
     pub fn role(mut self, value: impl IntoIterator<Item = impl Into<Role>>) -> Self {
         self.role = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `manager_id`: only direct reports of this person.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `department_id`: only people in this department.
+    /// Sets `department_id`.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(value.into());
         self
     }
 
-    /// Sets `status`: only people with this status.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl Into<EmployeeStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `external_id`: only the person with this id in another system.
+    /// Sets `external_id`.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(value.into());
         self
     }
 
-    /// Sets `job_title`: only people with this job title.
+    /// Sets `job_title`.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(value.into());
         self
     }
 
-    /// Sets `custom_fields`. Only people whose custom field has this value:
-    /// `filter[custom_fields.<key>]=<value>`.
+    /// Sets `custom_fields`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -5470,7 +5489,7 @@ impl ListEmployeesFilter {
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5478,7 +5497,7 @@ impl ListEmployeesFilter {
     }
 }
 
-/// Query of the operation `ListEmployees`.
+/// Query of `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesQuery {
@@ -5508,36 +5527,35 @@ impl ListEmployeesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<EmployeeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5545,7 +5563,7 @@ impl ListEmployeesQuery {
     }
 }
 
-/// Query of the operation `UpsertEmployees`.
+/// Query of `UpsertEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UpsertEmployeesQuery {
@@ -5567,21 +5585,21 @@ impl UpsertEmployeesQuery {
         Self { dry_run: None, empty: None, connector_id: None }
     }
 
-    /// Sets `dry_run`: `true` returns the effect of each row without any changes.
+    /// Sets `dry_run`.
     #[must_use]
     pub fn dry_run(mut self, value: bool) -> Self {
         self.dry_run = Some(value);
         self
     }
 
-    /// Sets `empty`: meaning of an empty cell.
+    /// Sets `empty`.
     #[must_use]
     pub fn empty(mut self, value: impl Into<CsvEmptyCell>) -> Self {
         self.empty = Some(value.into());
         self
     }
 
-    /// Sets `connector_id`: connector on whose behalf the file is uploaded.
+    /// Sets `connector_id`.
     #[must_use]
     pub fn connector_id(mut self, value: impl Into<String>) -> Self {
         self.connector_id = Some(value.into());
@@ -5589,7 +5607,7 @@ impl UpsertEmployeesQuery {
     }
 }
 
-/// Query of the operation `GetEmployee`.
+/// Query of `GetEmployee`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeQuery {
@@ -5606,7 +5624,7 @@ impl GetEmployeeQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5614,7 +5632,7 @@ impl GetEmployeeQuery {
     }
 }
 
-/// Filters of the operation `ListEvents`.
+/// Filters of `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsFilter {
@@ -5630,7 +5648,7 @@ impl ListEventsFilter {
         Self { event: None }
     }
 
-    /// Sets `event`: only events of this type.
+    /// Sets `event`.
     #[must_use]
     pub fn event(mut self, value: impl IntoIterator<Item = impl Into<EventType>>) -> Self {
         self.event = Some(value.into_iter().map(Into::into).collect());
@@ -5638,7 +5656,7 @@ impl ListEventsFilter {
     }
 }
 
-/// Query of the operation `ListEvents`.
+/// Query of `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsQuery {
@@ -5665,29 +5683,28 @@ impl ListEventsQuery {
         Self { filter: None, since: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEventsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `since`: start at the first event at or after this time, at most 30 days ago.
+    /// Sets `since`.
     #[must_use]
     pub fn since(mut self, value: impl Into<String>) -> Self {
         self.since = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5695,27 +5712,27 @@ impl ListEventsQuery {
     }
 }
 
-/// Filters of the operation `ListManagerObjectives`.
+/// Filters of `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Only objectives of this scope. `employee` matches nothing.
+    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Bounds of `period_start`, both inclusive.
+    /// Condition on `period_start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Bounds of `period_end`, both inclusive.
+    /// Condition on `period_end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5727,42 +5744,42 @@ impl ListManagerObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`: only objectives of this owner.
+    /// Sets `owner_id`.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`: only objectives of this scope.
+    /// Sets `scope`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`: only entries with this status, or `all`.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`: bounds of `period_start`, both inclusive.
+    /// Sets `period_start`.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`: bounds of `period_end`, both inclusive.
+    /// Sets `period_end`.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5770,7 +5787,7 @@ impl ListManagerObjectivesFilter {
     }
 }
 
-/// Query of the operation `ListManagerObjectives`.
+/// Query of `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesQuery {
@@ -5800,36 +5817,35 @@ impl ListManagerObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListManagerObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5837,7 +5853,7 @@ impl ListManagerObjectivesQuery {
     }
 }
 
-/// Query of the operation `GetManagerObjective`.
+/// Query of `GetManagerObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetManagerObjectiveQuery {
@@ -5854,7 +5870,7 @@ impl GetManagerObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5862,7 +5878,7 @@ impl GetManagerObjectiveQuery {
     }
 }
 
-/// Query of the operation `ListManagerObjectiveHistory`.
+/// Query of `ListManagerObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectiveHistoryQuery {
@@ -5886,22 +5902,21 @@ impl ListManagerObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5909,7 +5924,7 @@ impl ListManagerObjectiveHistoryQuery {
     }
 }
 
-/// Filters of the operation `ListNotifications`.
+/// Filters of `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsFilter {
@@ -5928,14 +5943,14 @@ impl ListNotificationsFilter {
         Self { recipient_id: None, unread: None }
     }
 
-    /// Sets `recipient_id`: only notifications to this person.
+    /// Sets `recipient_id`.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
         self
     }
 
-    /// Sets `unread`: `true` lists unread notifications, `false` read ones.
+    /// Sets `unread`.
     #[must_use]
     pub fn unread(mut self, value: bool) -> Self {
         self.unread = Some(value);
@@ -5943,7 +5958,7 @@ impl ListNotificationsFilter {
     }
 }
 
-/// Query of the operation `ListNotifications`.
+/// Query of `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsQuery {
@@ -5969,29 +5984,28 @@ impl ListNotificationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListNotificationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<NotificationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5999,7 +6013,7 @@ impl ListNotificationsQuery {
     }
 }
 
-/// Filters of the operation `ListObservations`.
+/// Filters of `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsFilter {
@@ -6020,13 +6034,13 @@ pub struct ListObservationsFilter {
     /// up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_id: Option<Vec<String>>,
-    /// Bounds of `observation_date`, both inclusive.
+    /// Condition on `observation_date`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Range>,
-    /// Bounds of `created_at`, both inclusive.
+    /// Condition on `created_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6047,56 +6061,56 @@ impl ListObservationsFilter {
         }
     }
 
-    /// Sets `employee_id`: only entries about this person.
+    /// Sets `employee_id`.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`: only observations of this type.
+    /// Sets `type`.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
+    /// Sets `archived`.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `attribute_id`: only observations with this attribute.
+    /// Sets `attribute_id`.
     #[must_use]
     pub fn attribute_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_id = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `observation_date`: bounds of `observation_date`, both inclusive.
+    /// Sets `observation_date`.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<Range>) -> Self {
         self.observation_date = Some(value.into());
         self
     }
 
-    /// Sets `created_at`: bounds of `created_at`, both inclusive.
+    /// Sets `created_at`.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6104,7 +6118,7 @@ impl ListObservationsFilter {
     }
 }
 
-/// Query of the operation `ListObservations`.
+/// Query of `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsQuery {
@@ -6135,36 +6149,35 @@ impl ListObservationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListObservationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObservationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6172,7 +6185,7 @@ impl ListObservationsQuery {
     }
 }
 
-/// Query of the operation `GetObservation`.
+/// Query of `GetObservation`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetObservationQuery {
@@ -6189,7 +6202,7 @@ impl GetObservationQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6197,7 +6210,7 @@ impl GetObservationQuery {
     }
 }
 
-/// Filters of the operation `Search`.
+/// Filters of `Search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchFilter {
@@ -6212,7 +6225,7 @@ pub struct SearchFilter {
     /// Only observations of this type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ObservationType>,
-    /// Bounds of `created_at`, both inclusive.
+    /// Condition on `created_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -6224,29 +6237,28 @@ impl SearchFilter {
         Self { employee_id: None, manager_id: None, r#type: None, created_at: None }
     }
 
-    /// Sets `employee_id`. Only results about this person: their observations, objectives and summaries, and
-    /// the person.
+    /// Sets `employee_id`.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`: only results about direct and indirect reports of this person.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`: only observations of this type.
+    /// Sets `type`.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `created_at`: bounds of `created_at`, both inclusive.
+    /// Sets `created_at`.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -6254,7 +6266,7 @@ impl SearchFilter {
     }
 }
 
-/// Query of the operation `Search`.
+/// Query of `Search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchQuery {
@@ -6283,29 +6295,28 @@ impl SearchQuery {
         Self { filter: None, q: q.into(), types: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<SearchFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `types`: types to search, separated by commas.
+    /// Sets `types`.
     #[must_use]
     pub fn types(mut self, value: impl IntoIterator<Item = impl Into<SearchType>>) -> Self {
         self.types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6313,7 +6324,7 @@ impl SearchQuery {
     }
 }
 
-/// Filters of the operation `ListSummaries`.
+/// Filters of `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesFilter {
@@ -6337,7 +6348,7 @@ pub struct ListSummariesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<SummaryStatusFilter>>,
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6357,49 +6368,49 @@ impl ListSummariesFilter {
         }
     }
 
-    /// Sets `employee_id`: only entries about this person.
+    /// Sets `employee_id`.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `author_id`: only entries by this author.
+    /// Sets `author_id`.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
+    /// Sets `manager_id`.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_id`: only summaries that include this objective.
+    /// Sets `included_objective_id`.
     #[must_use]
     pub fn included_objective_id(mut self, value: impl Into<String>) -> Self {
         self.included_objective_id = Some(value.into());
         self
     }
 
-    /// Sets `included_observation_id`: only summaries that include this observation.
+    /// Sets `included_observation_id`.
     #[must_use]
     pub fn included_observation_id(mut self, value: impl Into<String>) -> Self {
         self.included_observation_id = Some(value.into());
         self
     }
 
-    /// Sets `status`: only entries with this status, or `all`.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<SummaryStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6407,7 +6418,7 @@ impl ListSummariesFilter {
     }
 }
 
-/// Query of the operation `ListSummaries`.
+/// Query of `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesQuery {
@@ -6437,36 +6448,35 @@ impl ListSummariesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListSummariesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<SummarySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6474,7 +6484,7 @@ impl ListSummariesQuery {
     }
 }
 
-/// Query of the operation `GetSummary`.
+/// Query of `GetSummary`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetSummaryQuery {
@@ -6491,7 +6501,7 @@ impl GetSummaryQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`: related resources to include in the response, one level deep.
+    /// Sets `expand`.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6499,11 +6509,11 @@ impl GetSummaryQuery {
     }
 }
 
-/// Filters of the operation `ListWebhooks`.
+/// Filters of `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksFilter {
-    /// Bounds of `updated_at`, both inclusive.
+    /// Condition on `updated_at`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6515,7 +6525,7 @@ impl ListWebhooksFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    /// Sets `updated_at`.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6523,7 +6533,7 @@ impl ListWebhooksFilter {
     }
 }
 
-/// Query of the operation `ListWebhooks`.
+/// Query of `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksQuery {
@@ -6549,29 +6559,28 @@ impl ListWebhooksQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListWebhooksFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<WebhookSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6579,7 +6588,7 @@ impl ListWebhooksQuery {
     }
 }
 
-/// Filters of the operation `ListDeliveries`.
+/// Filters of `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesFilter {
@@ -6601,21 +6610,21 @@ impl ListDeliveriesFilter {
         Self { status: None, event_type: None, event_id: None }
     }
 
-    /// Sets `status`: only attempts with this result.
+    /// Sets `status`.
     #[must_use]
     pub fn status(mut self, value: impl Into<DeliveryStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `event_type`: only attempts for events of this type.
+    /// Sets `event_type`.
     #[must_use]
     pub fn event_type(mut self, value: impl Into<EventType>) -> Self {
         self.event_type = Some(value.into());
         self
     }
 
-    /// Sets `event_id`: only attempts for this event.
+    /// Sets `event_id`.
     #[must_use]
     pub fn event_id(mut self, value: impl Into<String>) -> Self {
         self.event_id = Some(value.into());
@@ -6623,7 +6632,7 @@ impl ListDeliveriesFilter {
     }
 }
 
-/// Query of the operation `ListDeliveries`.
+/// Query of `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesQuery {
@@ -6649,29 +6658,28 @@ impl ListDeliveriesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`: conditions that every entry matches.
+    /// Sets `filter`.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDeliveriesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`: sort order.
+    /// Sets `sort`.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DeliverySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    /// Sets `limit`.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
-    /// sort and filters.
+    /// Sets `cursor`.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());

@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{AttemptOutcome, Delivery, NextStep, ResumedRetry, RetryAfter, Schedule, Status};
+use super::{AttemptOutcome, Delivery, NextStep, RequestedPause, ResumedRetry, Schedule, Status};
 use crate::access::Tenant;
 use crate::event::EventType;
 use crate::fields::StringEnum;
@@ -52,12 +52,12 @@ pub struct AttemptResponse {
     /// The meaning of the response.
     pub outcome: AttemptOutcome,
     /// The delay that the response requests. It counts for the statuses 429 and 503 only.
-    pub retry_after: Option<RetryAfter>,
+    pub retry_after: Option<RequestedPause>,
 }
 
 impl AttemptResponse {
     /// Returns the delay of the next attempt that the receiver requests (decision F2).
-    fn requested_delay(&self) -> Option<RetryAfter> {
+    fn requested_delay(&self) -> Option<RequestedPause> {
         self.retry_after.filter(|_| matches!(self.status, 429 | 503))
     }
 }
@@ -220,11 +220,11 @@ mod tests {
         let first = job(DeliveryOrigin::Event);
         for (status, delay) in [(429, 90), (503, 90), (500, 30), (408, 30), (302, 30), (410, 30), (0, 30)] {
             let outcome = AttemptOutcome::from_status(status);
-            let retry_after = Some(RetryAfter::Seconds(90));
+            let retry_after = Some(RequestedPause::Seconds(90));
             let answered = AttemptResponse { status, duration_ms: 3, outcome, retry_after };
             assert_eq!(settle(&first, answered).3, Some(START.plus_seconds(delay)), "{status}");
         }
-        let busy = AttemptResponse { status: 503, retry_after: Some(RetryAfter::Seconds(90)), ..LATE };
+        let busy = AttemptResponse { status: 503, retry_after: Some(RequestedPause::Seconds(90)), ..LATE };
         assert_eq!(settle(&job(DeliveryOrigin::Test), busy), (Status::Failed, None, None, None));
         assert_eq!(settle(&Job { attempt: 7, ..first }, busy), (Status::Dropped, None, None, None));
     }

@@ -42,7 +42,7 @@ pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
-pub use retry_after::RetryAfter;
+pub use retry_after::RequestedPause;
 pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};

@@ -10,23 +10,23 @@ const MAX_SECONDS: i64 = 86_400;
 
 /// The value of one `Retry-After` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryAfter {
+pub enum RequestedPause {
     /// Seconds after the response.
     Seconds(u64),
     /// Date and time.
     At(Timestamp),
 }
 
-impl RetryAfter {
+impl RequestedPause {
     /// Parses the values of all `Retry-After` headers of a response. Several headers are as meaningless as a value
     /// that is neither a whole number of seconds nor an HTTP date, and are ignored.
     ///
     /// ```
-    /// use candor_domain::webhook::RetryAfter;
+    /// use candor_domain::webhook::RequestedPause;
     ///
-    /// assert_eq!(RetryAfter::from_headers([b"120".as_slice()]), Some(RetryAfter::Seconds(120)));
-    /// assert_eq!(RetryAfter::from_headers([b"soon".as_slice()]), None);
-    /// assert_eq!(RetryAfter::from_headers([b"1".as_slice(), b"2".as_slice()]), None);
+    /// assert_eq!(RequestedPause::from_headers([b"120".as_slice()]), Some(RequestedPause::Seconds(120)));
+    /// assert_eq!(RequestedPause::from_headers([b"soon".as_slice()]), None);
+    /// assert_eq!(RequestedPause::from_headers([b"1".as_slice(), b"2".as_slice()]), None);
     /// ```
     pub fn from_headers<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Option<Self> {
         let mut values = values.into_iter();
@@ -61,7 +61,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_772_352_930_123);
 
     fn delay(text: &str, own: i64) -> Option<i64> {
-        let asked = RetryAfter::from_headers([text.as_bytes()])?;
+        let asked = RequestedPause::from_headers([text.as_bytes()])?;
         Some(asked.clamped(NOW.plus_seconds(own), NOW).millis() - NOW.millis())
     }
 
@@ -124,10 +124,10 @@ mod tests {
             "Thu, 01 Jan 1969 00:00:00 GMT",
         ];
         for text in values {
-            assert_eq!(RetryAfter::from_headers([text.as_bytes()]), None, "{text:?}");
+            assert_eq!(RequestedPause::from_headers([text.as_bytes()]), None, "{text:?}");
         }
-        assert_eq!(RetryAfter::from_headers([b"\xff".as_slice()]), None);
-        assert_eq!(RetryAfter::from_headers([]), None);
-        assert_eq!(RetryAfter::from_headers([b"60".as_slice(), b"60".as_slice()]), None, "two headers");
+        assert_eq!(RequestedPause::from_headers([b"\xff".as_slice()]), None);
+        assert_eq!(RequestedPause::from_headers([]), None);
+        assert_eq!(RequestedPause::from_headers([b"60".as_slice(), b"60".as_slice()]), None, "two headers");
     }
 }

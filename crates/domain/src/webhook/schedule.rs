@@ -1,6 +1,6 @@
 //! The retry schedule of deliveries (§6.4, decisions F2, F4).
 
-use super::{AttemptOutcome, RetryAfter, Status};
+use super::{AttemptOutcome, RequestedPause, Status};
 use crate::time::Timestamp;
 
 /// Default delays before attempts 2 to 7, in seconds (§6.4).
@@ -89,7 +89,7 @@ impl Schedule {
         &self,
         attempt: u16,
         outcome: AttemptOutcome,
-        requested: Option<RetryAfter>,
+        requested: Option<RequestedPause>,
         now: Timestamp,
     ) -> NextStep {
         if outcome == AttemptOutcome::Acknowledged {
@@ -194,7 +194,7 @@ mod tests {
     fn requested_delay_postpones_a_retry_and_adds_none() {
         let schedule = Schedule::default();
         let after = |attempt, seconds| {
-            schedule.after(attempt, FAILED, Some(RetryAfter::Seconds(seconds)), START).next_attempt_at()
+            schedule.after(attempt, FAILED, Some(RequestedPause::Seconds(seconds)), START).next_attempt_at()
         };
         let table =
             [(1, 29, Some(30)), (1, 31, Some(31)), (3, 31, Some(600)), (6, 90_000, Some(86_400)), (7, 31, None)];
@@ -206,7 +206,7 @@ mod tests {
             );
         }
         let acknowledged = AttemptOutcome::Acknowledged;
-        assert_eq!(schedule.after(1, acknowledged, Some(RetryAfter::Seconds(9)), START), NextStep::Success);
+        assert_eq!(schedule.after(1, acknowledged, Some(RequestedPause::Seconds(9)), START), NextStep::Success);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(event_is_queued_for_active_subscriptions_to_its_type),
         Case::new(changed_subscription_applies_to_later_events),
-        Case::new(event_of_a_subscription_is_queued_for_the_others),
+        Case::new(subscription_event_is_not_queued_for_its_subject),
         Case::new(refused_change_queues_no_delivery),
         Case::new(concurrent_retries_queue_an_event_once),
         Case::new(delivery_is_due_at_the_time_of_its_event),
@@ -100,7 +100,7 @@ async fn changed_subscription_applies_to_later_events(world: CaseContext) {
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
 }
 
-async fn event_of_a_subscription_is_queued_for_the_others(world: CaseContext) {
+async fn subscription_event_is_not_queued_for_its_subject(world: CaseContext) {
     let (ended, other) = (world.subscriber().await, world.subscriber().await);
     for (number, active) in (1..).zip([false, true]) {
         let value = Subscription { active, ..ended.clone() };

@@ -7,7 +7,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::FailureReason::{
     Closed, Connect, Gone, Malformed, Redirect, Status, Timeout, TooLarge,
 };
-use candor_domain::webhook::RetryAfter;
+use candor_domain::webhook::RequestedPause;
 use candor_port_events::WebhookTransport;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -63,14 +63,17 @@ async fn only_a_2xx_response_acknowledges() {
 #[tokio::test]
 async fn retry_after_of_a_response_is_reported_if_valid() {
     let table: [(&'static [u8], _); 6] = [
-        (b"HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n", Some(RetryAfter::Seconds(120))),
+        (
+            b"HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n",
+            Some(RequestedPause::Seconds(120)),
+        ),
         (
             b"HTTP/1.1 429 Busy\r\nRetry-After: 99999999999999999999\r\ncontent-length: 0\r\n\r\n",
-            Some(RetryAfter::Seconds(u64::MAX)),
+            Some(RequestedPause::Seconds(u64::MAX)),
         ),
         (
             b"HTTP/1.1 503 Busy\r\nretry-after: Sun, 01 Mar 2026 08:15:31 GMT\r\ncontent-length: 0\r\n\r\n",
-            Some(RetryAfter::At(Timestamp::from_millis(1_772_352_931_000))),
+            Some(RequestedPause::At(Timestamp::from_millis(1_772_352_931_000))),
         ),
         (b"HTTP/1.1 503 Busy\r\nretry-after: -5\r\ncontent-length: 0\r\n\r\n", None),
         (b"HTTP/1.1 503 Busy\r\nretry-after:\r\ncontent-length: 0\r\n\r\n", None),

@@ -19,7 +19,7 @@ use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, ReceiverUrl, RetryAfter, Schedule, Subscription, Verdict};
+use candor_domain::webhook::{FailureReason, ReceiverUrl, RequestedPause, Schedule, Subscription, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};
@@ -125,7 +125,7 @@ impl WebhookTransport for Script {
             }
         };
         let retry_after = match manner {
-            FakeResponse::RetryAfter(_, seconds) => Some(RetryAfter::Seconds(seconds)),
+            FakeResponse::RetryAfter(_, seconds) => Some(RequestedPause::Seconds(seconds)),
             FakeResponse::Status(_) | FakeResponse::Silent | FakeResponse::Hangs => None,
         };
         Attempt { response_status, duration: Duration::from_millis(millis), outcome, retry_after }
