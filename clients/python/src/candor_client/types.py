@@ -2732,7 +2732,7 @@ class WebhookEvent(TypedDict):
     """Organization in which the event occurred."""
 
     data: Webhook
-    """The resource after the change, as GET returns it without `expand`."""
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
 WebhookEventType: TypeAlias = Literal[

@@ -2153,7 +2153,7 @@ export interface WebhookEvent {
   api_version: string;
   /** Organization in which the event occurred. */
   organization_id: string;
-  /** The resource after the change, as GET returns it without `expand`. */
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Webhook;
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secret::Secret;
 use crate::words::{present, words};
-/// Any JSON value.
+/// Any JSON value: text, number, flag, null, array or object.
 pub use serde_json::Value;
 words! {
     /// Access level of an API key. `admin` permits administrative requests.
@@ -25,7 +25,7 @@ pub struct Actor {
     pub r#type: ActorType,
     /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
-    /// Name of the actor at that time.
+    /// Name of the actor at the time of the action.
     pub name: String,
 }
 
@@ -45,7 +45,7 @@ words! {
 pub struct ApiKey {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -62,7 +62,7 @@ pub struct ApiKey {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -78,7 +78,7 @@ pub struct ApiKey {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyCreate {
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
     /// them.
@@ -112,14 +112,14 @@ impl ApiKeyCreate {
         }
     }
 
-    /// Sets `access_level`.
+    /// Sets `access_level`: `admin` permits administrative requests.
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
         self
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: person the key acts for.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(Some(value.into()));
@@ -133,14 +133,14 @@ impl ApiKeyCreate {
         self
     }
 
-    /// Sets `environment`.
+    /// Sets `environment`: data set that the key accesses.
     #[must_use]
     pub fn environment(mut self, value: impl Into<Environment>) -> Self {
         self.environment = Some(value.into());
         self
     }
 
-    /// Sets `expires_at`.
+    /// Sets `expires_at`: expiry time of the key.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -171,7 +171,7 @@ impl ApiKeyRotate {
         Self { overlap_seconds: None }
     }
 
-    /// Sets `overlap_seconds`.
+    /// Sets `overlap_seconds`: seconds during which the previous secret stays valid, at most 604800.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
@@ -223,7 +223,7 @@ pub struct ApiKeyUpdate {
     /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
@@ -239,7 +239,7 @@ impl ApiKeyUpdate {
         Self { expires_at: None, name: None, scopes: None }
     }
 
-    /// Sets `expires_at`.
+    /// Sets `expires_at`: expiry time of the key.
     #[must_use]
     pub fn expires_at(mut self, value: impl Into<String>) -> Self {
         self.expires_at = Some(Some(value.into()));
@@ -253,14 +253,14 @@ impl ApiKeyUpdate {
         self
     }
 
-    /// Sets `name`.
+    /// Sets `name`: name of the key, for display only.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `scopes`.
+    /// Sets `scopes`: permissions of the key.
     #[must_use]
     pub fn scopes(mut self, value: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
         self.scopes = Some(value.into_iter().map(Into::into).collect());
@@ -274,7 +274,7 @@ impl ApiKeyUpdate {
 pub struct ApiKeyWithSecret {
     /// Id of the key. It is not the secret.
     pub id: String,
-    /// Display name. 1 to 80 characters in one line.
+    /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
@@ -291,7 +291,7 @@ pub struct ApiKeyWithSecret {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -318,13 +318,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Assignment {
-    /// The assignment's id.
+    /// Id of the assignment, with the prefix `asg_`.
     pub id: String,
     /// Person the feedback is about.
     pub employee_id: String,
     /// Person who requests the feedback. Null if unknown.
     pub requester_id: Option<String>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     pub instructions: Option<String>,
@@ -340,7 +340,7 @@ pub struct Assignment {
     pub submissions: Vec<Submission>,
     /// Number of reviewers who have submitted.
     pub submitted_count: i64,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -352,7 +352,7 @@ pub struct Assignment {
 pub struct AssignmentCreate {
     /// Person the feedback is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does not exist.
     pub reviewer_ids: Vec<String>,
@@ -392,7 +392,7 @@ impl AssignmentCreate {
         }
     }
 
-    /// Sets `due_date`.
+    /// Sets `due_date`: null if there is none.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<String>) -> Self {
         self.due_date = Some(Some(value.into()));
@@ -406,7 +406,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `instructions`.
+    /// Sets `instructions`: instructions for the reviewers, in plain text.
     #[must_use]
     pub fn instructions(mut self, value: impl Into<String>) -> Self {
         self.instructions = Some(Some(value.into()));
@@ -420,7 +420,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `requester_id`.
+    /// Sets `requester_id`: person who requests the feedback.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(Some(value.into()));
@@ -434,7 +434,7 @@ impl AssignmentCreate {
         self
     }
 
-    /// Sets `required_submissions`.
+    /// Sets `required_submissions`: number of submissions that complete the assignment.
     #[must_use]
     pub fn required_submissions(mut self, value: i64) -> Self {
         self.required_submissions = Some(value);
@@ -456,7 +456,7 @@ pub struct AssignmentEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Assignment,
 }
 
@@ -503,15 +503,15 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attribute {
-    /// The attribute's id.
+    /// Id of the attribute, with the prefix `attr_`.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute.
     pub tone: AttributeTone,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -525,7 +525,7 @@ pub struct Attribute {
 pub struct AttributeCreate {
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute. Default: `neutral`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -539,7 +539,7 @@ impl AttributeCreate {
         Self { name: name.into(), category: category.into(), tone: None }
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: tone of feedback with this attribute.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -572,7 +572,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeUpdate {
-    /// Category, free text. 1 to 80 characters.
+    /// Category: a free text that groups attributes. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
@@ -590,21 +590,21 @@ impl AttributeUpdate {
         Self { category: None, name: None, tone: None }
     }
 
-    /// Sets `category`.
+    /// Sets `category`. Category: a free text that groups attributes.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `name`.
+    /// Sets `name`: unique in the organization, compared without case.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: tone of feedback with this attribute.
     #[must_use]
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
@@ -612,11 +612,11 @@ impl AttributeUpdate {
     }
 }
 
-/// One entry of the audit log; appended together with its change and never altered.
+/// An entry of the audit log. It is written with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// The entry's id.
+    /// Id of the audit entry, with the prefix `aud_`.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -654,9 +654,9 @@ pub struct AuditEntryContext {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntryContextApiKey {
-    /// The key's id.
+    /// Id of the key, with the prefix `key_`.
     pub id: String,
-    /// Display name at that time.
+    /// Name of the key at the time of the action.
     pub name: String,
 }
 
@@ -688,7 +688,7 @@ pub struct Conflict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Connector {
-    /// The connector's id.
+    /// Id of the connector, with the prefix `con_`.
     pub id: String,
     /// Transfer method of the records.
     pub r#type: ConnectorType,
@@ -705,7 +705,7 @@ pub struct Connector {
     pub last_sync_status: Option<ConnectorSyncStatus>,
     /// Reason why rows of the last upload were not applied. Null if all were.
     pub last_sync_message: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -732,7 +732,7 @@ impl ConnectorCreate {
         Self { r#type: r#type.into(), hris_source: hris_source.into(), mapped_custom_field_keys: None }
     }
 
-    /// Sets `mapped_custom_field_keys`.
+    /// Sets `mapped_custom_field_keys`: keys of custom fields that the HR system manages.
     #[must_use]
     pub fn mapped_custom_field_keys(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.mapped_custom_field_keys = Some(value.into_iter().map(Into::into).collect());
@@ -756,7 +756,7 @@ impl ConnectorRelease {
         Self { employee_ids: None }
     }
 
-    /// Sets `employee_ids`.
+    /// Sets `employee_ids`: people to release, at most 1000.
     #[must_use]
     pub fn employee_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.employee_ids = Some(value.into_iter().map(Into::into).collect());
@@ -811,9 +811,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// The conversation's id.
+    /// Id of the conversation, with the prefix `cnv_`.
     pub id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Resource that the conversation is about. Null if there is none or the key cannot see it.
     pub about: Option<ConversationAbout>,
@@ -821,7 +821,7 @@ pub struct Conversation {
     pub participant_ids: Vec<String>,
     /// Time of the newest message. Null if there is none.
     pub last_message_at: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Messages do not count as changes.
     pub updated_at: String,
@@ -833,9 +833,9 @@ pub struct Conversation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationAbout {
-    /// Kind of resource.
+    /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// The resource's id.
+    /// Id of the resource that it is about.
     pub id: String,
 }
 
@@ -854,7 +854,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreate {
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     pub participant_ids: Vec<String>,
@@ -874,7 +874,7 @@ impl ConversationCreate {
         }
     }
 
-    /// Sets `about`.
+    /// Sets `about`: resource that the conversation is about.
     #[must_use]
     pub fn about(mut self, value: impl Into<ConversationCreateAbout>) -> Self {
         self.about = Some(Some(value.into()));
@@ -893,9 +893,9 @@ impl ConversationCreate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreateAbout {
-    /// Kind of resource.
+    /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// The resource's id. 1 to 40 characters. 422 if the organization has no such resource.
+    /// Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
     pub id: String,
 }
 
@@ -926,7 +926,7 @@ pub struct ConversationUpdate {
     /// Ids of the participants. 2 to 20 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub participant_ids: Option<Vec<String>>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -938,14 +938,14 @@ impl ConversationUpdate {
         Self { participant_ids: None, title: None }
     }
 
-    /// Sets `participant_ids`.
+    /// Sets `participant_ids`: ids of the participants.
     #[must_use]
     pub fn participant_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.participant_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`: it must not be blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -977,12 +977,12 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReport {
-    /// Result of the upload. The five counts add up to the number of rows.
+    /// Result of the upload. The four counts and the number of `errors` add up to the number of rows.
     pub data: CsvReportData,
     /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<CsvReportPlan>>,
-    /// Ignored columns.
+    /// Columns that were ignored because their names are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<CsvReportWarning>>,
 }
@@ -1159,11 +1159,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Department {
-    /// The department's id.
+    /// Id of the department, with the prefix `dep_`.
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 120 characters in one line.
     pub name: String,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1215,7 +1215,7 @@ impl DepartmentUpdate {
         Self { name: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: unique in the organization, compared without case.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
@@ -1235,11 +1235,11 @@ pub struct Document {
     pub paths: BTreeMap<String, Value>,
 }
 
-/// Effects that a request would have, found without any change.
+/// Effects that a request would have. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// Always true. No other response has it with this value.
+    /// Always `true`. Marks the response to a dry run.
     pub dry_run: bool,
     /// Status that the response would have.
     pub status: i64,
@@ -1258,7 +1258,7 @@ pub struct DryRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Employee {
-    /// The person's id.
+    /// Id of the person, with the prefix `emp_`.
     pub id: String,
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
@@ -1266,9 +1266,9 @@ pub struct Employee {
     /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
     /// characters.
     pub external_id: Option<String>,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     pub first_name: String,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     pub last_name: String,
     /// Job title. Null if there is none. 1 to 120 characters.
     pub job_title: Option<String>,
@@ -1287,7 +1287,7 @@ pub struct Employee {
     pub is_hris_managed: bool,
     /// HR system that manages this record, or `manual` if there is none.
     pub hris_source: String,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -1312,9 +1312,9 @@ pub struct EmployeeCreate {
     /// E-mail address as given. Unique among all people of the organization, compared without case. At most
     /// 254 characters.
     pub email: String,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     pub first_name: String,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     pub last_name: String,
     /// Custom data about the person. A flat map of at most 32 keys of up to 64 characters. A value is a text
     /// of up to 1024 characters, a number or a boolean. A key with the value null is ignored.
@@ -1362,7 +1362,7 @@ impl EmployeeCreate {
         }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1372,7 +1372,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1386,7 +1386,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: id of the person in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1400,7 +1400,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: null if there is none.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1414,7 +1414,7 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1428,14 +1428,14 @@ impl EmployeeCreate {
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: role of the person in the organization.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
         self
     }
 
-    /// Sets `send_invite`.
+    /// Sets `send_invite`: `true` sends an invitation.
     #[must_use]
     pub fn send_invite(mut self, value: bool) -> Self {
         self.send_invite = Some(value);
@@ -1457,7 +1457,7 @@ pub struct EmployeeEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Employee,
 }
 
@@ -1500,7 +1500,7 @@ pub struct EmployeeObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -1509,7 +1509,8 @@ pub struct EmployeeObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Default: `employee`.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<EmployeeObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -1537,7 +1538,7 @@ impl EmployeeObjectiveCreate {
         }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -1551,14 +1552,14 @@ impl EmployeeObjectiveCreate {
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: scope of the goal.
     #[must_use]
     pub fn scope(mut self, value: impl Into<EmployeeObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -1599,7 +1600,7 @@ impl EmployeeRehire {
         Self { custom_fields: None, department_id: None, manager_id: None }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1609,7 +1610,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1623,7 +1624,7 @@ impl EmployeeRehire {
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1690,13 +1691,13 @@ pub struct EmployeeUpdate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// First name. 1 to 80 characters.
+    /// First name of the person. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name: Option<String>,
     /// Job title. Null if there is none. 1 to 120 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub job_title: Option<Option<String>>,
-    /// Last name. 1 to 80 characters.
+    /// Last name of the person. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
     /// Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
@@ -1725,7 +1726,7 @@ impl EmployeeUpdate {
         }
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`: custom data about the person.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -1735,7 +1736,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: id of the department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(Some(value.into()));
@@ -1749,14 +1750,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `email`.
+    /// Sets `email`: e-mail address as given.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: id of the person in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(Some(value.into()));
@@ -1770,14 +1771,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `first_name`.
+    /// Sets `first_name`: first name of the person.
     #[must_use]
     pub fn first_name(mut self, value: impl Into<String>) -> Self {
         self.first_name = Some(value.into());
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: null if there is none.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(Some(value.into()));
@@ -1791,14 +1792,14 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `last_name`.
+    /// Sets `last_name`: last name of the person.
     #[must_use]
     pub fn last_name(mut self, value: impl Into<String>) -> Self {
         self.last_name = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: id of the manager.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(Some(value.into()));
@@ -1812,7 +1813,7 @@ impl EmployeeUpdate {
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: role of the person in the organization.
     #[must_use]
     pub fn role(mut self, value: impl Into<Role>) -> Self {
         self.role = Some(value.into());
@@ -1852,19 +1853,19 @@ words! {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ErrorDetail {
-    /// See [`FieldProblem`].
+    /// A value with the members of [`FieldProblem`].
     FieldProblem(Box<FieldProblem>),
-    /// See [`MissingScope`].
+    /// A value with the members of [`MissingScope`].
     MissingScope(Box<MissingScope>),
-    /// See [`MissingAccessLevel`].
+    /// A value with the members of [`MissingAccessLevel`].
     MissingAccessLevel(Box<MissingAccessLevel>),
-    /// See [`RefusedEnvironment`].
+    /// A value with the members of [`RefusedEnvironment`].
     RefusedEnvironment(Box<RefusedEnvironment>),
-    /// See [`Conflict`].
+    /// A value with the members of [`Conflict`].
     Conflict(Box<Conflict>),
-    /// See [`IdempotencyConflict`].
+    /// A value with the members of [`IdempotencyConflict`].
     IdempotencyConflict(Box<IdempotencyConflict>),
-    /// See [`RateLimit`].
+    /// A value with the members of [`RateLimit`].
     RateLimit(Box<RateLimit>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -1889,7 +1890,7 @@ pub struct ErrorResponseError {
     /// Id of the request, as in `X-Request-Id`.
     pub request_id: String,
     /// One entry for each problem. The shape depends on `code`. Absent if there is nothing to add. At most
-    /// 100 field problems are listed. One more entry has the number of the others.
+    /// 100 field problems are listed; a last entry has the number of all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Vec<ErrorDetail>>,
 }
@@ -1899,23 +1900,23 @@ pub struct ErrorResponseError {
 #[serde(untagged, try_from = "Value")]
 #[non_exhaustive]
 pub enum Event {
-    /// See [`ObservationEvent`].
+    /// An event with the members of [`ObservationEvent`].
     Observation(Box<ObservationEvent>),
-    /// See [`SummaryEvent`].
+    /// An event with the members of [`SummaryEvent`].
     Summary(Box<SummaryEvent>),
-    /// See [`MessageEvent`].
+    /// An event with the members of [`MessageEvent`].
     Message(Box<MessageEvent>),
-    /// See [`ObjectiveEvent`].
+    /// An event with the members of [`ObjectiveEvent`].
     Objective(Box<ObjectiveEvent>),
-    /// See [`AssignmentEvent`].
+    /// An event with the members of [`AssignmentEvent`].
     Assignment(Box<AssignmentEvent>),
-    /// See [`EmployeeEvent`].
+    /// An event with the members of [`EmployeeEvent`].
     Employee(Box<EmployeeEvent>),
-    /// See [`TestEvent`].
+    /// An event with the members of [`TestEvent`].
     Test(Box<TestEvent>),
-    /// See [`WebhookEvent`].
+    /// An event with the members of [`WebhookEvent`].
     Webhook(Box<WebhookEvent>),
-    /// See [`OtherEvent`].
+    /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
 
@@ -2066,8 +2067,9 @@ pub struct FieldChange {
 }
 
 words! {
-    /// Kind of field error. The first six, `unknown_field` and `read_only` have status 400. The others have
-    /// status 422.
+    /// Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
+    /// `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
+    /// have status 400.
     FieldErrorCode {
         Required = "required",
         TooShort = "too_short",
@@ -2116,11 +2118,11 @@ pub struct Highlight {
     pub ranges: Vec<Vec<i64>>,
 }
 
-/// One entry of the audit log; appended together with its change and never altered.
+/// An entry of the audit log. It is written with its change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// The entry's id.
+    /// Id of the audit entry, with the prefix `aud_`.
     pub id: String,
     /// Time of the action.
     pub occurred_at: String,
@@ -2146,13 +2148,13 @@ pub struct IdempotencyConflict {
     pub idempotency_key: String,
 }
 
-/// The JSON form of an invitation.
+/// An invitation of a person, without its token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Invitation {
-    /// The invitation's id.
+    /// Id of the invitation, with the prefix `inv_`.
     pub id: String,
-    /// Invited person.
+    /// Id of the invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2187,7 +2189,7 @@ impl InvitationAccept {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationAccepted {
-    /// Person who accepted.
+    /// Id of the person who accepted the invitation.
     pub employee_id: String,
     /// Organization of the person.
     pub organization_id: String,
@@ -2195,13 +2197,13 @@ pub struct InvitationAccepted {
     pub status: EmployeeStatus,
 }
 
-/// The JSON form of a mail.
+/// State of the mail that contains an invitation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationMail {
     /// Status of the mail.
     pub status: MailStatus,
-    /// Number of attempts.
+    /// Number of attempts to send the mail.
     pub attempts: i64,
     /// Time of the last attempt. Null if there was none.
     pub last_attempt_at: Option<String>,
@@ -2211,13 +2213,13 @@ pub struct InvitationMail {
     pub failure: Option<MailFailure>,
 }
 
-/// A new invitation, as its response shows it.
+/// A new invitation, with its link if no mail is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationSent {
-    /// The invitation's id.
+    /// Id of the invitation, with the prefix `inv_`.
     pub id: String,
-    /// Invited person.
+    /// Id of the invited person.
     pub employee_id: String,
     /// Status of the invitation.
     pub status: InvitationStatus,
@@ -2282,7 +2284,7 @@ pub struct ManagerObjectiveCreate {
     /// Owner of the objective. For the scope `org` an org admin. The id starts with `emp_`. 422 if the
     /// organization has no such resource.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// First day of the period. An approved objective starts on this day, in UTC.
     pub period_start: String,
@@ -2291,7 +2293,8 @@ pub struct ManagerObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Scope of the goal. Default: `manager`.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ManagerObjectiveScope>,
     /// Status of the objective. Default: `proposed`.
@@ -2319,7 +2322,7 @@ impl ManagerObjectiveCreate {
         }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2333,14 +2336,14 @@ impl ManagerObjectiveCreate {
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: scope of the goal.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ManagerObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
@@ -2399,7 +2402,7 @@ pub struct MeQuotas {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// The message's id.
+    /// Id of the message, with the prefix `msg_`.
     pub id: String,
     /// Conversation of the message.
     pub conversation_id: String,
@@ -2430,7 +2433,7 @@ impl MessageCreate {
         Self { body: body.into(), author_id: None }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the message.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
@@ -2452,7 +2455,7 @@ pub struct MessageEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Message,
 }
 
@@ -2491,7 +2494,7 @@ pub struct MissingScope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Notification {
-    /// The notification's id.
+    /// Id of the notification, with the prefix `ntf_`.
     pub id: String,
     /// Recipient of the notification.
     pub recipient_id: String,
@@ -2563,7 +2566,7 @@ impl NotificationsReadAll {
         Self { recipient_id: None }
     }
 
-    /// Sets `recipient_id`.
+    /// Sets `recipient_id`: recipient of the notifications.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
@@ -2575,13 +2578,14 @@ impl NotificationsReadAll {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Objective {
-    /// The objective's id.
+    /// Id of the objective, with the prefix `obj_`.
     pub id: String,
-    /// Scope of the goal.
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin.
     pub scope: ObjectiveScope,
     /// Owner of the objective. For the scope `org` an org admin.
     pub owner_id: String,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Description in plain text. Null if there is none. At most 4000 characters.
     pub description: Option<String>,
@@ -2594,7 +2598,7 @@ pub struct Objective {
     /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
     /// the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2628,7 +2632,7 @@ impl ObjectiveApprove {
         Self { comment: None }
     }
 
-    /// Sets `comment`.
+    /// Sets `comment`: comment, shown in the history and to the owner.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -2659,7 +2663,7 @@ impl ObjectiveComplete {
         Self { outcome: None }
     }
 
-    /// Sets `outcome`.
+    /// Sets `outcome`: outcome, shown in the history.
     #[must_use]
     pub fn outcome(mut self, value: impl Into<String>) -> Self {
         self.outcome = Some(Some(value.into()));
@@ -2688,7 +2692,7 @@ pub struct ObjectiveEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Objective,
 }
 
@@ -2735,7 +2739,7 @@ impl ObjectiveMiss {
         Self { reason: None }
     }
 
-    /// Sets `reason`.
+    /// Sets `reason`: reason, shown in the history.
     #[must_use]
     pub fn reason(mut self, value: impl Into<String>) -> Self {
         self.reason = Some(Some(value.into()));
@@ -2829,7 +2833,7 @@ pub struct ObjectiveUpdate {
     /// others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ObjectiveStatus>,
-    /// Title: the goal in text that is not blank. 1 to 200 characters.
+    /// Title: the goal in a few words. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -2841,7 +2845,7 @@ impl ObjectiveUpdate {
         Self { description: None, period_end: None, period_start: None, status: None, title: None }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: description in plain text.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -2855,28 +2859,28 @@ impl ObjectiveUpdate {
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: status of the objective.
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveStatus>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`. Title: the goal in a few words.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -2888,7 +2892,7 @@ impl ObjectiveUpdate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The observation's id.
+    /// Id of the observation, with the prefix `obs_`.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
@@ -2906,10 +2910,10 @@ pub struct Observation {
     pub attribute_ids: Vec<String>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: String,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do.
     pub visibility: ObservationVisibility,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -2949,8 +2953,8 @@ pub struct ObservationCreate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it. Default: `person`.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -2976,14 +2980,14 @@ impl ObservationCreate {
         }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the observation.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -2997,7 +3001,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3011,7 +3015,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3025,7 +3029,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3039,7 +3043,7 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3061,7 +3065,7 @@ pub struct ObservationEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Observation,
 }
 
@@ -3119,8 +3123,8 @@ pub struct ObservationUpdate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3132,14 +3136,14 @@ impl ObservationUpdate {
         Self { attribute_ids: None, impact: None, observation: None, recommended_action: None, visibility: None }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3153,14 +3157,14 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `observation`.
+    /// Sets `observation`: observed behaviour, in plain text that is not blank.
     #[must_use]
     pub fn observation(mut self, value: impl Into<String>) -> Self {
         self.observation = Some(value.into());
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3174,7 +3178,7 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3183,27 +3187,27 @@ impl ObservationUpdate {
 }
 
 words! {
-    /// Visibility of an observation. With `person` the person it is about sees it. With `managers` only the
-    /// managers of that person, the author and the requester of its assignment see it.
+    /// Visibility of an observation. With `person`, the person it is about also sees it. With `managers`,
+    /// only the managers above that person, the author, the requester of its assignment and org admins do.
     ObservationVisibility {
         Person = "person",
         Managers = "managers",
     }
 }
 
-/// The owner of a data set, with its settings.
+/// An organization with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Organization {
-    /// The organization's id.
+    /// Id of the organization, with the prefix `org_`.
     pub id: String,
-    /// The organization's name. 1 to 120 characters in one line.
+    /// Name of the organization, for display. 1 to 120 characters in one line.
     pub name: String,
     /// Review of objectives before approval.
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3213,7 +3217,7 @@ pub struct Organization {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OrganizationUpdate {
-    /// The organization's name. 1 to 120 characters in one line.
+    /// Name of the organization, for display. 1 to 120 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Review of objectives before approval.
@@ -3231,21 +3235,21 @@ impl OrganizationUpdate {
         Self { name: None, objective_review: None, summary_review: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: name of the organization, for display.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `objective_review`.
+    /// Sets `objective_review`: review of objectives before approval.
     #[must_use]
     pub fn objective_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.objective_review = Some(value.into());
         self
     }
 
-    /// Sets `summary_review`.
+    /// Sets `summary_review`: review of summaries before approval.
     #[must_use]
     pub fn summary_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.summary_review = Some(value.into());
@@ -3267,7 +3271,7 @@ pub struct OtherEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: BTreeMap<String, Value>,
 }
 
@@ -3312,8 +3316,8 @@ pub struct RefusedEnvironment {
 }
 
 words! {
-    /// Selection of events: `failed` for events without acknowledgement, `all` also for events without any
-    /// attempt.
+    /// Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every
+    /// event of the time range.
     ReplaySelection {
         Failed = "failed",
         All = "all",
@@ -3321,7 +3325,8 @@ words! {
 }
 
 words! {
-    /// Review before approval: optional, required or disabled.
+    /// Review before approval. `required`: only what was submitted can be approved. `disabled`: submission
+    /// and its rejection are refused with 409.
     ReviewMode {
         Optional = "optional",
         Required = "required",
@@ -3342,9 +3347,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchHit {
-    /// Kind of resource.
+    /// Kind of resource that was found.
     pub r#type: SearchHitType,
-    /// The resource's id.
+    /// Id of the resource that was found.
     pub id: String,
     /// Quality of the match: 1.0 if all words match, 0.5 if the last word matches only the beginning of a
     /// word.
@@ -3360,13 +3365,13 @@ pub struct SearchHit {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum SearchHitResource {
-    /// See [`Observation`].
+    /// A value with the members of [`Observation`].
     Observation(Box<Observation>),
-    /// See [`Objective`].
+    /// A value with the members of [`Objective`].
     Objective(Box<Objective>),
-    /// See [`Employee`].
+    /// A value with the members of [`Employee`].
     Employee(Box<Employee>),
-    /// See [`Summary`].
+    /// A value with the members of [`Summary`].
     Summary(Box<Summary>),
     /// A shape that a later version of the service adds.
     Unknown(Value),
@@ -3425,7 +3430,7 @@ impl SubmissionCreate {
         Self { observations: observations.into_iter().map(Into::into).collect(), reviewer_id: None }
     }
 
-    /// Sets `reviewer_id`.
+    /// Sets `reviewer_id`: reviewer who submits.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
@@ -3453,8 +3458,8 @@ pub struct SubmissionCreateObservation {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person` the person it is about sees it. With `managers` only the managers of that
-    /// person, the author and the requester of its assignment see it. Default: `person`.
+    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
+    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3474,14 +3479,14 @@ impl SubmissionCreateObservation {
         }
     }
 
-    /// Sets `attribute_ids`.
+    /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `impact`.
+    /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
         self.impact = Some(Some(value.into()));
@@ -3495,7 +3500,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
         self.observation_date = Some(Some(value.into()));
@@ -3509,7 +3514,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `recommended_action`.
+    /// Sets `recommended_action`: recommended action, in plain text.
     #[must_use]
     pub fn recommended_action(mut self, value: impl Into<String>) -> Self {
         self.recommended_action = Some(Some(value.into()));
@@ -3523,7 +3528,7 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `visibility`.
+    /// Sets `visibility`: with `person`, the person it is about also sees it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -3543,13 +3548,13 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The summary's id.
+    /// Id of the summary, with the prefix `sum_`.
     pub id: String,
     /// Id of the person it is about.
     pub employee_id: String,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Text of the summary, in plain text. At most 20000 characters.
     pub body: String,
@@ -3574,7 +3579,7 @@ pub struct Summary {
     pub shared_at: Option<String>,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
@@ -3598,7 +3603,7 @@ pub struct Summary {
 pub struct SummaryCreate {
     /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
     pub employee_id: String,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the organization has no such
     /// resource. A key that acts for a person writes as that person: 403 for another person and for null.
@@ -3641,7 +3646,7 @@ impl SummaryCreate {
         }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: author of the summary.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(Some(value.into()));
@@ -3655,28 +3660,28 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `body`.
+    /// Sets `body`: text of the summary, in plain text.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`.
+    /// Sets `included_objective_ids`: ids of the included objectives.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`.
+    /// Sets `included_observation_ids`: ids of the included observations.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3690,7 +3695,7 @@ impl SummaryCreate {
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3719,7 +3724,7 @@ pub struct SummaryEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Summary,
 }
 
@@ -3765,14 +3770,14 @@ impl SummaryFeedback {
         Self { acknowledged: None, comment: None }
     }
 
-    /// Sets `acknowledged`.
+    /// Sets `acknowledged`: `true` if the employee has acknowledged the summary.
     #[must_use]
     pub fn acknowledged(mut self, value: bool) -> Self {
         self.acknowledged = Some(value);
         self
     }
 
-    /// Sets `comment`.
+    /// Sets `comment`: comment of the employee.
     #[must_use]
     pub fn comment(mut self, value: impl Into<String>) -> Self {
         self.comment = Some(Some(value.into()));
@@ -3859,7 +3864,7 @@ pub struct SummaryUpdate {
     /// or neither.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Option<String>>,
-    /// Title that is not blank. 1 to 200 characters.
+    /// Title. It must not be blank. 1 to 200 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
@@ -3878,28 +3883,28 @@ impl SummaryUpdate {
         }
     }
 
-    /// Sets `body`.
+    /// Sets `body`: text of the summary, in plain text.
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_ids`.
+    /// Sets `included_objective_ids`: ids of the included objectives.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_objective_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `included_observation_ids`.
+    /// Sets `included_observation_ids`: ids of the included observations.
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: last day of the period.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<String>) -> Self {
         self.period_end = Some(Some(value.into()));
@@ -3913,7 +3918,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: first day of the period.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<String>) -> Self {
         self.period_start = Some(Some(value.into()));
@@ -3927,7 +3932,7 @@ impl SummaryUpdate {
         self
     }
 
-    /// Sets `title`.
+    /// Sets `title`: it must not be blank.
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
@@ -3941,7 +3946,7 @@ impl SummaryUpdate {
 pub struct Target {
     /// Kind of resource, for example `observation`.
     pub r#type: String,
-    /// The resource's id.
+    /// Id of the changed resource.
     pub id: String,
 }
 
@@ -3969,7 +3974,7 @@ pub struct TestEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: TestMessage,
 }
 
@@ -3992,7 +3997,7 @@ pub struct TestMessage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4006,7 +4011,7 @@ pub struct Webhook {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4034,7 +4039,7 @@ impl WebhookCreate {
         Self { url: url.into(), event_types: event_types.into_iter().map(Into::into).collect(), description: None }
     }
 
-    /// Sets `description`.
+    /// Sets `description`: null if there is none.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4064,7 +4069,7 @@ pub struct WebhookEvent {
     pub api_version: String,
     /// Organization in which the event occurred.
     pub organization_id: String,
-    /// The resource after the change, as GET returns it without `expand`.
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: Webhook,
 }
 
@@ -4085,7 +4090,7 @@ pub struct WebhookReplay {
     /// entries.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Option<Vec<EventTopic>>>,
-    /// `failed`: events with attempts but without acknowledgement. `all`: also events without any attempt.
+    /// `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
     /// Default: `failed`.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub only: Option<Option<ReplaySelection>>,
@@ -4101,7 +4106,7 @@ impl WebhookReplay {
         Self { since: since.into(), event_types: None, only: None, until: None }
     }
 
-    /// Sets `event_types`.
+    /// Sets `event_types`: event types to deliver, if the subscription has them.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(Some(value.into_iter().map(Into::into).collect()));
@@ -4115,7 +4120,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `only`.
+    /// Sets `only`. `failed`: events that were attempted and never acknowledged.
     #[must_use]
     pub fn only(mut self, value: impl Into<ReplaySelection>) -> Self {
         self.only = Some(Some(value.into()));
@@ -4129,7 +4134,7 @@ impl WebhookReplay {
         self
     }
 
-    /// Sets `until`.
+    /// Sets `until`: end of the time range (exclusive).
     #[must_use]
     pub fn until(mut self, value: impl Into<String>) -> Self {
         self.until = Some(Some(value.into()));
@@ -4206,14 +4211,14 @@ impl WebhookUpdate {
         }
     }
 
-    /// Sets `active`.
+    /// Sets `active`: `true` if events are delivered.
     #[must_use]
     pub fn active(mut self, value: bool) -> Self {
         self.active = Some(value);
         self
     }
 
-    /// Sets `description`.
+    /// Sets `description`: null if there is none.
     #[must_use]
     pub fn description(mut self, value: impl Into<String>) -> Self {
         self.description = Some(Some(value.into()));
@@ -4227,28 +4232,28 @@ impl WebhookUpdate {
         self
     }
 
-    /// Sets `event_types`.
+    /// Sets `event_types`: subscribed event types.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `overlap_seconds`.
+    /// Sets `overlap_seconds`: seconds after which all previous secrets stop signing; 0 ends them at once.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
         self
     }
 
-    /// Sets `rotate_secret`.
+    /// Sets `rotate_secret`: `true` creates a new secret.
     #[must_use]
     pub fn rotate_secret(mut self, value: bool) -> Self {
         self.rotate_secret = Some(value);
         self
     }
 
-    /// Sets `url`.
+    /// Sets `url`: URL of the receiver, with https.
     #[must_use]
     pub fn url(mut self, value: impl Into<String>) -> Self {
         self.url = Some(value.into());
@@ -4256,11 +4261,11 @@ impl WebhookUpdate {
     }
 }
 
-/// A webhook subscription with its secret.
+/// A webhook subscription. It has its secret only if the request rotated it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdated {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4274,7 +4279,7 @@ pub struct WebhookUpdated {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4287,7 +4292,7 @@ pub struct WebhookUpdated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookWithSecret {
-    /// The subscription's id.
+    /// Id of the subscription, with the prefix `whk_`.
     pub id: String,
     /// URL of the receiver, with https. At most 2048 characters.
     pub url: String,
@@ -4301,7 +4306,7 @@ pub struct WebhookWithSecret {
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
     pub last_delivery_status: Option<DeliveryStatus>,
-    /// Creation time.
+    /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
@@ -4328,14 +4333,14 @@ impl Range {
         Self { gte: None, lte: None }
     }
 
-    /// Sets `gte`.
+    /// Sets `gte`: the least value that matches.
     #[must_use]
     pub fn gte(mut self, value: impl Into<String>) -> Self {
         self.gte = Some(value.into());
         self
     }
 
-    /// Sets `lte`.
+    /// Sets `lte`: the greatest value that matches.
     #[must_use]
     pub fn lte(mut self, value: impl Into<String>) -> Self {
         self.lte = Some(value.into());
@@ -4343,11 +4348,11 @@ impl Range {
     }
 }
 
-/// Filters of `ListApiKeys`.
+/// Filters of the operation `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4359,7 +4364,7 @@ impl ListApiKeysFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4367,7 +4372,7 @@ impl ListApiKeysFilter {
     }
 }
 
-/// Query of `ListApiKeys`.
+/// Query of the operation `ListApiKeys`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysQuery {
@@ -4393,28 +4398,29 @@ impl ListApiKeysQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListApiKeysFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ApiKeySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4422,7 +4428,7 @@ impl ListApiKeysQuery {
     }
 }
 
-/// Filters of `ListAssignments`.
+/// Filters of the operation `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsFilter {
@@ -4439,10 +4445,10 @@ pub struct ListAssignmentsFilter {
     /// of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<AssignmentStatusFilter>>,
-    /// Condition on `due_date`.
+    /// Bounds of `due_date`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4461,42 +4467,42 @@ impl ListAssignmentsFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `reviewer_id`.
+    /// Sets `reviewer_id`: only assignments with this reviewer.
     #[must_use]
     pub fn reviewer_id(mut self, value: impl Into<String>) -> Self {
         self.reviewer_id = Some(value.into());
         self
     }
 
-    /// Sets `requester_id`.
+    /// Sets `requester_id`: only assignments with this requester.
     #[must_use]
     pub fn requester_id(mut self, value: impl Into<String>) -> Self {
         self.requester_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only assignments with this status.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<AssignmentStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `due_date`.
+    /// Sets `due_date`: bounds of `due_date`, both inclusive.
     #[must_use]
     pub fn due_date(mut self, value: impl Into<Range>) -> Self {
         self.due_date = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4504,7 +4510,7 @@ impl ListAssignmentsFilter {
     }
 }
 
-/// Query of `ListAssignments`.
+/// Query of the operation `ListAssignments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAssignmentsQuery {
@@ -4530,28 +4536,29 @@ impl ListAssignmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAssignmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AssignmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4559,7 +4566,7 @@ impl ListAssignmentsQuery {
     }
 }
 
-/// Filters of `ListAttributes`.
+/// Filters of the operation `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesFilter {
@@ -4575,7 +4582,7 @@ pub struct ListAttributesFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4587,35 +4594,35 @@ impl ListAttributesFilter {
         Self { name: None, category: None, tone: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: only the attribute with this name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `category`.
+    /// Sets `category`: only attributes in this category.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
         self
     }
 
-    /// Sets `tone`.
+    /// Sets `tone`: only attributes with this tone.
     #[must_use]
     pub fn tone(mut self, value: impl IntoIterator<Item = impl Into<AttributeTone>>) -> Self {
         self.tone = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4623,7 +4630,7 @@ impl ListAttributesFilter {
     }
 }
 
-/// Query of `ListAttributes`.
+/// Query of the operation `ListAttributes`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAttributesQuery {
@@ -4649,28 +4656,29 @@ impl ListAttributesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAttributesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AttributeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4678,7 +4686,7 @@ impl ListAttributesQuery {
     }
 }
 
-/// Filters of `ListAuditLog`.
+/// Filters of the operation `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogFilter {
@@ -4692,7 +4700,7 @@ pub struct ListAuditLogFilter {
     /// repeated up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Vec<String>>,
-    /// Condition on `occurred_at`.
+    /// Bounds of `occurred_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occurred_at: Option<Range>,
 }
@@ -4704,28 +4712,28 @@ impl ListAuditLogFilter {
         Self { target_id: None, actor_id: None, action: None, occurred_at: None }
     }
 
-    /// Sets `target_id`.
+    /// Sets `target_id`: only entries about the resource with this id.
     #[must_use]
     pub fn target_id(mut self, value: impl Into<String>) -> Self {
         self.target_id = Some(value.into());
         self
     }
 
-    /// Sets `actor_id`.
+    /// Sets `actor_id`: only entries of the actor with this id.
     #[must_use]
     pub fn actor_id(mut self, value: impl Into<String>) -> Self {
         self.actor_id = Some(value.into());
         self
     }
 
-    /// Sets `action`.
+    /// Sets `action`: only entries with this action, for example `observation.archive`.
     #[must_use]
     pub fn action(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.action = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `occurred_at`.
+    /// Sets `occurred_at`: bounds of `occurred_at`, both inclusive.
     #[must_use]
     pub fn occurred_at(mut self, value: impl Into<Range>) -> Self {
         self.occurred_at = Some(value.into());
@@ -4733,7 +4741,7 @@ impl ListAuditLogFilter {
     }
 }
 
-/// Query of `ListAuditLog`.
+/// Query of the operation `ListAuditLog`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListAuditLogQuery {
@@ -4760,28 +4768,29 @@ impl ListAuditLogQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListAuditLogFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4789,11 +4798,11 @@ impl ListAuditLogQuery {
     }
 }
 
-/// Filters of `ListConnectors`.
+/// Filters of the operation `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4805,7 +4814,7 @@ impl ListConnectorsFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4813,7 +4822,7 @@ impl ListConnectorsFilter {
     }
 }
 
-/// Query of `ListConnectors`.
+/// Query of the operation `ListConnectors`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConnectorsQuery {
@@ -4839,28 +4848,29 @@ impl ListConnectorsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConnectorsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConnectorSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4868,7 +4878,7 @@ impl ListConnectorsQuery {
     }
 }
 
-/// Filters of `ListConversations`.
+/// Filters of the operation `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsFilter {
@@ -4881,7 +4891,7 @@ pub struct ListConversationsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -4893,28 +4903,28 @@ impl ListConversationsFilter {
         Self { participant_id: None, about_id: None, archived: None, updated_at: None }
     }
 
-    /// Sets `participant_id`.
+    /// Sets `participant_id`: only conversations with this participant.
     #[must_use]
     pub fn participant_id(mut self, value: impl Into<String>) -> Self {
         self.participant_id = Some(value.into());
         self
     }
 
-    /// Sets `about_id`.
+    /// Sets `about_id`: only conversations about the resource with this id.
     #[must_use]
     pub fn about_id(mut self, value: impl Into<String>) -> Self {
         self.about_id = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -4922,7 +4932,7 @@ impl ListConversationsFilter {
     }
 }
 
-/// Query of `ListConversations`.
+/// Query of the operation `ListConversations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListConversationsQuery {
@@ -4949,28 +4959,29 @@ impl ListConversationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListConversationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConversationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -4978,14 +4989,14 @@ impl ListConversationsQuery {
     }
 }
 
-/// Filters of `ListMessages`.
+/// Filters of the operation `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesFilter {
     /// Only entries by this author. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_id: Option<String>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -4997,14 +5008,14 @@ impl ListMessagesFilter {
         Self { author_id: None, created_at: None }
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: only entries by this author.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -5012,7 +5023,7 @@ impl ListMessagesFilter {
     }
 }
 
-/// Query of `ListMessages`.
+/// Query of the operation `ListMessages`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListMessagesQuery {
@@ -5038,28 +5049,29 @@ impl ListMessagesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListMessagesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<MessageSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5067,7 +5079,7 @@ impl ListMessagesQuery {
     }
 }
 
-/// Filters of `ListDepartments`.
+/// Filters of the operation `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsFilter {
@@ -5077,7 +5089,7 @@ pub struct ListDepartmentsFilter {
     /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<ArchivedFilter>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5089,21 +5101,21 @@ impl ListDepartmentsFilter {
         Self { name: None, archived: None, updated_at: None }
     }
 
-    /// Sets `name`.
+    /// Sets `name`: only the department with this name.
     #[must_use]
     pub fn name(mut self, value: impl Into<String>) -> Self {
         self.name = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5111,7 +5123,7 @@ impl ListDepartmentsFilter {
     }
 }
 
-/// Query of `ListDepartments`.
+/// Query of the operation `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDepartmentsQuery {
@@ -5137,28 +5149,29 @@ impl ListDepartmentsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDepartmentsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DepartmentSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5166,27 +5179,27 @@ impl ListDepartmentsQuery {
     }
 }
 
-/// Filters of `ListEmployeeObjectives`.
+/// Filters of the operation `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
+    /// Has no effect: every entry has the scope `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Condition on `period_start`.
+    /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Condition on `period_end`.
+    /// Bounds of `period_end`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5198,42 +5211,42 @@ impl ListEmployeeObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`.
+    /// Sets `owner_id`: only objectives of this owner.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`. Has no effect: every entry has the scope `employee`.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5241,7 +5254,7 @@ impl ListEmployeeObjectivesFilter {
     }
 }
 
-/// Query of `ListEmployeeObjectives`.
+/// Query of the operation `ListEmployeeObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectivesQuery {
@@ -5271,35 +5284,36 @@ impl ListEmployeeObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeeObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5307,7 +5321,7 @@ impl ListEmployeeObjectivesQuery {
     }
 }
 
-/// Query of `GetEmployeeObjective`.
+/// Query of the operation `GetEmployeeObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeObjectiveQuery {
@@ -5324,7 +5338,7 @@ impl GetEmployeeObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5332,7 +5346,7 @@ impl GetEmployeeObjectiveQuery {
     }
 }
 
-/// Query of `ListEmployeeObjectiveHistory`.
+/// Query of the operation `ListEmployeeObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeeObjectiveHistoryQuery {
@@ -5356,21 +5370,22 @@ impl ListEmployeeObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5378,7 +5393,7 @@ impl ListEmployeeObjectiveHistoryQuery {
     }
 }
 
-/// Filters of `ListEmployees`.
+/// Filters of the operation `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesFilter {
@@ -5408,7 +5423,7 @@ pub struct ListEmployeesFilter {
     /// `custom_fields.<key>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, String>>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5430,56 +5445,57 @@ impl ListEmployeesFilter {
         }
     }
 
-    /// Sets `email`.
+    /// Sets `email`: only the person with this e-mail address.
     #[must_use]
     pub fn email(mut self, value: impl Into<String>) -> Self {
         self.email = Some(value.into());
         self
     }
 
-    /// Sets `role`.
+    /// Sets `role`: only people with this role.
     #[must_use]
     pub fn role(mut self, value: impl IntoIterator<Item = impl Into<Role>>) -> Self {
         self.role = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only direct reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `department_id`.
+    /// Sets `department_id`: only people in this department.
     #[must_use]
     pub fn department_id(mut self, value: impl Into<String>) -> Self {
         self.department_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only people with this status.
     #[must_use]
     pub fn status(mut self, value: impl Into<EmployeeStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `external_id`.
+    /// Sets `external_id`: only the person with this id in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(value.into());
         self
     }
 
-    /// Sets `job_title`.
+    /// Sets `job_title`: only people with this job title.
     #[must_use]
     pub fn job_title(mut self, value: impl Into<String>) -> Self {
         self.job_title = Some(value.into());
         self
     }
 
-    /// Sets `custom_fields`.
+    /// Sets `custom_fields`. Only people whose custom field has this value:
+    /// `filter[custom_fields.<key>]=<value>`.
     #[must_use]
     pub fn custom_fields(
         mut self,
@@ -5489,7 +5505,7 @@ impl ListEmployeesFilter {
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5497,7 +5513,7 @@ impl ListEmployeesFilter {
     }
 }
 
-/// Query of `ListEmployees`.
+/// Query of the operation `ListEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesQuery {
@@ -5527,35 +5543,36 @@ impl ListEmployeesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEmployeesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<EmployeeSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5563,7 +5580,7 @@ impl ListEmployeesQuery {
     }
 }
 
-/// Query of `UpsertEmployees`.
+/// Query of the operation `UpsertEmployees`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UpsertEmployeesQuery {
@@ -5585,21 +5602,21 @@ impl UpsertEmployeesQuery {
         Self { dry_run: None, empty: None, connector_id: None }
     }
 
-    /// Sets `dry_run`.
+    /// Sets `dry_run`: `true` returns the effect of each row without any changes.
     #[must_use]
     pub fn dry_run(mut self, value: bool) -> Self {
         self.dry_run = Some(value);
         self
     }
 
-    /// Sets `empty`.
+    /// Sets `empty`: meaning of an empty cell.
     #[must_use]
     pub fn empty(mut self, value: impl Into<CsvEmptyCell>) -> Self {
         self.empty = Some(value.into());
         self
     }
 
-    /// Sets `connector_id`.
+    /// Sets `connector_id`: connector on whose behalf the file is uploaded.
     #[must_use]
     pub fn connector_id(mut self, value: impl Into<String>) -> Self {
         self.connector_id = Some(value.into());
@@ -5607,7 +5624,7 @@ impl UpsertEmployeesQuery {
     }
 }
 
-/// Query of `GetEmployee`.
+/// Query of the operation `GetEmployee`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetEmployeeQuery {
@@ -5624,7 +5641,7 @@ impl GetEmployeeQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5632,7 +5649,7 @@ impl GetEmployeeQuery {
     }
 }
 
-/// Filters of `ListEvents`.
+/// Filters of the operation `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsFilter {
@@ -5648,7 +5665,7 @@ impl ListEventsFilter {
         Self { event: None }
     }
 
-    /// Sets `event`.
+    /// Sets `event`: only events of this type.
     #[must_use]
     pub fn event(mut self, value: impl IntoIterator<Item = impl Into<EventType>>) -> Self {
         self.event = Some(value.into_iter().map(Into::into).collect());
@@ -5656,7 +5673,7 @@ impl ListEventsFilter {
     }
 }
 
-/// Query of `ListEvents`.
+/// Query of the operation `ListEvents`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEventsQuery {
@@ -5683,28 +5700,29 @@ impl ListEventsQuery {
         Self { filter: None, since: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListEventsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `since`.
+    /// Sets `since`: start at the first event at or after this time, at most 30 days ago.
     #[must_use]
     pub fn since(mut self, value: impl Into<String>) -> Self {
         self.since = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5712,27 +5730,27 @@ impl ListEventsQuery {
     }
 }
 
-/// Filters of `ListManagerObjectives`.
+/// Filters of the operation `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesFilter {
     /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Only objectives of this scope. A scope that these paths do not have matches nothing.
+    /// Only objectives of this scope. `employee` matches nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<ObjectiveScope>,
     /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
-    /// Condition on `period_start`.
+    /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
-    /// Condition on `period_end`.
+    /// Bounds of `period_end`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -5744,42 +5762,42 @@ impl ListManagerObjectivesFilter {
         Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
     }
 
-    /// Sets `owner_id`.
+    /// Sets `owner_id`: only objectives of this owner.
     #[must_use]
     pub fn owner_id(mut self, value: impl Into<String>) -> Self {
         self.owner_id = Some(value.into());
         self
     }
 
-    /// Sets `scope`.
+    /// Sets `scope`: only objectives of this scope.
     #[must_use]
     pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
         self.scope = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `period_start`.
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
     #[must_use]
     pub fn period_start(mut self, value: impl Into<Range>) -> Self {
         self.period_start = Some(value.into());
         self
     }
 
-    /// Sets `period_end`.
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
     #[must_use]
     pub fn period_end(mut self, value: impl Into<Range>) -> Self {
         self.period_end = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -5787,7 +5805,7 @@ impl ListManagerObjectivesFilter {
     }
 }
 
-/// Query of `ListManagerObjectives`.
+/// Query of the operation `ListManagerObjectives`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectivesQuery {
@@ -5817,35 +5835,36 @@ impl ListManagerObjectivesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListManagerObjectivesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObjectiveSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5853,7 +5872,7 @@ impl ListManagerObjectivesQuery {
     }
 }
 
-/// Query of `GetManagerObjective`.
+/// Query of the operation `GetManagerObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetManagerObjectiveQuery {
@@ -5870,7 +5889,7 @@ impl GetManagerObjectiveQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -5878,7 +5897,7 @@ impl GetManagerObjectiveQuery {
     }
 }
 
-/// Query of `ListManagerObjectiveHistory`.
+/// Query of the operation `ListManagerObjectiveHistory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListManagerObjectiveHistoryQuery {
@@ -5902,21 +5921,22 @@ impl ListManagerObjectiveHistoryQuery {
         Self { sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<AuditEntrySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -5924,7 +5944,7 @@ impl ListManagerObjectiveHistoryQuery {
     }
 }
 
-/// Filters of `ListNotifications`.
+/// Filters of the operation `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsFilter {
@@ -5943,14 +5963,14 @@ impl ListNotificationsFilter {
         Self { recipient_id: None, unread: None }
     }
 
-    /// Sets `recipient_id`.
+    /// Sets `recipient_id`: only notifications to this person.
     #[must_use]
     pub fn recipient_id(mut self, value: impl Into<String>) -> Self {
         self.recipient_id = Some(value.into());
         self
     }
 
-    /// Sets `unread`.
+    /// Sets `unread`: `true` lists unread notifications, `false` read ones.
     #[must_use]
     pub fn unread(mut self, value: bool) -> Self {
         self.unread = Some(value);
@@ -5958,7 +5978,7 @@ impl ListNotificationsFilter {
     }
 }
 
-/// Query of `ListNotifications`.
+/// Query of the operation `ListNotifications`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListNotificationsQuery {
@@ -5984,28 +6004,29 @@ impl ListNotificationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListNotificationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<NotificationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6013,7 +6034,7 @@ impl ListNotificationsQuery {
     }
 }
 
-/// Filters of `ListObservations`.
+/// Filters of the operation `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsFilter {
@@ -6034,13 +6055,13 @@ pub struct ListObservationsFilter {
     /// up to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_id: Option<Vec<String>>,
-    /// Condition on `observation_date`.
+    /// Bounds of `observation_date`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Range>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6061,56 +6082,56 @@ impl ListObservationsFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`.
+    /// Sets `type`: only observations of this type.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `archived`.
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
     #[must_use]
     pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
         self.archived = Some(value.into());
         self
     }
 
-    /// Sets `attribute_id`.
+    /// Sets `attribute_id`: only observations with this attribute.
     #[must_use]
     pub fn attribute_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_id = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `observation_date`.
+    /// Sets `observation_date`: bounds of `observation_date`, both inclusive.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<Range>) -> Self {
         self.observation_date = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6118,7 +6139,7 @@ impl ListObservationsFilter {
     }
 }
 
-/// Query of `ListObservations`.
+/// Query of the operation `ListObservations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListObservationsQuery {
@@ -6149,35 +6170,36 @@ impl ListObservationsQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListObservationsFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ObservationSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6185,7 +6207,7 @@ impl ListObservationsQuery {
     }
 }
 
-/// Query of `GetObservation`.
+/// Query of the operation `GetObservation`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetObservationQuery {
@@ -6202,7 +6224,7 @@ impl GetObservationQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6210,7 +6232,7 @@ impl GetObservationQuery {
     }
 }
 
-/// Filters of `Search`.
+/// Filters of the operation `Search`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchFilter {
@@ -6225,7 +6247,7 @@ pub struct SearchFilter {
     /// Only observations of this type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ObservationType>,
-    /// Condition on `created_at`.
+    /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
 }
@@ -6237,28 +6259,29 @@ impl SearchFilter {
         Self { employee_id: None, manager_id: None, r#type: None, created_at: None }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`. Only results about this person: their observations, objectives and summaries, and
+    /// the person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only results about direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `type`.
+    /// Sets `type`: only observations of this type.
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
         self
     }
 
-    /// Sets `created_at`.
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
     #[must_use]
     pub fn created_at(mut self, value: impl Into<Range>) -> Self {
         self.created_at = Some(value.into());
@@ -6266,7 +6289,7 @@ impl SearchFilter {
     }
 }
 
-/// Query of `Search`.
+/// Query of the operation `Search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchQuery {
@@ -6295,28 +6318,29 @@ impl SearchQuery {
         Self { filter: None, q: q.into(), types: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<SearchFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `types`.
+    /// Sets `types`: types to search, separated by commas.
     #[must_use]
     pub fn types(mut self, value: impl IntoIterator<Item = impl Into<SearchType>>) -> Self {
         self.types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6324,7 +6348,7 @@ impl SearchQuery {
     }
 }
 
-/// Filters of `ListSummaries`.
+/// Filters of the operation `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesFilter {
@@ -6348,7 +6372,7 @@ pub struct ListSummariesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<SummaryStatusFilter>>,
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6368,49 +6392,49 @@ impl ListSummariesFilter {
         }
     }
 
-    /// Sets `employee_id`.
+    /// Sets `employee_id`: only entries about this person.
     #[must_use]
     pub fn employee_id(mut self, value: impl Into<String>) -> Self {
         self.employee_id = Some(value.into());
         self
     }
 
-    /// Sets `author_id`.
+    /// Sets `author_id`: only entries by this author.
     #[must_use]
     pub fn author_id(mut self, value: impl Into<String>) -> Self {
         self.author_id = Some(value.into());
         self
     }
 
-    /// Sets `manager_id`.
+    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
     #[must_use]
     pub fn manager_id(mut self, value: impl Into<String>) -> Self {
         self.manager_id = Some(value.into());
         self
     }
 
-    /// Sets `included_objective_id`.
+    /// Sets `included_objective_id`: only summaries that include this objective.
     #[must_use]
     pub fn included_objective_id(mut self, value: impl Into<String>) -> Self {
         self.included_objective_id = Some(value.into());
         self
     }
 
-    /// Sets `included_observation_id`.
+    /// Sets `included_observation_id`: only summaries that include this observation.
     #[must_use]
     pub fn included_observation_id(mut self, value: impl Into<String>) -> Self {
         self.included_observation_id = Some(value.into());
         self
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only entries with this status, or `all`.
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<SummaryStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6418,7 +6442,7 @@ impl ListSummariesFilter {
     }
 }
 
-/// Query of `ListSummaries`.
+/// Query of the operation `ListSummaries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListSummariesQuery {
@@ -6448,35 +6472,36 @@ impl ListSummariesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListSummariesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<SummarySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
         self
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6484,7 +6509,7 @@ impl ListSummariesQuery {
     }
 }
 
-/// Query of `GetSummary`.
+/// Query of the operation `GetSummary`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetSummaryQuery {
@@ -6501,7 +6526,7 @@ impl GetSummaryQuery {
         Self { expand: None }
     }
 
-    /// Sets `expand`.
+    /// Sets `expand`: related resources to include in the response, one level deep.
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<SummaryExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
@@ -6509,11 +6534,11 @@ impl GetSummaryQuery {
     }
 }
 
-/// Filters of `ListWebhooks`.
+/// Filters of the operation `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksFilter {
-    /// Condition on `updated_at`.
+    /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
 }
@@ -6525,7 +6550,7 @@ impl ListWebhooksFilter {
         Self { updated_at: None }
     }
 
-    /// Sets `updated_at`.
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
@@ -6533,7 +6558,7 @@ impl ListWebhooksFilter {
     }
 }
 
-/// Query of `ListWebhooks`.
+/// Query of the operation `ListWebhooks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListWebhooksQuery {
@@ -6559,28 +6584,29 @@ impl ListWebhooksQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListWebhooksFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<WebhookSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
@@ -6588,7 +6614,7 @@ impl ListWebhooksQuery {
     }
 }
 
-/// Filters of `ListDeliveries`.
+/// Filters of the operation `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesFilter {
@@ -6610,21 +6636,21 @@ impl ListDeliveriesFilter {
         Self { status: None, event_type: None, event_id: None }
     }
 
-    /// Sets `status`.
+    /// Sets `status`: only attempts with this result.
     #[must_use]
     pub fn status(mut self, value: impl Into<DeliveryStatusFilter>) -> Self {
         self.status = Some(value.into());
         self
     }
 
-    /// Sets `event_type`.
+    /// Sets `event_type`: only attempts for events of this type.
     #[must_use]
     pub fn event_type(mut self, value: impl Into<EventType>) -> Self {
         self.event_type = Some(value.into());
         self
     }
 
-    /// Sets `event_id`.
+    /// Sets `event_id`: only attempts for this event.
     #[must_use]
     pub fn event_id(mut self, value: impl Into<String>) -> Self {
         self.event_id = Some(value.into());
@@ -6632,7 +6658,7 @@ impl ListDeliveriesFilter {
     }
 }
 
-/// Query of `ListDeliveries`.
+/// Query of the operation `ListDeliveries`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListDeliveriesQuery {
@@ -6658,28 +6684,29 @@ impl ListDeliveriesQuery {
         Self { filter: None, sort: None, limit: None, cursor: None }
     }
 
-    /// Sets `filter`.
+    /// Sets `filter`: conditions that every entry matches.
     #[must_use]
     pub fn filter(mut self, value: impl Into<ListDeliveriesFilter>) -> Self {
         self.filter = Some(value.into());
         self
     }
 
-    /// Sets `sort`.
+    /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<DeliverySort>) -> Self {
         self.sort = Some(value.into());
         self
     }
 
-    /// Sets `limit`.
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
     #[must_use]
     pub fn limit(mut self, value: i64) -> Self {
         self.limit = Some(value);
         self
     }
 
-    /// Sets `cursor`.
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
