@@ -212,11 +212,11 @@ mod tests {
         Document { key: key(at, id), terms: terms.iter().map(|term| (*term).to_owned()).collect() }
     }
 
-    fn with(it: &SegmentContents, term: &str) -> Vec<DocumentKey> {
-        let all: Vec<_> = it.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
+    fn with(contents: &SegmentContents, term: &str) -> Vec<DocumentKey> {
+        let all: Vec<_> = contents.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
         let mut numbers = vec![];
         let range = KeyRange::whole(term);
-        it.blocks.iter().for_each(|block| numbers_within(&block.body, &range, &mut numbers));
+        contents.blocks.iter().for_each(|block| numbers_within(&block.body, &range, &mut numbers));
         numbers.into_iter().map(|number| all[number as usize]).collect()
     }
 

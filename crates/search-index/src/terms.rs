@@ -39,13 +39,13 @@ pub(crate) const CHANGED: &str = "\u{a7}changed";
 /// Converts a resource to a document of the index. The document has no terms if the resource is not searchable.
 /// `is_changed` means that a segment may contain an older version.
 #[must_use]
-pub fn document<T: Searchable>(it: &T, id: [u8; 16], is_changed: bool) -> Document {
-    let words: BTreeSet<String> = it.found_by();
-    let subject = (!words.is_empty()).then(|| subject_term(it.subject()));
-    let readers = if words.is_empty() { vec![] } else { reader_terms(it.readers()) };
+pub fn document<T: Searchable>(value: &T, id: [u8; 16], is_changed: bool) -> Document {
+    let words: BTreeSet<String> = value.found_by();
+    let subject = (!words.is_empty()).then(|| subject_term(value.subject()));
+    let readers = if words.is_empty() { vec![] } else { reader_terms(value.readers()) };
     let changed = (!words.is_empty() && is_changed).then(|| CHANGED.to_owned());
     Document {
-        key: DocumentKey { created_at: it.created_at(), id },
+        key: DocumentKey { created_at: value.created_at(), id },
         terms: words.into_iter().chain(subject).chain(readers).chain(changed).collect(),
     }
 }

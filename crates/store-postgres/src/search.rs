@@ -219,9 +219,9 @@ fn gone_on(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
     sql
 }
 
-fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
+fn added(tenant: Tenant, table: &str, contents: &SegmentContents) -> [Sql; 3] {
     let (mut head, mut blocks, mut chunks) = (Sql::default(), Sql::default(), Sql::default());
-    let Segment { id, documents, newest, oldest, fences } = &it.segment;
+    let Segment { id, documents, newest, oldest, fences } = &contents.segment;
     let cells = [
         SqlValue::Id(tenant.to_bytes()),
         SqlValue::Id(*id),
@@ -237,15 +237,15 @@ fn added(tenant: Tenant, table: &str, it: &SegmentContents) -> [Sql; 3] {
          VALUES ({values})"
     ));
     let (own, segment) = (blocks.tenant(tenant), blocks.id(*id));
-    let first = blocks.many(Type::Bytes, it.blocks.iter().map(|block| SqlValue::Bytes(block.first.clone())));
-    let body = blocks.many(Type::Bytes, it.blocks.iter().map(|block| SqlValue::Bytes(block.body.clone())));
+    let first = blocks.many(Type::Bytes, contents.blocks.iter().map(|block| SqlValue::Bytes(block.first.clone())));
+    let body = blocks.many(Type::Bytes, contents.blocks.iter().map(|block| SqlValue::Bytes(block.body.clone())));
     blocks.push(&format!(
         "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) \
          SELECT {own}, {segment}, u.first_key, u.body FROM UNNEST({first}, {body}) AS u (first_key, body)"
     ));
     let (own, segment) = (chunks.tenant(tenant), chunks.id(*id));
-    let number = chunks.many(Type::Int, (0..).zip(&it.chunks).map(|(at, _)| SqlValue::Int(at)));
-    let body = chunks.many(Type::Bytes, it.chunks.iter().map(|chunk| SqlValue::Bytes(chunk.clone())));
+    let number = chunks.many(Type::Int, (0..).zip(&contents.chunks).map(|(at, _)| SqlValue::Int(at)));
+    let body = chunks.many(Type::Bytes, contents.chunks.iter().map(|chunk| SqlValue::Bytes(chunk.clone())));
     chunks.push(&format!(
         "INSERT INTO search_chunks (tenant_id, segment_id, number, body) \
          SELECT {own}, {segment}, u.number, u.body FROM UNNEST({number}, {body}) AS u (number, body)"

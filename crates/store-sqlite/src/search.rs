@@ -152,14 +152,16 @@ impl SearchIndex for SqliteStore {
 
 /// Returns the blocks that overlap a range. Usually that is only the last block that starts before the end of
 /// the range, so it is read first.
-fn blocks(db: &mut Db, tenant: Tenant, it: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
-    let of = |text| Sql::new(text).bind(tenant).bind(it.segment);
+fn blocks(db: &mut Db, tenant: Tenant, wanted_blocks: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
+    let of = |text| Sql::new(text).bind(tenant).bind(wanted_blocks.segment);
     let read = |row: &mut dyn CellReader| Ok(Block { first: bytes(row)?, body: bytes(row)? });
-    let Some(last) = db.first(of(LAST_BLOCK).bind(it.range.to.as_slice()), read)? else { return Ok(vec![]) };
-    if last.first <= it.range.from {
+    let Some(last) = db.first(of(LAST_BLOCK).bind(wanted_blocks.range.to.as_slice()), read)? else {
+        return Ok(vec![]);
+    };
+    if last.first <= wanted_blocks.range.from {
         return Ok(vec![last]);
     }
-    let sql = of(BLOCKS_BEFORE).bind(it.range.from.as_slice()).bind(last.first.as_slice());
+    let sql = of(BLOCKS_BEFORE).bind(wanted_blocks.range.from.as_slice()).bind(last.first.as_slice());
     let mut blocks = db.rows(sql, read)?;
     blocks.push(last);
     Ok(blocks)
@@ -189,15 +191,15 @@ fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Resu
     change.segment.as_ref().map_or(Ok(()), |segment| add(db, tenant, table, segment))
 }
 
-fn add(db: &mut Db, tenant: Tenant, table: &str, it: &SegmentContents) -> Result<(), CommitError> {
-    let Segment { id, documents, newest, oldest, fences } = &it.segment;
+fn add(db: &mut Db, tenant: Tenant, table: &str, contents: &SegmentContents) -> Result<(), CommitError> {
+    let Segment { id, documents, newest, oldest, fences } = &contents.segment;
     let sql = Sql::new(ADD_SEGMENT).bind(tenant).bind(*id).bind(table).bind(i64::from(*documents));
     changed(db, sql.bind(*newest).bind(*oldest).bind(fences.as_slice()))?;
-    for block in &it.blocks {
+    for block in &contents.blocks {
         let sql = Sql::new(ADD_BLOCK).bind(tenant).bind(*id);
         changed(db, sql.bind(block.first.as_slice()).bind(block.body.as_slice()))?;
     }
-    for (number, chunk) in (0_i64..).zip(&it.chunks) {
+    for (number, chunk) in (0_i64..).zip(&contents.chunks) {
         changed(db, Sql::new(ADD_CHUNK).bind(tenant).bind(*id).bind(number).bind(chunk.as_slice()))?;
     }
     Ok(())

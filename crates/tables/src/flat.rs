@@ -105,14 +105,14 @@ impl SqlValue {
 }
 
 impl<K: Kind> From<Id<K>> for SqlValue {
-    fn from(it: Id<K>) -> Self {
-        Self::Id(it.to_bytes())
+    fn from(id: Id<K>) -> Self {
+        Self::Id(id.to_bytes())
     }
 }
 
 impl From<String> for SqlValue {
-    fn from(it: String) -> Self {
-        Self::Text(it)
+    fn from(text: String) -> Self {
+        Self::Text(text)
     }
 }
 
@@ -123,14 +123,14 @@ impl From<[u8; 32]> for SqlValue {
 }
 
 impl From<Timestamp> for SqlValue {
-    fn from(it: Timestamp) -> Self {
-        Self::Time(it)
+    fn from(timestamp: Timestamp) -> Self {
+        Self::Time(timestamp)
     }
 }
 
 impl From<Date> for SqlValue {
-    fn from(it: Date) -> Self {
-        Self::Date(it)
+    fn from(date: Date) -> Self {
+        Self::Date(date)
     }
 }
 
@@ -148,8 +148,8 @@ impl Cells {
         self.cells.push(cell);
     }
     /// Appends a value as JSON text. A value that cannot be serialized makes the whole row [`RowWriteError`].
-    pub fn json<T: Serialize>(&mut self, it: &T) {
-        match serde_json::to_string(it) {
+    pub fn json<T: Serialize>(&mut self, value: &T) {
+        match serde_json::to_string(value) {
             Ok(text) => self.put(SqlValue::Text(text)),
             Err(error) => {
                 let at = self.cells.len();

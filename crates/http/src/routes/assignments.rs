@@ -61,24 +61,24 @@ pub(crate) const GROUP: RouteGroup =
             about: "An assignment was created or completed.",
         }]);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::get(services, &request.context, request.id()?).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::create(services, &request.context, request.body).await })
 }
 
-fn cancel<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::cancel(services, &it.context, it.id()?).await })
+fn cancel<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::cancel(services, &request.context, request.id()?).await })
 }
 
-fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::submit(services, &it.context, it.id()?, it.body).await })
+fn submit<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { assignments::submit(services, &request.context, request.id()?, request.body).await })
 }
 
 const ASSIGNMENT: Schema =

@@ -43,20 +43,20 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::get(services, &request.context, request.id()?).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::create(services, &request.context, request.body).await })
 }
 
-fn release<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::release(services, &it.context, it.id()?, it.body).await })
+fn release<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::release(services, &request.context, request.id()?, request.body).await })
 }
 
 const CONNECTOR: Schema =

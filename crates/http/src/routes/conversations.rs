@@ -82,36 +82,40 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
         about: "A message was added to a conversation.",
     }]);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::get(services, &request.context, request.id()?).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::create(services, &request.context, request.body).await })
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::update(services, &it.context, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::update(services, &request.context, request.id()?, request.body).await })
 }
 
-fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::archive(services, &it.context, it.id()?).await })
+fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::archive(services, &request.context, request.id()?).await })
 }
 
-fn list_messages<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::messages(services, &it.context, it.id()?, it.params).await })
+fn list_messages<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(
+        async move { conversations::messages(services, &request.context, request.id()?, request.params).await },
+    )
 }
 
-fn get_message<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::message(services, &it.context, it.id()?, it.second_id()?).await })
+fn get_message<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move {
+        conversations::message(services, &request.context, request.id()?, request.second_id()?).await
+    })
 }
 
-fn create_message<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::add(services, &it.context, it.id()?, it.body).await })
+fn create_message<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { conversations::add(services, &request.context, request.id()?, request.body).await })
 }
 
 const CONVERSATION: Schema =

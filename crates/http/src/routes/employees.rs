@@ -88,36 +88,36 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
         about: "An employee was created or changed.",
     }]);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::get(services, &it.context, it.id()?, it.params).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::get(services, &request.context, request.id()?, request.params).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::create(services, &request.context, request.body).await })
 }
 
-fn upload<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(employees::csv::upsert(services, it.context, it.params, it.csv))
+fn upload<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(employees::csv::upsert(services, request.context, request.params, request.csv))
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::update(services, &it.context, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::update(services, &request.context, request.id()?, request.body).await })
 }
 
-fn deactivate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::deactivate(services, &it.context, it.id()?).await })
+fn deactivate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::deactivate(services, &request.context, request.id()?).await })
 }
 
-fn reactivate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::reactivate(services, &it.context, it.id()?).await })
+fn reactivate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::reactivate(services, &request.context, request.id()?).await })
 }
 
-fn rehire<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::rehire(services, &it.context, it.id()?, it.body).await })
+fn rehire<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::rehire(services, &request.context, request.id()?, request.body).await })
 }
 
 const EMPLOYEE: Schema =

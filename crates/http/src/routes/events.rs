@@ -40,16 +40,16 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("History", "Event feed and audit log.", ROUTES).id(EventKind::PREFIX).words(words);
 
-fn feed<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::feed(services, &it.context, it.params).await })
+fn feed<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { events::feed(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { events::get(services, &request.context, request.id()?).await })
 }
 
-fn audit_log<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { log::list(services, &it.context, it.params).await })
+fn audit_log<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { log::list(services, &request.context, request.params).await })
 }
 
 /// Schema of any event. The document composes it as the union of all groups' events.

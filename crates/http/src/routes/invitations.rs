@@ -44,16 +44,21 @@ const ROUTES: &[Route] = &[
 /// The routes of invitations.
 pub(crate) const GROUP: RouteGroup = RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words);
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { invitations::get(services, &request.context, request.id()?).await })
 }
 
-fn invite<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::invite(services, &it.context, it.id()?).await })
+fn invite<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { invitations::invite(services, &request.context, request.id()?).await })
 }
 
-fn accept(services: &Services, it: AnonymousRequest) -> Work<'_> {
-    Box::pin(invitations::accept(services, it.request, it.origin, it.body))
+fn accept(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {
+    Box::pin(invitations::accept(
+        services,
+        anonymous_request.request,
+        anonymous_request.origin,
+        anonymous_request.body,
+    ))
 }
 
 const INVITATION: Schema = Schema::resource("Invitation", answer_of::<invitation::View>).example(example);

@@ -61,32 +61,32 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Access", "API keys of the organization.", ROUTES).id(KeyKind::PREFIX).words(words);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::get(services, &request.context, request.id()?).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::create(services, &request.context, request.body).await })
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::update(services, &it.context, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::update(services, &request.context, request.id()?, request.body).await })
 }
 
-fn rotate<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::rotate(services, &it.context, it.id()?, it.body).await })
+fn rotate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::rotate(services, &request.context, request.id()?, request.body).await })
 }
 
-fn revoke<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::revoke(services, &it.context, it.id()?).await })
+fn revoke<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::revoke(services, &request.context, request.id()?).await })
 }
 
-fn get_me<'a>(_: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::me(&it.context) })
+fn get_me<'a>(_: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::me(&request.context) })
 }
 
 const ME: Schema = Schema::new("Me", answer_of::<Me>).example(example_of_me);

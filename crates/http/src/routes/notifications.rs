@@ -38,16 +38,16 @@ pub(crate) const GROUP: RouteGroup =
         .id(NotificationKind::PREFIX)
         .words(words);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::list(services, &request.context, request.params).await })
 }
 
-fn read<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read(services, &it.context, it.id()?).await })
+fn read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::read(services, &request.context, request.id()?).await })
 }
 
-fn read_all<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read_all(services, &it.context, it.body).await })
+fn read_all<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { notifications::read_all(services, &request.context, request.body).await })
 }
 
 const NOTIFICATION: Schema = Schema::resource("Notification", answer_of::<Notification>).example(example);

@@ -212,52 +212,60 @@ pub(crate) const EMPLOYEES: RouteGroup =
 pub(crate) const MANAGERS: RouteGroup =
     RouteGroup::within("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
 
-fn list<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::list(services, &it.context, R::FAMILY, it.params).await })
+fn list<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::list(services, &request.context, R::FAMILY, request.params).await })
 }
 
-fn get<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::get(services, &it.context, R::FAMILY, it.id()?, it.params).await })
+fn get<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(
+        async move { objectives::get(services, &request.context, R::FAMILY, request.id()?, request.params).await },
+    )
 }
 
-fn history<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::history(services, &it.context, R::FAMILY, it.id()?, it.params).await })
+fn history<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move {
+        objectives::history(services, &request.context, R::FAMILY, request.id()?, request.params).await
+    })
 }
 
-fn create<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::create(services, &it.context, R::FAMILY, it.body).await })
+fn create<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::create(services, &request.context, R::FAMILY, request.body).await })
 }
 
-fn update<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::update(services, &it.context, R::FAMILY, it.id()?, it.body).await })
+fn update<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move {
+        objectives::update(services, &request.context, R::FAMILY, request.id()?, request.body).await
+    })
 }
 
-fn submit<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Submit)
+fn submit<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Submit)
 }
 
-fn approve<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Approve)
+fn approve<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Approve)
 }
 
-fn reject<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Reject)
+fn reject<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Reject)
 }
 
-fn complete<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Complete)
+fn complete<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Complete)
 }
 
-fn miss<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Miss)
+fn miss<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Miss)
 }
 
-fn archive<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, it, Verb::Archive)
+fn archive<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act::<R>(services, request, Verb::Archive)
 }
 
-fn act<'a, R: Resource>(services: &'a Services, it: AuthenticatedRequest<'a>, what: Verb) -> Work<'a> {
-    Box::pin(async move { objectives::act(services, &it.context, R::FAMILY, it.id()?, what, it.body).await })
+fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>, what: Verb) -> Work<'a> {
+    Box::pin(async move {
+        objectives::act(services, &request.context, R::FAMILY, request.id()?, what, request.body).await
+    })
 }
 
 const OBJECTIVE: Schema = Schema::resource("Objective", || {

@@ -43,16 +43,16 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES)
         .words(words);
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::get(services, &it.context).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { org::get(services, &request.context).await })
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::update(services, &it.context, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { org::update(services, &request.context, request.body).await })
 }
 
-fn reset_test_data<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { test_data::reset(services, &it.context).await })
+fn reset_test_data<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { test_data::reset(services, &request.context).await })
 }
 
 const ORGANIZATION: Schema =

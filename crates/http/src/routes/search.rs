@@ -32,8 +32,8 @@ const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
 /// The single route of searches.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "Full-text search.", ROUTES).words(words);
 
-fn search<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_case::search(services, &it.context, it.params).await })
+fn search<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { use_case::search(services, &request.context, request.params).await })
 }
 
 const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name))

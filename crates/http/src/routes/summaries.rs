@@ -97,48 +97,48 @@ pub(crate) const GROUP: RouteGroup =
             about: "A summary was created or changed.",
         }]);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::get(services, &it.context, it.id()?, it.params).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::get(services, &request.context, request.id()?, request.params).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::create(services, &request.context, request.body).await })
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::update(services, &it.context, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::update(services, &request.context, request.id()?, request.body).await })
 }
 
-fn submit<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Submit)
+fn submit<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Submit)
 }
 
-fn approve<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Approve)
+fn approve<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Approve)
 }
 
-fn send_back<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Return)
+fn send_back<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Return)
 }
 
-fn share<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Share)
+fn share<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Share)
 }
 
-fn feedback<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Feedback)
+fn feedback<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Feedback)
 }
 
-fn archive<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, it, ActionKind::Archive)
+fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    act(services, request, ActionKind::Archive)
 }
 
-fn act<'a>(services: &'a Services, it: AuthenticatedRequest<'a>, what: ActionKind) -> Work<'a> {
-    Box::pin(async move { summaries::act(services, &it.context, it.id()?, what, it.body).await })
+fn act<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, what: ActionKind) -> Work<'a> {
+    Box::pin(async move { summaries::act(services, &request.context, request.id()?, what, request.body).await })
 }
 
 const SUMMARY: Schema =

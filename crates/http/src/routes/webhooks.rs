@@ -113,44 +113,48 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
     },
 ]);
 
-fn list<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::list(services, &it.context, it.params).await })
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::list(services, &request.context, request.params).await })
 }
 
-fn get<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::get(services, &it.context, it.id()?).await })
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::get(services, &request.context, request.id()?).await })
 }
 
-fn create<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::create(services, &it.context, it.body).await })
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::create(services, &request.context, request.body).await })
 }
 
-fn update<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::update(services, &it.context, it.id()?, it.body).await })
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::update(services, &request.context, request.id()?, request.body).await })
 }
 
-fn remove<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::remove(services, &it.context, it.id()?).await })
+fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::remove(services, &request.context, request.id()?).await })
 }
 
-fn list_deliveries<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::deliveries(services, &it.context, it.id()?, it.params).await })
+fn list_deliveries<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::deliveries(services, &request.context, request.id()?, request.params).await })
 }
 
-fn get_delivery<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::delivery(services, &it.context, it.id()?, it.second_id()?).await })
+fn get_delivery<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(
+        async move { webhooks::delivery(services, &request.context, request.id()?, request.second_id()?).await },
+    )
 }
 
-fn test<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::test(services, &it.context, it.id()?).await })
+fn test<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::test(services, &request.context, request.id()?).await })
 }
 
-fn redeliver<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::redeliver(services, &it.context, it.id()?, it.second_id()?).await })
+fn redeliver<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(
+        async move { webhooks::redeliver(services, &request.context, request.id()?, request.second_id()?).await },
+    )
 }
 
-fn replay<'a>(services: &'a Services, it: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::replay(services, &it.context, it.id()?, it.body).await })
+fn replay<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::replay(services, &request.context, request.id()?, request.body).await })
 }
 
 const WEBHOOK: Schema =

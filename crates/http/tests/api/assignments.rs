@@ -150,15 +150,15 @@ async fn assignment_status_decides_result_of_each_request() {
 
 #[tokio::test]
 async fn thirty_concurrent_submissions_complete_assignment_once() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = AssignmentPeople::gather(world, 30).await;
         let mut feed = Feed::from_now(world).await;
         let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 2)).collect();
         let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
         for answered in &answers {
-            assert_eq!(answered.status, 200, "{}: {}", it.name, answered.text());
+            assert_eq!(answered.status, 200, "{}: {}", shared.name, answered.text());
         }
         let completed = answers.iter().filter(|answer| answer.json()["status"] == "completed").count();
         let now = world.get(&path).await.json();
@@ -166,14 +166,14 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
             (completed, &now["status"], &now["submitted_count"]),
             (1, &json!("completed"), &json!(30)),
             "{}",
-            it.name
+            shared.name
         );
         let mut events = feed.all("").await;
         events.retain(|event| event["event"] != "summary.created");
         let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
-        assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", it.name);
+        assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", shared.name);
         let done = events.iter().find(|event| event["event"] == "assignment.completed").unwrap();
-        assert_eq!(done["data"], now, "{}", it.name);
+        assert_eq!(done["data"], now, "{}", shared.name);
         let told = walk(
             world,
             &world.admin,
@@ -184,49 +184,49 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
             told.iter().map(|item| &item["type"]).collect::<Vec<_>>(),
             ["assignment.completed"],
             "{}",
-            it.name
+            shared.name
         );
     }
 }
 
 #[tokio::test]
 async fn submissions_beyond_required_count_are_refused() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = AssignmentPeople::gather(world, 30).await;
         let path = cast.ask(world, json!({"required_submissions": 2})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 1)).collect();
         let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
         let with = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
-        assert_eq!((with(200), with(409)), (2, 28), "{}", it.name);
+        assert_eq!((with(200), with(409)), (2, 28), "{}", shared.name);
         let made =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
                 .await;
-        assert_eq!(made.len(), 2, "{}: those who come too late leave no observation", it.name);
+        assert_eq!(made.len(), 2, "{}: those who come too late leave no observation", shared.name);
     }
 }
 
 #[tokio::test]
 async fn concurrent_submissions_of_one_reviewer_count_once() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = AssignmentPeople::gather(world, 2).await;
         let path = cast.ask(world, json!({})).await;
         let body = submission(&cast.reviewers[0], 1);
         let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
-        assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", shared.name);
         let made =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
                 .await;
-        assert_eq!(made.len(), 1, "{}", it.name);
+        assert_eq!(made.len(), 1, "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn assignment_is_visible_to_parties_and_org_admins() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = AssignmentPeople::gather(world, 2).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let stranger = person(world, "stranger", "manager", None).await;
@@ -241,7 +241,7 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
             ("the organization", world.admin.clone(), true, 200),
         ];
         for (name, key, sees, cancels) in callers {
-            let case = format!("{}: {name}", it.name);
+            let case = format!("{}: {name}", shared.name);
             let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
             let id = path.rsplit('/').next().unwrap().to_owned();
             let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
@@ -300,8 +300,8 @@ async fn bound_key_requests_assignments_as_its_person_only() {
 
 #[tokio::test]
 async fn assignment_list_supports_every_order_and_filter() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = AssignmentPeople::gather(world, 3).await;
         let other = person(world, "other", "employee", None).await;
         let mut all = vec![];
@@ -343,7 +343,7 @@ async fn assignment_list_supports_every_order_and_filter() {
             ("&filter[reviewer_id]=nonsense".to_owned(), vec![]),
         ];
         for (query, wanted) in table {
-            assert_eq!(listed(&query).await, wanted, "{}: {query}", it.name);
+            assert_eq!(listed(&query).await, wanted, "{}: {query}", shared.name);
         }
     }
 }

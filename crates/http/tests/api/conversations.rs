@@ -98,8 +98,8 @@ async fn archived_conversation_is_readable_and_takes_no_writes() {
 
 #[tokio::test]
 async fn conversation_is_visible_to_participants_and_org_admins() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let boss = person(world, "boss", "manager", None).await;
         let ada = person(world, "ada", "employee", Some(&boss)).await;
         let bob = person(world, "bob", "employee", None).await;
@@ -117,7 +117,7 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
             ("the organization", &bob, world.admin.clone(), true, 201),
         ];
         for (name, who, key, sees, writes) in callers {
-            let case = format!("{}: {name}", it.name);
+            let case = format!("{}: {name}", shared.name);
             let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
             let status = |good: u16| if sees { good } else { 404 };
             for (method, path, body, good) in [
@@ -143,7 +143,7 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
             send(world, &outside, "POST", &format!("{path}/archive"), None).await.status,
             404,
             "{}",
-            it.name
+            shared.name
         );
     }
 }
@@ -219,8 +219,8 @@ async fn conversation_subject_must_exist_and_is_filterable() {
 
 #[tokio::test]
 async fn concurrent_messages_are_all_stored_during_a_title_change() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
         let path = begun(world, &[&ada, &bob]).await;
         let messages = format!("{path}/messages");
@@ -235,15 +235,15 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
             join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
         let (written, renamed) = join(written, renamed).await;
         for answered in written.iter().chain(&renamed) {
-            assert!(matches!(answered.status, 200 | 201), "{}: {}", it.name, answered.text());
+            assert!(matches!(answered.status, 200 | 201), "{}: {}", shared.name, answered.text());
         }
-        assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", it.name);
+        assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", shared.name);
         let told =
             walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
-        assert_eq!(told.len(), 15, "{}: of those of the other", it.name);
+        assert_eq!(told.len(), 15, "{}: of those of the other", shared.name);
         let now = world.get(&path).await;
-        assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", it.name);
-        assert_eq!(now.json()["last_message_at"], written[0].json()["created_at"], "{}", it.name);
+        assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", shared.name);
+        assert_eq!(now.json()["last_message_at"], written[0].json()["created_at"], "{}", shared.name);
     }
 }
 

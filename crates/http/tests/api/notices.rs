@@ -26,8 +26,8 @@ async fn reminded(world: &TestApi) -> u64 {
 
 #[tokio::test]
 async fn key_expiry_is_notified_to_org_admins_three_times() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let admin = admin(world).await;
         let end = world.services.clock.now().plus_seconds(20 * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
@@ -44,7 +44,7 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
                 days.push(20 - day);
             }
         }
-        assert_eq!(days, [14, 3, 1], "{}", it.name);
+        assert_eq!(days, [14, 3, 1], "{}", shared.name);
         let told = told(world, "api_key.expiring").await;
         assert_eq!(told.len(), 3);
         assert_eq!((&told[0]["recipient_id"], &told[0]["target"]["id"]), (&json!(admin), &json!(key)));
@@ -57,8 +57,8 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
 
 #[tokio::test]
 async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         admin(world).await;
         let end = |days: i64| world.services.clock.now().plus_seconds(days * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end(15)});
@@ -66,10 +66,10 @@ async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
         let changed = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
         assert_eq!(changed.status, 200, "{}", changed.text());
         world.clock.advance_seconds(15 * DAY);
-        assert_eq!(reminded(world).await, 0, "{}", it.name);
+        assert_eq!(reminded(world).await, 0, "{}", shared.name);
         world.clock.advance_seconds(DAY);
         assert_eq!(reminded(world).await, 1);
-        let instances = [it.instance(71), it.instance(72)];
+        let instances = [shared.instance(71), shared.instance(72)];
         world.clock.advance_seconds(11 * DAY);
         let both = tokio::join!(
             reminders::due_reminders(&instances[0], || true),
@@ -97,8 +97,8 @@ const HEADLESS: &str = "first_name,last_name\nInes,Neil\n";
 
 #[tokio::test]
 async fn connector_shows_the_result_of_its_last_upload() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         admin(world).await;
         let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let path = format!("/v1/connectors/{id}");
@@ -122,13 +122,13 @@ async fn connector_shows_the_result_of_its_last_upload() {
         ];
         for (number, (file, answered, status, sync, says, count)) in table.into_iter().enumerate() {
             let reply = upload(world, &id, "", file).await;
-            assert_eq!(reply.status, answered, "{} {number}: {}", it.name, reply.text());
+            assert_eq!(reply.status, answered, "{} {number}: {}", shared.name, reply.text());
             let shown = world.get(&path).await.json();
             assert_eq!((&shown["status"], &shown["last_sync_status"]), (&json!(status), &json!(sync)), "{number}");
             assert_eq!(shown["last_sync_at"], json!(world.services.clock.now().to_string()), "{number}");
             let message = shown["last_sync_message"].as_str().unwrap_or_default();
             assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{number}: {message}");
-            assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", it.name);
+            assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", shared.name);
         }
         let audited = world.get("/v1/audit-log?filter[action]=connector.sync").await.json();
         assert_eq!(audited["data"].as_array().unwrap().len(), table.len());
@@ -138,8 +138,8 @@ async fn connector_shows_the_result_of_its_last_upload() {
 
 #[tokio::test]
 async fn retried_upload_is_one_sync() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let send = async || {
             let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={id}"));
@@ -150,6 +150,6 @@ async fn retried_upload_is_one_sync() {
         let at = world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"].clone();
         world.clock.advance_seconds(60);
         assert_eq!(send().await.json(), first.json());
-        assert_eq!(world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"], at, "{}", it.name);
+        assert_eq!(world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"], at, "{}", shared.name);
     }
 }

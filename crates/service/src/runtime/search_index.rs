@@ -94,26 +94,28 @@ fn kind_of(table: &str) -> Result<Type, Error> {
 }
 
 /// Indexes the next older rows of a table; returns their number.
-async fn piece(services: &Services, it: &UnindexedTable) -> Result<u64, Error> {
-    let kind = kind_of(&it.table)?;
+async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<u64, Error> {
+    let kind = kind_of(&unindexed_table.table)?;
     let read = match kind {
-        Type::Observations => rows_of::<Observation>(services, it).await?,
-        Type::Objectives => rows_of::<Objective>(services, it).await?,
-        Type::Employees => rows_of::<Employee>(services, it).await?,
-        Type::Summaries => rows_of::<Summary>(services, it).await?,
+        Type::Observations => rows_of::<Observation>(services, unindexed_table).await?,
+        Type::Objectives => rows_of::<Objective>(services, unindexed_table).await?,
+        Type::Employees => rows_of::<Employee>(services, unindexed_table).await?,
+        Type::Summaries => rows_of::<Summary>(services, unindexed_table).await?,
     };
     let is_last = read.len() < PIECE.into();
     let up_to = read.last().map(|entry| entry.key.id).filter(|_| !is_last);
-    let change =
-        IndexChange { backlog: Some((it.clone(), up_to)), ..IndexChange::created_at(services.clock.now()) };
-    index(services, it.tenant, kind, read, change).await
+    let change = IndexChange {
+        backlog: Some((unindexed_table.clone(), up_to)),
+        ..IndexChange::created_at(services.clock.now())
+    };
+    index(services, unindexed_table.tenant, kind, read, change).await
 }
 
 async fn rows_of<T: Searchable + Stored>(
     services: &Services,
-    it: &UnindexedTable,
+    table: &UnindexedTable,
 ) -> Result<Vec<Document>, Error> {
-    Ok(documents(services.store.entries(it.tenant, it.next::<T>(PIECE)).await?))
+    Ok(documents(services.store.entries(table.tenant, table.next::<T>(PIECE)).await?))
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {

@@ -148,20 +148,20 @@ impl SearchTest {
         self.stored(json(&reply)["id"].as_str().unwrap().parse().unwrap()).await
     }
 
-    pub(crate) async fn changed(&self, it: &Observation, text: &str) -> Observation {
+    pub(crate) async fn changed(&self, observation: &Observation, text: &str) -> Observation {
         let body = serde_json::json!({"observation": text});
-        observations::update(&self.services, &self.call(), it.id, object(&body)).await.unwrap();
-        self.stored(it.id).await
+        observations::update(&self.services, &self.call(), observation.id, object(&body)).await.unwrap();
+        self.stored(observation.id).await
     }
 
-    pub(crate) async fn archived(&self, it: &Observation) -> Observation {
-        observations::archive(&self.services, &self.call(), it.id).await.unwrap();
-        self.stored(it.id).await
+    pub(crate) async fn archived(&self, observation: &Observation) -> Observation {
+        observations::archive(&self.services, &self.call(), observation.id).await.unwrap();
+        self.stored(observation.id).await
     }
 
-    pub(crate) async fn restored(&self, it: &Observation) -> Observation {
-        observations::restore(&self.services, &self.call(), it.id).await.unwrap();
-        self.stored(it.id).await
+    pub(crate) async fn restored(&self, observation: &Observation) -> Observation {
+        observations::restore(&self.services, &self.call(), observation.id).await.unwrap();
+        self.stored(observation.id).await
     }
 
     async fn stored(&self, id: ObservationId) -> Observation {
@@ -198,18 +198,18 @@ impl SearchTest {
     }
 
     /// Returns `true` if a key that acts for this person sees the observation.
-    pub(crate) fn is_seen(&self, reader: Option<EmployeeId>, it: &Observation) -> bool {
-        let is_below = reader.is_some_and(|reader| self.is_below(it.employee_id, reader));
-        it.is_visible_to(reader.map_or(Viewer::Everything, Viewer::Person), is_below)
+    pub(crate) fn is_seen(&self, reader: Option<EmployeeId>, observation: &Observation) -> bool {
+        let is_below = reader.is_some_and(|reader| self.is_below(observation.employee_id, reader));
+        observation.is_visible_to(reader.map_or(Viewer::Everything, Viewer::Person), is_below)
     }
 
-    pub(crate) fn lets_through(&self, filter: &Filter, it: &Observation) -> bool {
-        let is_below = |manager| self.is_below(it.employee_id, manager);
-        filter.about.is_none_or(|about| it.employee_id == about)
+    pub(crate) fn lets_through(&self, filter: &Filter, observation: &Observation) -> bool {
+        let is_below = |manager| self.is_below(observation.employee_id, manager);
+        filter.about.is_none_or(|about| observation.employee_id == about)
             && filter.below.is_none_or(is_below)
-            && filter.kind.is_none_or(|kind| it.kind == kind)
-            && filter.from.is_none_or(|from| it.created_at >= from)
-            && filter.to.is_none_or(|to| it.created_at <= to)
+            && filter.kind.is_none_or(|kind| observation.kind == kind)
+            && filter.from.is_none_or(|from| observation.created_at >= from)
+            && filter.to.is_none_or(|to| observation.created_at <= to)
     }
 
     fn params(&self, asked: &str, filter: &Filter, limit: u16, cursor: Option<&str>) -> Params {

@@ -87,8 +87,8 @@ pub enum CopyRefusal {
 }
 
 impl From<StorageError> for CopyRefusal {
-    fn from(it: StorageError) -> Self {
-        Self::Failed(it.to_string())
+    fn from(error: StorageError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 

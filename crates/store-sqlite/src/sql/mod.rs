@@ -57,14 +57,14 @@ impl From<&SqlValue> for Value {
 }
 
 impl From<Tenant> for Value {
-    fn from(it: Tenant) -> Self {
-        Self::Id(it.to_bytes())
+    fn from(tenant: Tenant) -> Self {
+        Self::Id(tenant.to_bytes())
     }
 }
 
 impl<K: Kind> From<Id<K>> for Value {
-    fn from(it: Id<K>) -> Self {
-        Self::Id(it.to_bytes())
+    fn from(id: Id<K>) -> Self {
+        Self::Id(id.to_bytes())
     }
 }
 
@@ -75,8 +75,8 @@ impl From<[u8; 16]> for Value {
 }
 
 impl From<Timestamp> for Value {
-    fn from(it: Timestamp) -> Self {
-        Self::Int(it.millis())
+    fn from(timestamp: Timestamp) -> Self {
+        Self::Int(timestamp.millis())
     }
 }
 
@@ -93,8 +93,8 @@ impl From<&[u8]> for Value {
 }
 
 impl From<&str> for Value {
-    fn from(it: &str) -> Self {
-        Self::Text(it.to_owned())
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }
 

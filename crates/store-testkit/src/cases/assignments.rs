@@ -27,8 +27,8 @@ async fn asked(world: &CaseContext) -> Assignment {
     it
 }
 
-async fn kept(world: &CaseContext, it: &Assignment) -> Assignment {
-    world.store.row::<Assignment>(world.tenant, it.id).await.unwrap().unwrap().value
+async fn kept(world: &CaseContext, assignment: &Assignment) -> Assignment {
+    world.store.row::<Assignment>(world.tenant, assignment.id).await.unwrap().unwrap().value
 }
 
 async fn assignment_round_trips_with_submissions(world: CaseContext) {

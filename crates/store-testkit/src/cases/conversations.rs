@@ -37,8 +37,8 @@ fn message(world: &CaseContext, of: &Conversation, at: Timestamp) -> Vec<Write> 
     vec![Write::put(&Row::new(it)), Write::MessageAdded(of.id, at)]
 }
 
-async fn kept(world: &CaseContext, it: &Conversation) -> (Conversation, Version) {
-    let kept = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap().unwrap();
+async fn kept(world: &CaseContext, conversation: &Conversation) -> (Conversation, Version) {
+    let kept = world.store.row::<Conversation>(world.tenant, conversation.id).await.unwrap().unwrap();
     (kept.value, kept.version)
 }
 

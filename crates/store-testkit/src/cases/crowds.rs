@@ -21,12 +21,16 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Creates a change set that writes an observation like the service does.
-fn observing(world: &CaseContext, it: &Observation, replay: IdempotencyRecord) -> ChangeSet {
+fn observing(world: &CaseContext, observation: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
-        requires: it.attribute_ids.iter().map(|attribute_id| Require::open::<Attribute>(*attribute_id)).collect(),
+        requires: observation
+            .attribute_ids
+            .iter()
+            .map(|attribute_id| Require::open::<Attribute>(*attribute_id))
+            .collect(),
         events: vec![world.make.event(EventType::ObservationCreated)],
         replay: Some(replay),
-        ..world.make.change(vec![Write::put(&Row::new(it.clone()))])
+        ..world.make.change(vec![Write::put(&Row::new(observation.clone()))])
     }
 }
 
@@ -40,13 +44,13 @@ async fn commit_all(world: &CaseContext, all: &[ChangeSet]) -> Vec<Result<(), Co
 
 /// Returns `true` if an observation is stored, and checks that its event and its stored response are there
 /// exactly then.
-async fn is_there(world: &CaseContext, it: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
+async fn is_there(world: &CaseContext, observation: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
     let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-    let there = world.store.row::<Observation>(world.tenant, it.id).await.unwrap();
+    let there = world.store.row::<Observation>(world.tenant, observation.id).await.unwrap();
     assert_eq!(there.is_some(), kept.is_some_and(|reply| reply.sealed == replay.sealed), "with its answer");
     assert_eq!(there.is_some(), events.contains(&change.events[0]), "with its event");
-    there.is_some_and(|there| there.value == *it && there.version == Version::FIRST)
+    there.is_some_and(|there| there.value == *observation && there.version == Version::FIRST)
 }
 
 /// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown

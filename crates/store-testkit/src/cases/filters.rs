@@ -186,18 +186,18 @@ async fn observation_list_matches_for_common_and_rare_tags(world: CaseContext) {
     }
 }
 
-fn shows_person(filter: &people::Filter, it: &Employee) -> bool {
-    let status = filter.status.statuses().contains(&it.status);
-    let digests = it.custom_fields.digests();
+fn shows_person(filter: &people::Filter, employee: &Employee) -> bool {
+    let status = filter.status.statuses().contains(&employee.status);
+    let digests = employee.custom_fields.digests();
     status
-        && filter.email.as_ref().is_none_or(|email| folded(&it.email) == *email)
-        && (filter.roles.is_empty() || filter.roles.contains(&it.role))
-        && filter.manager_id.is_none_or(|id| it.manager_id == Some(id))
-        && filter.department_id.is_none_or(|id| it.department_id == Some(id))
+        && filter.email.as_ref().is_none_or(|email| folded(&employee.email) == *email)
+        && (filter.roles.is_empty() || filter.roles.contains(&employee.role))
+        && filter.manager_id.is_none_or(|id| employee.manager_id == Some(id))
+        && filter.department_id.is_none_or(|id| employee.department_id == Some(id))
         && filter.custom.iter().all(|digest| digests.contains(digest))
-        && filter.external_id.is_none_or_equal(it.external_id.as_ref())
-        && filter.job_title.is_none_or_equal(it.job_title.as_ref())
-        && within(filter.updated_at, it.updated_at)
+        && filter.external_id.is_none_or_equal(employee.external_id.as_ref())
+        && filter.job_title.is_none_or_equal(employee.job_title.as_ref())
+        && within(filter.updated_at, employee.updated_at)
 }
 
 /// Comparison of an optional filter with a value that may be absent.

@@ -35,8 +35,8 @@ async fn recorded(world: &CaseContext, health: Vec<(QueueKey, HealthDelta)>) -> 
     streaks
 }
 
-async fn stored(world: &CaseContext, it: &Subscription) -> Versioned<Subscription> {
-    world.store.row::<Subscription>(world.tenant, it.id).await.unwrap().unwrap()
+async fn stored(world: &CaseContext, subscription: &Subscription) -> Versioned<Subscription> {
+    world.store.row::<Subscription>(world.tenant, subscription.id).await.unwrap().unwrap()
 }
 
 /// Returns the expected subscription after a delta.

@@ -108,10 +108,10 @@ async fn population(world: &CaseContext, to: &Subscription, size: usize) -> (Vec
     (all, events)
 }
 
-fn shows(filter: &DeliveryFilter, it: &Delivery) -> bool {
-    filter.status.is_none_or(|wanted| it.status == wanted)
-        && filter.event_type.is_none_or(|wanted| it.event_type == wanted)
-        && filter.event_id.is_none_or(|wanted| it.event_id == wanted)
+fn shows(filter: &DeliveryFilter, delivery: &Delivery) -> bool {
+    filter.status.is_none_or(|wanted| delivery.status == wanted)
+        && filter.event_type.is_none_or(|wanted| delivery.event_type == wanted)
+        && filter.event_id.is_none_or(|wanted| delivery.event_id == wanted)
 }
 
 async fn delivery_log_matches_filters(world: CaseContext) {

@@ -81,15 +81,15 @@ fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
     bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
-fn shows(filter: &Filter, viewer: Viewer, it: &Objective, all: &Population) -> bool {
-    let below = viewer.person().is_some_and(|person| all.is_below(it.owner_id, person));
-    filter.scopes.contains(&it.scope)
-        && filter.statuses.contains(&it.status)
-        && filter.owner_id.is_none_or(|id| it.owner_id == id)
-        && within(filter.period_start, it.period_start)
-        && within(filter.period_end, it.period_end)
-        && within(filter.updated_at, it.updated_at)
-        && it.is_visible_to(viewer, below)
+fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Population) -> bool {
+    let below = viewer.person().is_some_and(|person| all.is_below(objective.owner_id, person));
+    filter.scopes.contains(&objective.scope)
+        && filter.statuses.contains(&objective.status)
+        && filter.owner_id.is_none_or(|id| objective.owner_id == id)
+        && within(filter.period_start, objective.period_start)
+        && within(filter.period_end, objective.period_end)
+        && within(filter.updated_at, objective.updated_at)
+        && objective.is_visible_to(viewer, below)
 }
 
 fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {

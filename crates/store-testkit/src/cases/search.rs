@@ -48,8 +48,8 @@ async fn written(world: &CaseContext, about: EmployeeId) -> Observation {
     it
 }
 
-fn pending(it: &Observation, version: Version) -> PendingRow {
-    PendingRow { id: it.id.to_bytes(), version }
+fn pending(observation: &Observation, version: Version) -> PendingRow {
+    PendingRow { id: observation.id.to_bytes(), version }
 }
 
 /// Creates a segment of documents with one unique and two common terms each.

@@ -70,18 +70,18 @@ impl SummarySet {
         Self { people, objectives, observations, summaries }
     }
 
-    fn shows(&self, filter: &Filter, viewer: Viewer, it: &Summary) -> bool {
-        let below = |manager: EmployeeId| self.people.is_below(it.employee_id, manager);
-        let open = filter.statuses.is_empty() && it.status != Status::Archived;
-        (open || filter.statuses.contains(&it.status))
-            && filter.employee_id.is_none_or(|id| it.employee_id == id)
-            && filter.author_id.is_none_or(|id| it.author_id == Some(id))
+    fn shows(&self, filter: &Filter, viewer: Viewer, summary: &Summary) -> bool {
+        let below = |manager: EmployeeId| self.people.is_below(summary.employee_id, manager);
+        let open = filter.statuses.is_empty() && summary.status != Status::Archived;
+        (open || filter.statuses.contains(&summary.status))
+            && filter.employee_id.is_none_or(|id| summary.employee_id == id)
+            && filter.author_id.is_none_or(|id| summary.author_id == Some(id))
             && filter.manager_id.is_none_or(below)
-            && filter.included_objective_id.is_none_or(|id| it.included_objective_ids.contains(&id))
-            && filter.included_observation_id.is_none_or(|id| it.included_observation_ids.contains(&id))
-            && filter.updated_at.gte.is_none_or(|at| it.updated_at >= at)
-            && filter.updated_at.lte.is_none_or(|at| it.updated_at <= at)
-            && it.is_visible_to(viewer, viewer.person().is_some_and(below))
+            && filter.included_objective_id.is_none_or(|id| summary.included_objective_ids.contains(&id))
+            && filter.included_observation_id.is_none_or(|id| summary.included_observation_ids.contains(&id))
+            && filter.updated_at.gte.is_none_or(|at| summary.updated_at >= at)
+            && filter.updated_at.lte.is_none_or(|at| summary.updated_at <= at)
+            && summary.is_visible_to(viewer, viewer.person().is_some_and(below))
     }
 }
 

@@ -31,8 +31,8 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn stored(world: &CaseContext, it: &Subscription) -> Option<Versioned<Subscription>> {
-    world.store.row::<Subscription>(world.tenant, it.id).await.unwrap()
+async fn stored(world: &CaseContext, subscription: &Subscription) -> Option<Versioned<Subscription>> {
+    world.store.row::<Subscription>(world.tenant, subscription.id).await.unwrap()
 }
 
 /// Returns subscriptions that together cover varied values of every column.

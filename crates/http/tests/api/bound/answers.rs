@@ -45,8 +45,8 @@ fn recipients(answered: &TestResponse) -> Vec<String> {
 
 #[tokio::test]
 async fn bound_key_reads_notifications_of_its_person_only() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         for owner in [&cast.joe, &cast.other, &cast.report] {
             let path = objective(world, ("employee-objectives", "employee"), owner).await;
@@ -55,12 +55,12 @@ async fn bound_key_reads_notifications_of_its_person_only() {
         let list = async |key: &str, query: &str| {
             recipients(&world.bare("GET", &format!("/v1/notifications{query}")).key(key).send().await)
         };
-        assert_eq!(list(&world.admin, "").await.len(), 3, "{}", it.name);
+        assert_eq!(list(&world.admin, "").await.len(), 3, "{}", shared.name);
         let of = |person: &str| format!("?filter[recipient_id]={person}");
-        assert_eq!(list(&cast.key, "").await, [&*cast.joe], "{}", it.name);
-        assert_eq!(list(&cast.key, &of(&cast.joe)).await, [&*cast.joe], "{}", it.name);
+        assert_eq!(list(&cast.key, "").await, [&*cast.joe], "{}", shared.name);
+        assert_eq!(list(&cast.key, &of(&cast.joe)).await, [&*cast.joe], "{}", shared.name);
         for other in [&cast.other, &cast.report] {
-            assert!(list(&cast.key, &of(other)).await.is_empty(), "{}", it.name);
+            assert!(list(&cast.key, &of(other)).await.is_empty(), "{}", shared.name);
             let path = of(other);
             let shown = world.get(&format!("/v1/notifications{path}")).await.json();
             let path = format!("/v1/notifications/{}/read", shown["data"][0]["id"].as_str().unwrap());
@@ -71,7 +71,7 @@ async fn bound_key_reads_notifications_of_its_person_only() {
                 (read.status, read.without_request_id()),
                 (404, absent.without_request_id()),
                 "{}",
-                it.name
+                shared.name
             );
         }
         let all = async |key: &str, whose: &str| {
@@ -82,15 +82,15 @@ async fn bound_key_reads_notifications_of_its_person_only() {
             assert_refused(&all(&cast.key, whose).await, whose);
         }
         let unread = async || world.get("/v1/notifications?filter[unread]=true").await;
-        assert_eq!(recipients(&unread().await).len(), 3, "{}", it.name);
+        assert_eq!(recipients(&unread().await).len(), 3, "{}", shared.name);
         let admin = person(world, "admin", "org_admin", None).await;
         let admin = key_for(world, &admin, AccessLevel::Admin).await;
-        assert!(list(&admin, "").await.is_empty(), "{}: an org admin reads no other person's", it.name);
-        assert_refused(&all(&admin, &cast.joe).await, it.name);
+        assert!(list(&admin, "").await.is_empty(), "{}: an org admin reads no other person's", shared.name);
+        assert_refused(&all(&admin, &cast.joe).await, shared.name);
         let request = world.bare("POST", "/v1/notifications/read_all").key(&cast.key);
         let read = request.json(&json!({})).send().await;
-        assert_eq!((read.status, &read.json()["recipient_id"]), (200, &json!(cast.joe)), "{}", it.name);
-        assert_eq!(recipients(&unread().await).len(), 2, "{}", it.name);
+        assert_eq!((read.status, &read.json()["recipient_id"]), (200, &json!(cast.joe)), "{}", shared.name);
+        assert_eq!(recipients(&unread().await).len(), 2, "{}", shared.name);
     }
 }
 
@@ -111,64 +111,64 @@ fn assert_same(again: &TestResponse, first: &TestResponse, what: &str) {
 
 #[tokio::test]
 async fn lesser_key_gets_409_for_a_stored_secret() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
         let first = once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await;
         assert_eq!(first.status, 201, "{}", first.text());
-        assert_same(&once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
+        assert_same(&once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
         let settings = Permissions::NONE.with(Permission::SettingsWrite);
         let as_much = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
-        assert_same(&once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, it.name);
+        assert_same(&once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
         let joe = person(world, "joe", "employee", None).await;
         let bound = key_for(world, &joe, AccessLevel::Admin).await;
         for key in [standard, fewer, bound] {
-            assert_conflict(&once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", it.name);
+            assert_conflict(&once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", shared.name);
         }
     }
 }
 
 #[tokio::test]
 async fn bound_key_gets_409_for_an_objective_stored_for_another_key() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let (hidden, seen) = (body("employee", &cast.other), body("employee", &cast.joe));
         let path = "/v1/employee-objectives";
         let first = once(world, &unbound, path, "o-1", &hidden).await;
         assert_eq!(first.status, 201, "{}", first.text());
-        assert_conflict(&once(world, &cast.key, path, "o-1", &hidden).await, "o-1", it.name);
-        assert_same(&once(world, &world.admin, path, "o-1", &hidden).await, &first, it.name);
+        assert_conflict(&once(world, &cast.key, path, "o-1", &hidden).await, "o-1", shared.name);
+        assert_same(&once(world, &world.admin, path, "o-1", &hidden).await, &first, shared.name);
         let submit = format!("{path}/{}/submit", first.json()["id"].as_str().unwrap());
         let submitted = once(world, &unbound, &submit, "o-2", &json!({})).await;
         assert_eq!(submitted.status, 200, "{}", submitted.text());
-        assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", it.name);
+        assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", shared.name);
         // A stored answer to Joe's key is replayed to keys bound to Joe and to keys with access to all data.
         let own = once(world, &cast.key, path, "o-3", &seen).await;
         assert_eq!(own.status, 201, "{}", own.text());
         for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {
-            assert_same(&once(world, key, path, "o-3", &seen).await, &own, it.name);
+            assert_same(&once(world, key, path, "o-3", &seen).await, &own, shared.name);
         }
         let top = key_for(world, &cast.top, AccessLevel::Standard).await;
-        assert_conflict(&once(world, &top, path, "o-3", &seen).await, "o-3", it.name);
+        assert_conflict(&once(world, &top, path, "o-3", &seen).await, "o-3", shared.name);
     }
 }
 
 #[tokio::test]
 async fn standard_key_gets_409_for_a_stored_invitation_link() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let pending = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person",
                              "send_invite": true});
         let path = format!("/v1/employees/{}/invite", world.made("/v1/employees", pending).await);
         let first = once(world, &world.admin, &path, "i-1", &json!({})).await;
         assert!(first.json()["accept_url"].is_string(), "{}", first.text());
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        assert_conflict(&once(world, &standard, &path, "i-1", &json!({})).await, "i-1", it.name);
-        assert_same(&once(world, &world.admin, &path, "i-1", &json!({})).await, &first, it.name);
+        assert_conflict(&once(world, &standard, &path, "i-1", &json!({})).await, "i-1", shared.name);
+        assert_same(&once(world, &world.admin, &path, "i-1", &json!({})).await, &first, shared.name);
     }
 }
 
@@ -195,8 +195,8 @@ async fn rotated_or_narrowed_key_still_replays_its_answers() {
 
 #[tokio::test]
 async fn lesser_key_during_an_upload_gets_409_or_is_first() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let rows: String = (0..300).map(|number| format!("p{number}@example.com,P,{number}\n")).collect();
         let file = format!("email,first_name,last_name\n{rows}");
         let upload = |key: String| {
@@ -205,13 +205,13 @@ async fn lesser_key_during_an_upload_gets_409_or_is_first() {
         };
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
         let (admin, lesser) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
-        assert_eq!(admin.status, 200, "{}: {}", it.name, admin.text());
+        assert_eq!(admin.status, 200, "{}: {}", shared.name, admin.text());
         // If the lesser key commits first, the admin key gets its stored answer, because its permissions
         // include the lesser key's.
         if lesser.status == 200 {
-            assert_eq!(admin.text(), lesser.text(), "{}", it.name);
+            assert_eq!(admin.text(), lesser.text(), "{}", shared.name);
         } else {
-            assert_conflict(&lesser, "file", it.name);
+            assert_conflict(&lesser, "file", shared.name);
         }
     }
 }

@@ -59,8 +59,8 @@ async fn made(world: &TestApi, body: Value) -> String {
 
 #[tokio::test]
 async fn bound_admin_level_key_manages_keys_of_its_person() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (joe, eve) =
             (person(world, "joe", "employee", None).await, person(world, "eve", "manager", None).await);
         let admin = person(world, "boss", "org_admin", None).await;
@@ -70,7 +70,7 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
                 |employee: Value| json!({"name": "New", "scopes": ["employees:read"], "employee_id": employee});
             let keys = [made(world, new(json!(eve))).await, made(world, new(Value::Null)).await];
             for (employee, id) in [(json!(eve), &keys[0]), (Value::Null, &keys[1])] {
-                let what = format!("{} {own} {employee}", it.name);
+                let what = format!("{} {own} {employee}", shared.name);
                 assert_refused(&ask(world, &key, "POST", "", new(employee)).await, &what);
                 let (path, patch) = (format!("/{id}"), json!({"name": "Mine"}));
                 assert_refused(&ask(world, &key, "PATCH", &path, patch).await, &what);
@@ -85,12 +85,12 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
             own_admin["access_level"] = json!("admin");
             for body in [new(json!(own)), own_admin] {
                 let answered = ask(world, &key, "POST", "", body).await;
-                assert_eq!(answered.status, 201, "{}: {}", it.name, answered.text());
+                assert_eq!(answered.status, 201, "{}: {}", shared.name, answered.text());
                 let path = format!("/{}", answered.json()["id"].as_str().unwrap());
                 let patched = ask(world, &key, "PATCH", &path, json!({"name": "Renamed"})).await;
-                assert_eq!(patched.status, 200, "{}: {}", it.name, patched.text());
+                assert_eq!(patched.status, 200, "{}: {}", shared.name, patched.text());
                 let rotated = ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await;
-                assert_eq!(rotated.status, 200, "{}: {}", it.name, rotated.text());
+                assert_eq!(rotated.status, 200, "{}: {}", shared.name, rotated.text());
             }
         }
     }
@@ -98,8 +98,8 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
 
 #[tokio::test]
 async fn secret_of_an_organization_key_is_not_replayed_to_a_bound_key() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let admin = person(world, "boss", "org_admin", None).await;
         let bound = key_for(world, &admin, AccessLevel::Admin).await;
         let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
@@ -107,15 +107,15 @@ async fn secret_of_an_organization_key_is_not_replayed_to_a_bound_key() {
             let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "k-1");
             request.json(&body).send().await
         };
-        assert_eq!(send(&world.admin).await.status, 201, "{}", it.name);
-        assert_eq!(send(&bound).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", it.name);
+        assert_eq!(send(&world.admin).await.status, 201, "{}", shared.name);
+        assert_eq!(send(&bound).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn upload_for_a_connector_needs_level_and_role() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (joe, admin) =
             (person(world, "joe", "employee", None).await, person(world, "boss", "org_admin", None).await);
         let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
@@ -128,7 +128,7 @@ async fn upload_for_a_connector_needs_level_and_role() {
             let request = world.bare("POST", &path).key(&key_for(world, person, level).await);
             let file = "email,first_name,last_name\nnew@example.com,New,Person\n";
             let answered = request.header("content-type", "text/csv").body(file).send().await;
-            assert_eq!(answered.status, wanted, "{} {level:?}: {}", it.name, answered.text());
+            assert_eq!(answered.status, wanted, "{} {level:?}: {}", shared.name, answered.text());
         }
     }
 }

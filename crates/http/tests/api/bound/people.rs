@@ -49,8 +49,8 @@ async fn invited(world: &TestApi) -> String {
 
 #[tokio::test]
 async fn bound_key_without_role_writes_no_people() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let everybody = async || world.get("/v1/employees?limit=100&filter[status]=all").await.json();
@@ -60,28 +60,28 @@ async fn bound_key_without_role_writes_no_people() {
         {
             let key = key_for(world, person, level).await;
             for asked in writes(&cast, &pending, "1") {
-                assert_denied(&send(world, &key, &asked).await, &format!("{} {level:?} {asked:?}", it.name));
+                assert_denied(&send(world, &key, &asked).await, &format!("{} {level:?} {asked:?}", shared.name));
             }
             // A missing resource and invalid fields are reported before the missing permission (decision A13).
             let absent = ("PATCH", "/emp_00000000000000000000000001".to_owned(), json!({"first_name": "A"}));
-            assert_eq!(send(world, &key, &absent).await.status, 404, "{}", it.name);
+            assert_eq!(send(world, &key, &absent).await.status, 404, "{}", shared.name);
             for wrong in [
                 ("POST", String::new(), json!({"email": "no"})),
                 ("PATCH", format!("/{}", cast.joe), json!({"first_name": ""})),
                 ("POST", "/csv".to_owned(), json!("first_name\nA\n")),
             ] {
-                assert_eq!(send(world, &key, &wrong).await.status, 400, "{} {wrong:?}", it.name);
+                assert_eq!(send(world, &key, &wrong).await.status, 400, "{} {wrong:?}", shared.name);
             }
-            assert_eq!(world.bare("GET", "/v1/employees").key(&key).send().await.status, 200, "{}", it.name);
+            assert_eq!(world.bare("GET", "/v1/employees").key(&key).send().await.status, 200, "{}", shared.name);
         }
-        assert_eq!(everybody().await, before, "{}", it.name);
+        assert_eq!(everybody().await, before, "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn organization_keys_and_org_admins_write_people() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let admin = person(world, "admin", "org_admin", None).await;
@@ -90,9 +90,9 @@ async fn organization_keys_and_org_admins_write_people() {
         for (mark, key) in [("1", bound), ("2", scope)] {
             for asked in writes(&cast, &pending, mark) {
                 let answered = send(world, &key, &asked).await;
-                assert!(matches!(answered.status, 200 | 201), "{} {asked:?}: {}", it.name, answered.text());
+                assert!(matches!(answered.status, 200 | 201), "{} {asked:?}: {}", shared.name, answered.text());
                 if let Value::String(_) = asked.2 {
-                    assert_eq!(answered.json()["data"]["errors"], json!([]), "{}", it.name);
+                    assert_eq!(answered.json()["data"]["errors"], json!([]), "{}", shared.name);
                 }
             }
         }
@@ -101,8 +101,8 @@ async fn organization_keys_and_org_admins_write_people() {
 
 #[tokio::test]
 async fn dry_run_shows_stored_values_with_the_read_scope() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let file = format!("{FILE}joe@example.com,Joseph,,,other@example.com\n");
         let asked: Asked = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
@@ -114,26 +114,26 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
             json!({"first_name": {"from": "joe", "to": "Joseph"},
                    "manager_email": {"from": "top@example.com", "to": "other@example.com"}}),
             "{}",
-            it.name
+            shared.name
         );
         let blind = changes(&writer).await;
         let wanted = json!({"first_name": {"to": "Joseph"}, "manager_email": {"to": "other@example.com"}});
-        assert_eq!(blind, wanted, "{}", it.name);
+        assert_eq!(blind, wanted, "{}", shared.name);
         // The answer to a write shows the resource, which the key may not read (decision B3).
         let patched = ("PATCH", format!("/{}", cast.joe), json!({"first_name": "Joe"}));
-        assert_eq!(send(world, &writer, &patched).await.json()["last_name"], "Example", "{}", it.name);
+        assert_eq!(send(world, &writer, &patched).await.json()["last_name"], "Example", "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn role_given_by_a_standard_key_opens_no_keys_and_settings() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let joe = person(world, "joe", "employee", None).await;
         let bound = key_for(world, &joe, AccessLevel::Standard).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let lift = ("PATCH", format!("/{joe}"), json!({"role": "org_admin"}));
-        assert_eq!(send(world, &standard, &lift).await.status, 200, "{}", it.name);
+        assert_eq!(send(world, &standard, &lift).await.status, 200, "{}", shared.name);
         world.clock.advance_seconds(2);
         for (method, path, body) in [
             ("GET", "/v1/api-keys", json!({})),
@@ -143,9 +143,9 @@ async fn role_given_by_a_standard_key_opens_no_keys_and_settings() {
             ("PATCH", "/v1/organization", json!({"objective_review": "required"})),
         ] {
             let answered = world.bare(method, path).key(&bound).json(&body).send().await;
-            assert_denied(&answered, &format!("{} {method} {path}", it.name));
+            assert_denied(&answered, &format!("{} {method} {path}", shared.name));
         }
         let made = world.bare("POST", "/v1/departments").key(&bound).json(&json!({"name": "Care"})).send().await;
-        assert_eq!(made.status, 201, "{}: the role opens data", it.name);
+        assert_eq!(made.status, 201, "{}: the role opens data", shared.name);
     }
 }

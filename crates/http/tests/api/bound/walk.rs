@@ -46,15 +46,15 @@ fn expected(shown: &VisibleResources, relation: Relation) -> BTreeSet<Kind> {
 
 #[tokio::test]
 async fn read_shows_each_relation_only_visible_ids() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let resources = Resources::make(world, &world.admin).await;
         let cast = BoundPeople::gather(world).await;
         let fixture = Fixture::make(world, &cast).await;
         for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
             let entry = entry(route);
             for relation in RELATIONS {
-                let what = format!("{}: {} × {relation:?}", it.name, route.operation);
+                let what = format!("{}: {} × {relation:?}", shared.name, route.operation);
                 let key = cast.key(relation);
                 let shown = match entry {
                     Entry::Shows(shown) => shown,
@@ -89,8 +89,8 @@ async fn hidden_id_as_filter_value_matches_nothing() {
         ("summaries", "included_objective_id", &[Kind::Objective]),
         ("conversations", "about_id", &[Kind::Draft, Kind::Objective]),
     ];
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let fixture = Fixture::make(world, &cast).await;
         for (list, filter, kinds) in FILTERS {
@@ -98,7 +98,7 @@ async fn hidden_id_as_filter_value_matches_nothing() {
                 for relation in RELATIONS {
                     let path = format!("/v1/{list}?filter[{filter}]={}", fixture.id(*kind));
                     let answered = world.bare("GET", &path).key(cast.key(relation)).send().await;
-                    let what = format!("{}: {filter} {kind:?} × {relation:?}", it.name);
+                    let what = format!("{}: {filter} {kind:?} × {relation:?}", shared.name);
                     assert_eq!(answered.status, 200, "{what}: {}", answered.text());
                     let is_found = answered.json()["data"].as_array().is_some_and(|data| !data.is_empty());
                     let containers = KINDS.iter().filter(|container| container.contents().contains(kind));

@@ -44,8 +44,8 @@ async fn reviews(world: &TestApi, setting: &str) {
 #[tokio::test]
 async fn owner_decides_nothing_under_required_review() {
     const KIND: (&str, &str) = ("employee-objectives", "employee");
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, _] = &cast.keys;
         for (setting, own) in [("required", 403), ("optional", 200)] {
@@ -53,7 +53,7 @@ async fn owner_decides_nothing_under_required_review() {
             for (owner, key, reviewer) in [(&cast.joe, joe, boss), (&cast.admin, admin, &world.admin)] {
                 let path = objective(world, KIND, owner).await;
                 let submitted = post(world, key, &format!("{path}/submit"), json!({})).await;
-                assert_eq!(submitted.status, 200, "{}", it.name);
+                assert_eq!(submitted.status, 200, "{}", shared.name);
                 let steps = [
                     ("reject", json!({"reason": "No"})),
                     ("submit", json!({})),
@@ -62,7 +62,7 @@ async fn owner_decides_nothing_under_required_review() {
                 ];
                 for (action, body) in steps {
                     let path = format!("{path}/{action}");
-                    let what = format!("{} {setting} {action} {owner}", it.name);
+                    let what = format!("{} {setting} {action} {owner}", shared.name);
                     if action == "submit" {
                         assert_eq!(post(world, key, &path, body).await.status, 200, "{what}");
                         continue;
@@ -82,10 +82,10 @@ async fn owner_decides_nothing_under_required_review() {
                 for status in ["in_progress", "approved", "in_progress"] {
                     let patched =
                         world.bare("PATCH", &path).key(key).json(&json!({"status": status})).send().await;
-                    assert_eq!(patched.status, 200, "{}: {}", it.name, patched.text());
+                    assert_eq!(patched.status, 200, "{}: {}", shared.name, patched.text());
                 }
                 let missed = post(world, key, &format!("{path}/miss"), json!({})).await;
-                assert_eq!(missed.status, own, "{} {setting}: {}", it.name, missed.text());
+                assert_eq!(missed.status, own, "{} {setting}: {}", shared.name, missed.text());
             }
         }
         reviews(world, "required").await;
@@ -95,36 +95,36 @@ async fn owner_decides_nothing_under_required_review() {
             body
         };
         let path = "/v1/employee-objectives";
-        assert_denied(&post(world, joe, path, approved(&cast.joe)).await, it.name);
-        assert_refused(&post(world, admin, path, approved(&cast.admin)).await, it.name);
-        assert_eq!(post(world, admin, path, approved(&cast.joe)).await.status, 201, "{}", it.name);
+        assert_denied(&post(world, joe, path, approved(&cast.joe)).await, shared.name);
+        assert_refused(&post(world, admin, path, approved(&cast.admin)).await, shared.name);
+        assert_eq!(post(world, admin, path, approved(&cast.joe)).await.status, 201, "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn objective_of_a_person_not_below_is_refused() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         for (path, scope) in [("/v1/employee-objectives", "employee"), ("/v1/manager-objectives", "manager")] {
             for key in [joe, other] {
-                assert_refused(&post(world, key, path, body(scope, &cast.boss)).await, it.name);
+                assert_refused(&post(world, key, path, body(scope, &cast.boss)).await, shared.name);
             }
             for key in [boss, joe, admin] {
                 let made = post(world, key, path, body(scope, &cast.joe)).await;
-                assert_eq!(made.status, 201, "{}: {}", it.name, made.text());
+                assert_eq!(made.status, 201, "{}: {}", shared.name, made.text());
             }
             let absent = post(world, joe, path, body(scope, "emp_00000000000000000000000001")).await;
-            assert_eq!(absent.status, 422, "{}", it.name);
+            assert_eq!(absent.status, 422, "{}", shared.name);
         }
     }
 }
 
 #[tokio::test]
 async fn bound_key_writes_in_no_other_name() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let BoundPeople { boss, joe, admin, other, .. } = &cast;
         for (key, own) in [(&cast.keys[1], joe), (&cast.keys[2], admin)] {
@@ -143,7 +143,7 @@ async fn bound_key_writes_in_no_other_name() {
                 (&*talk, "author_id", false, message),
                 (&*submissions, "reviewer_id", false, submission),
             ] {
-                let what = format!("{} {path} {own}", it.name);
+                let what = format!("{} {path} {own}", shared.name);
                 let with = |value: Value| {
                     let mut body = body.clone();
                     body[field] = value;
@@ -166,15 +166,15 @@ async fn bound_key_writes_in_no_other_name() {
                 assert_eq!(unnamed.status, if nulls { 201 } else { 400 }, "{what}: {}", unnamed.text());
             }
             let without = json!({"title": "x", "participant_ids": [boss, other]});
-            assert_refused(&post(world, key, "/v1/conversations", without).await, it.name);
+            assert_refused(&post(world, key, "/v1/conversations", without).await, shared.name);
         }
     }
 }
 
 #[tokio::test]
 async fn summary_is_decided_by_another_person() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         let written = async |about: &str, author: &str| {
@@ -194,34 +194,42 @@ async fn summary_is_decided_by_another_person() {
                 let path = written(about, author).await;
                 for steps in [["submit", "approve"], ["", "return"], ["approve", "share"]] {
                     if !steps[0].is_empty() {
-                        assert_eq!(act(&world.admin, &path, steps[0]).await.status, 200, "{} {steps:?}", it.name);
+                        assert_eq!(
+                            act(&world.admin, &path, steps[0]).await.status,
+                            200,
+                            "{} {steps:?}",
+                            shared.name
+                        );
                     }
-                    assert_refused(&act(key, &path, steps[1]).await, &format!("{} {setting} {steps:?}", it.name));
+                    assert_refused(
+                        &act(key, &path, steps[1]).await,
+                        &format!("{} {setting} {steps:?}", shared.name),
+                    );
                 }
             }
             let path = written(&cast.joe, &cast.other).await;
-            assert_eq!(act(other, &path, "submit").await.status, 200, "{}", it.name);
+            assert_eq!(act(other, &path, "submit").await.status, 200, "{}", shared.name);
             if setting == "required" {
-                assert_refused(&act(other, &path, "approve").await, it.name);
-                assert_eq!(act(boss, &path, "approve").await.status, 200, "{}", it.name);
+                assert_refused(&act(other, &path, "approve").await, shared.name);
+                assert_eq!(act(boss, &path, "approve").await.status, 200, "{}", shared.name);
             } else {
-                assert_eq!(act(other, &path, "approve").await.status, 200, "{}", it.name);
+                assert_eq!(act(other, &path, "approve").await.status, 200, "{}", shared.name);
             }
-            assert_eq!(act(other, &path, "share").await.status, 200, "{}", it.name);
+            assert_eq!(act(other, &path, "share").await.status, 200, "{}", shared.name);
             for key in [boss, admin, other] {
-                assert_refused(&act(key, &path, "feedback").await, it.name);
+                assert_refused(&act(key, &path, "feedback").await, shared.name);
             }
-            assert_eq!(act(joe, &path, "feedback").await.status, 200, "{}", it.name);
-            assert_refused(&act(joe, &path, "archive").await, it.name);
-            assert_eq!(act(boss, &path, "archive").await.status, 200, "{}: managers archive", it.name);
+            assert_eq!(act(joe, &path, "feedback").await.status, 200, "{}", shared.name);
+            assert_refused(&act(joe, &path, "archive").await, shared.name);
+            assert_eq!(act(boss, &path, "archive").await.status, 200, "{}: managers archive", shared.name);
         }
     }
 }
 
 #[tokio::test]
 async fn assignment_is_canceled_by_requester_or_org_admin() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
         let asked = async || {
@@ -231,9 +239,9 @@ async fn assignment_is_canceled_by_requester_or_org_admin() {
         };
         let path = asked().await;
         assert_refused(&post(world, boss, &path, json!({})).await, "a reviewer");
-        assert_eq!(post(world, other, &path, json!({})).await.status, 404, "{}", it.name);
+        assert_eq!(post(world, other, &path, json!({})).await.status, 404, "{}", shared.name);
         for key in [joe, admin, &world.admin] {
-            assert_eq!(post(world, key, &asked().await, json!({})).await.status, 200, "{}", it.name);
+            assert_eq!(post(world, key, &asked().await, json!({})).await.status, 200, "{}", shared.name);
         }
     }
 }

@@ -47,38 +47,38 @@ async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], 
 
 #[tokio::test]
 async fn concurrent_objective_actions_form_one_legal_history() {
-    for it in every_store().await {
+    for shared in every_store().await {
         for kind in KINDS {
-            twenty_at_once(&it.world, kind, &["approve", "reject", "archive"], it.name).await;
-            twenty_at_once(&it.world, kind, &["approve", "approve", "approve", "reject"], it.name).await;
+            twenty_at_once(&shared.world, kind, &["approve", "reject", "archive"], shared.name).await;
+            twenty_at_once(&shared.world, kind, &["approve", "approve", "approve", "reject"], shared.name).await;
         }
     }
 }
 
 #[tokio::test]
 async fn one_of_twenty_concurrent_approvals_wins() {
-    for it in every_store().await {
-        let owner = person(&it.world, "owner", "employee", None).await;
-        let path = objective(&it.world, KINDS[0], &owner).await;
-        let answers = join_all((0..20).map(|_| ask(&it.world, &it.world.admin, &path, "approve"))).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
-        let told = it.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
-        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", it.name);
+    for shared in every_store().await {
+        let owner = person(&shared.world, "owner", "employee", None).await;
+        let path = objective(&shared.world, KINDS[0], &owner).await;
+        let answers = join_all((0..20).map(|_| ask(&shared.world, &shared.world.admin, &path, "approve"))).await;
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        let told = shared.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
+        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", shared.name);
     }
 }
 
 #[tokio::test]
 async fn stale_objective_version_is_refused_under_concurrency() {
-    for it in every_store().await {
-        let owner = person(&it.world, "owner", "employee", None).await;
-        let path = objective(&it.world, KINDS[0], &owner).await;
-        let tag = it.world.get(&path).await.header("etag").unwrap().to_owned();
+    for shared in every_store().await {
+        let owner = person(&shared.world, "owner", "employee", None).await;
+        let path = objective(&shared.world, KINDS[0], &owner).await;
+        let tag = shared.world.get(&path).await.header("etag").unwrap().to_owned();
         let patches = (0..9).map(|number| {
             let body = json!({"title": format!("Title {number}")});
-            it.world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
+            shared.world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
         let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", shared.name);
     }
 }

@@ -81,13 +81,13 @@ async fn send(
 
 /// Tries every request of a caller on an objective. Each change is tried on a new objective.
 async fn meets(
-    it: &Shared,
+    shared: &Shared,
     cast: &ObjectivePeople,
     kind: (&str, &str),
     caller: &(&str, String, ExpectedAccess, ExpectedAccess),
 ) {
     let (name, key, own, org) = caller;
-    let (world, case) = (&it.world, format!("{}: {name} × {kind:?}", it.name));
+    let (world, case) = (&shared.world, format!("{}: {name} × {kind:?}", shared.name));
     let (owner, may) = if kind.1 == "org" { (&cast.admin, *org) } else { (&cast.owner, *own) };
     let path = objective(world, kind, owner).await;
     let absent = format!("/v1/{}/{ABSENT}", kind.0);
@@ -128,11 +128,11 @@ async fn meets(
 
 #[tokio::test]
 async fn objective_access_follows_the_callers_relation() {
-    for it in every_store().await {
-        let cast = ObjectivePeople::gather(&it.world).await;
+    for shared in every_store().await {
+        let cast = ObjectivePeople::gather(&shared.world).await;
         for kind in KINDS {
             for caller in &cast.callers {
-                meets(&it, &cast, kind, caller).await;
+                meets(&shared, &cast, kind, caller).await;
             }
         }
     }
@@ -172,8 +172,8 @@ async fn objective_list_shows_visible_rows_once_in_order() {
 
 #[tokio::test]
 async fn objective_visibility_follows_reporting_line_changes() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (old, new) =
             (person(world, "old", "manager", None).await, person(world, "new", "manager", None).await);
         let middle = person(world, "middle", "manager", Some(&old)).await;
@@ -182,13 +182,13 @@ async fn objective_visibility_follows_reporting_line_changes() {
         let (before, after) =
             (key_for(world, &old, AccessLevel::Standard).await, key_for(world, &new, AccessLevel::Standard).await);
         let seen = async |key: &str| send(world, key, "GET", &path, None).await.status;
-        assert_eq!((seen(&before).await, seen(&after).await), (200, 404), "{}", it.name);
+        assert_eq!((seen(&before).await, seen(&after).await), (200, 404), "{}", shared.name);
         world.patch(&format!("/v1/employees/{middle}"), json!({"manager_id": new})).await;
-        assert_eq!((seen(&before).await, seen(&after).await), (404, 200), "{}", it.name);
+        assert_eq!((seen(&before).await, seen(&after).await), (404, 200), "{}", shared.name);
         world.post(&format!("/v1/employees/{middle}/deactivate"), json!({})).await;
-        assert_eq!(seen(&after).await, 200, "{}: through somebody who has left", it.name);
+        assert_eq!(seen(&after).await, 200, "{}: through somebody who has left", shared.name);
         world.post(&format!("/v1/employees/{new}/deactivate"), json!({})).await;
         world.clock.advance_seconds(2);
-        assert_eq!(seen(&after).await, 401, "{}", it.name);
+        assert_eq!(seen(&after).await, 401, "{}", shared.name);
     }
 }

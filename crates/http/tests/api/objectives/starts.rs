@@ -34,8 +34,8 @@ async fn swept(world: &TestApi) -> u64 {
 
 #[tokio::test]
 async fn approved_objective_starts_on_its_day_unless_held_back() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let owner = person(world, "owner", "org_admin", None).await;
         let mut paths = vec![];
         for (kind, begins) in KINDS.into_iter().zip(["2026-03-02", "2026-03-04", "2026-03-04"]) {
@@ -98,8 +98,8 @@ async fn moved_period_moves_the_automatic_start() {
 
 #[tokio::test]
 async fn two_instances_start_each_objective_once() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let other = operator::create_organization(&world.services, "Other").await.unwrap();
         let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let owner = person(world, "owner", "employee", None).await;
@@ -115,23 +115,23 @@ async fn two_instances_start_each_objective_once() {
             assert_eq!(made.status, 201, "{}", made.text());
         }
         let mut feed = Feed::from_now(world).await;
-        let instances = [it.instance(11), it.instance(12), it.instance(13)];
+        let instances = [shared.instance(11), shared.instance(12), shared.instance(13)];
         let (one, two, three) = tokio::join!(
             objective_autostart::due_objectives(&instances[0], || true),
             objective_autostart::due_objectives(&instances[1], || true),
             objective_autostart::due_objectives(&instances[2], || true),
         );
-        assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", it.name);
+        assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", shared.name);
         let mut started: Vec<_> = feed.read().await.iter().map(|event| event["data"]["id"].to_string()).collect();
-        assert_eq!(started.len(), 60, "{}: one event each", it.name);
+        assert_eq!(started.len(), 60, "{}: one event each", shared.name);
         started.sort();
         started.dedup();
-        assert_eq!(started.len(), 60, "{}: of as many objectives", it.name);
+        assert_eq!(started.len(), 60, "{}: of as many objectives", shared.name);
         for path in paths {
             let history = world.get(&format!("{path}/history")).await.json();
             let actions: Vec<_> =
                 history["data"].as_array().unwrap().iter().map(|item| item["action"].clone()).collect();
-            assert_eq!(actions, [json!("objective.start"), json!("objective.create")], "{}", it.name);
+            assert_eq!(actions, [json!("objective.start"), json!("objective.create")], "{}", shared.name);
         }
     }
 }

@@ -19,37 +19,37 @@ async fn search_hits_of_every_type_match_the_snapshot() {
 
 #[tokio::test]
 async fn search_reflects_writes_archivals_and_restores_at_once() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let ada = report(world, "ada", None).await;
         let found = async |words: &str| ids(&search(world, &[("q", words)]).await);
         let one = observation(world, &ada, "Kept calm.").await;
-        assert_eq!(found("calm").await, [&*one], "{}", it.name);
+        assert_eq!(found("calm").await, [&*one], "{}", shared.name);
         let path = format!("/v1/observations/{one}");
         assert_eq!(world.patch(&path, json!({"observation": "Lost her nerve."})).await.status, 200);
-        assert!(found("calm").await.is_empty(), "{}", it.name);
-        assert_eq!(found("nerve").await, [&*one], "{}", it.name);
+        assert!(found("calm").await.is_empty(), "{}", shared.name);
+        assert_eq!(found("nerve").await, [&*one], "{}", shared.name);
         assert_eq!(world.patch(&path, json!({"impact": "Calm came back."})).await.status, 200);
-        assert_eq!(found("calm nerve").await, [&*one], "{}", it.name);
+        assert_eq!(found("calm nerve").await, [&*one], "{}", shared.name);
         assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
-        assert!(found("nerve").await.is_empty(), "{}", it.name);
+        assert!(found("nerve").await.is_empty(), "{}", shared.name);
         assert_eq!(world.post(&format!("{path}/restore"), json!({})).await.status, 200);
-        assert_eq!(found("nerve").await, [&*one], "{}", it.name);
+        assert_eq!(found("nerve").await, [&*one], "{}", shared.name);
         let people = async |words: &str| ids(&search(world, &[("q", words), ("types", "employees")]).await);
         let file = "email,first_name,last_name,job_title\nzoe@example.com,Zoë,Sample,Harbour pilot\n";
         let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file);
         assert_eq!(upload.send().await.status, 200);
         let zoe = people("harbour zoe").await;
-        assert_eq!(zoe.len(), 1, "{}", it.name);
+        assert_eq!(zoe.len(), 1, "{}", shared.name);
         assert_eq!(world.post(&format!("/v1/employees/{}/deactivate", zoe[0]), json!({})).await.status, 200);
-        assert!(people("harbour").await.is_empty(), "who has left, {}", it.name);
+        assert!(people("harbour").await.is_empty(), "who has left, {}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn search_ranks_whole_words_then_newest_without_gaps() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let ada = report(world, "ada", None).await;
         let (mut whole, mut begun) = (vec![], vec![]);
         for number in 0..12 {
@@ -67,7 +67,7 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
         let wanted: Vec<String> = whole.into_iter().rev().chain(begun.into_iter().rev()).collect();
         let asked = [("q", "kept calm"), ("types", "summaries,observations")];
         let all = search(world, &asked).await;
-        assert_eq!(ids(&all), wanted, "{}", it.name);
+        assert_eq!(ids(&all), wanted, "{}", shared.name);
         let scores: Vec<f64> =
             all.json()["data"].as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
         assert!(
@@ -88,7 +88,7 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
                 assert_eq!(page["data"].as_array().unwrap().len().to_string(), limit, "pages are full");
                 cursor = Some(next.to_owned());
             }
-            assert_eq!(seen, wanted, "{limit} a page, {}", it.name);
+            assert_eq!(seen, wanted, "{limit} a page, {}", shared.name);
         }
     }
 }
@@ -109,8 +109,8 @@ async fn search_hit_equals_its_resource_as_read() {
 
 #[tokio::test]
 async fn search_filters_narrow_the_hits() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let boss = report(world, "boss", None).await;
         let ada = report(world, "ada", Some(&boss)).await;
         let deep = report(world, "deep", Some(&ada)).await;
@@ -125,22 +125,27 @@ async fn search_filters_narrow_the_hits() {
             asked.extend(filters);
             ids(&search(world, &asked).await)
         };
-        assert_eq!(found(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", it.name);
+        assert_eq!(found(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", shared.name);
         assert_eq!(
             found(&[("filter[employee_id]", &deep)]).await,
             [&*goal, &opportunity, &of_deep],
             "{}",
-            it.name
+            shared.name
         );
-        assert_eq!(found(&[("filter[manager_id]", &ada)]).await, [&*goal, &opportunity, &of_deep], "{}", it.name);
+        assert_eq!(
+            found(&[("filter[manager_id]", &ada)]).await,
+            [&*goal, &opportunity, &of_deep],
+            "{}",
+            shared.name
+        );
         let below = [("filter[manager_id]", &*boss), ("filter[type]", "strength")];
-        assert_eq!(found(&below).await, [&*of_deep, &of_ada], "{}", it.name);
+        assert_eq!(found(&below).await, [&*of_deep, &of_ada], "{}", shared.name);
         let at = world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"]
             .as_str()
             .unwrap()
             .to_owned();
         let until = [("filter[created_at][lte]", &*at)];
-        assert_eq!(found(&until).await, [&*of_ada, &of_boss], "{}", it.name);
+        assert_eq!(found(&until).await, [&*of_ada, &of_boss], "{}", shared.name);
         let nobody = [("filter[employee_id]", "emp_00000000000000000000000001")];
         assert!(found(&nobody).await.is_empty() && found(&[("filter[manager_id]", "x")]).await.is_empty());
     }
@@ -148,8 +153,8 @@ async fn search_filters_narrow_the_hits() {
 
 #[tokio::test]
 async fn search_of_a_bound_key_finds_only_visible_rows() {
-    for it in every_store().await {
-        let world = &it.world;
+    for instance in every_store().await {
+        let world = &instance.world;
         let joe = report(world, "joe", None).await;
         let below = report(world, "below", Some(&joe)).await;
         let other = report(world, "other", None).await;
@@ -169,6 +174,6 @@ async fn search_of_a_bound_key_finds_only_visible_rows() {
         observation(world, &other, "calm").await;
         seen.push(observation(world, &below, "calm").await);
         seen.reverse();
-        assert_eq!(ids(&search_as(world, &key, &[("q", "calm"), ALL]).await), seen, "{}", it.name);
+        assert_eq!(ids(&search_as(world, &key, &[("q", "calm"), ALL]).await), seen, "{}", instance.name);
     }
 }

@@ -11,8 +11,8 @@ use crate::stores::every_store;
 
 #[tokio::test]
 async fn one_of_twenty_concurrent_feedbacks_is_stored() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, boss) = someone(world).await;
         let mut written = body(&employee);
         written["author_id"] = json!(boss);
@@ -29,20 +29,25 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
             (given.len(), answers.iter().filter(|answer| answer.status == 409).count()),
             (1, 19),
             "{}",
-            it.name
+            shared.name
         );
-        assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", it.name);
+        assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", shared.name);
         let events = feed.all("summary.").await;
-        assert_eq!((events.len(), &events[0]["event"]), (1, &json!("summary.feedback_submitted")), "{}", it.name);
+        assert_eq!(
+            (events.len(), &events[0]["event"]),
+            (1, &json!("summary.feedback_submitted")),
+            "{}",
+            shared.name
+        );
         let told = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json();
-        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}", it.name);
+        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn concurrent_summary_actions_form_one_legal_history() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, _) = someone(world).await;
         let path = summary(world, body(&employee)).await;
         let mut feed = Feed::from_now(world).await;
@@ -50,38 +55,38 @@ async fn concurrent_summary_actions_form_one_legal_history() {
         let answers = join_all((0..20).map(|number| ask(world, &world.admin, &path, actions[number % 5]))).await;
         let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
         answers.iter().for_each(|answer| *statuses.entry(answer.status).or_default() += 1);
-        assert!(statuses.keys().all(|status| matches!(status, 200 | 409)), "{}: {statuses:?}", it.name);
+        assert!(statuses.keys().all(|status| matches!(status, 200 | 409)), "{}: {statuses:?}", shared.name);
         let events = feed.all("summary.").await;
-        assert_eq!(events.len(), statuses[&200], "{}: {statuses:?}", it.name);
-        assert_eq!(events.last().unwrap()["data"], world.get(&path).await.json(), "{}", it.name);
+        assert_eq!(events.len(), statuses[&200], "{}: {statuses:?}", shared.name);
+        assert_eq!(events.last().unwrap()["data"], world.get(&path).await.json(), "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn concurrent_summaries_of_one_objective_are_all_linked() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, _) = someone(world).await;
         let goal = objective(world, &employee).await;
         let mut written = body(&employee);
         written["included_objective_ids"] = json!([goal]);
         let answers = join_all((0..20).map(|_| world.post("/v1/summaries", written.clone()))).await;
-        assert!(answers.iter().all(|answer| answer.status == 201), "{}", it.name);
+        assert!(answers.iter().all(|answer| answer.status == 201), "{}", shared.name);
         let mut wanted: Vec<_> = answers.iter().map(|answer| answer.json()["id"].clone()).collect();
         wanted.sort_by_key(|id| id.as_str().unwrap().to_owned());
         let path = format!("/v1/employee-objectives/{goal}");
-        assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", it.name);
+        assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", shared.name);
         let found =
             walk(world, &world.admin, &format!("/v1/summaries?limit=3&filter[included_objective_id]={goal}"))
                 .await;
-        assert_eq!(found.len(), 20, "{}", it.name);
+        assert_eq!(found.len(), 20, "{}", shared.name);
     }
 }
 
 #[tokio::test]
 async fn approval_during_observation_archival_ends_consistently() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, _) = someone(world).await;
         for _ in 0..5 {
             let noted = observation(world, &employee).await;
@@ -91,16 +96,21 @@ async fn approval_during_observation_archival_ends_consistently() {
             let archive = format!("/v1/observations/{noted}/archive");
             let (approved, archived) =
                 tokio::join!(ask(world, &world.admin, &path, "approve"), world.post(&archive, json!({})));
-            assert_eq!((approved.status, archived.status), (200, 200), "{}", it.name);
-            assert_eq!(world.get(&path).await.json(), approved.json(), "{}: it stays as it was answered", it.name);
+            assert_eq!((approved.status, archived.status), (200, 200), "{}", shared.name);
+            assert_eq!(
+                world.get(&path).await.json(),
+                approved.json(),
+                "{}: it stays as it was answered",
+                shared.name
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn stale_summary_version_is_refused_under_concurrency() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, _) = someone(world).await;
         let path = summary(world, body(&employee)).await;
         let tag = world.get(&path).await.header("etag").unwrap().to_owned();
@@ -109,7 +119,7 @@ async fn stale_summary_version_is_refused_under_concurrency() {
             world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
         let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", it.name);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", it.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", shared.name);
     }
 }

@@ -25,8 +25,8 @@ async fn is_unchanged(world: &TestApi, path: &str, tag: &str) -> bool {
 
 #[tokio::test]
 async fn objective_links_its_unarchived_summaries() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, _) = someone(world).await;
         let goal = objective(world, &employee).await;
         let path = format!("/v1/employee-objectives/{goal}");
@@ -34,13 +34,18 @@ async fn objective_links_its_unarchived_summaries() {
         let mut feed = Feed::from_now(world).await;
         let one = summary(world, including(&employee, &[&goal], &[])).await;
         let two = summary(world, including(&employee, &[&goal], &[])).await;
-        assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&one), id(&two)]), "{}", it.name);
+        assert_eq!(
+            member(world, &path, "linked_summary_ids").await,
+            json!([id(&one), id(&two)]),
+            "{}",
+            shared.name
+        );
         let tag = before.header("etag").unwrap();
-        assert!(!is_unchanged(world, &path, tag).await, "{}: what is shown has another tag", it.name);
+        assert!(!is_unchanged(world, &path, tag).await, "{}: what is shown has another tag", shared.name);
         let linked = world.get(&path).await;
         assert!(is_unchanged(world, &path, linked.header("etag").unwrap()).await);
         let listed = world.get("/v1/employee-objectives").await.json()["data"][0].clone();
-        assert_eq!(listed, linked.json(), "{}", it.name);
+        assert_eq!(listed, linked.json(), "{}", shared.name);
         assert_eq!(linked.json()["updated_at"], before.json()["updated_at"], "an objective does not change by it");
         assert_eq!(feed.all("objective.").await, [Value::Null; 0]);
         let patched =
@@ -56,8 +61,8 @@ async fn objective_links_its_unarchived_summaries() {
 
 #[tokio::test]
 async fn archived_observation_leaves_drafts_not_approved_summaries() {
-    for it in every_store().await {
-        let world = &it.world;
+    for instance in every_store().await {
+        let world = &instance.world;
         let (employee, _) = someone(world).await;
         let (kept, gone) = (observation(world, &employee).await, observation(world, &employee).await);
         let body = || including(&employee, &[], &[&gone, &kept]);
@@ -73,16 +78,16 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
         observed("archive").await;
         let shows = async |path: &str| member(world, path, "included_observation_ids").await;
         for path in [&draft, &review] {
-            assert_eq!(shows(path).await, json!([kept]), "{}", it.name);
+            assert_eq!(shows(path).await, json!([kept]), "{}", instance.name);
             let inlined = world.get(&format!("{path}?expand=included_observations")).await.json();
             assert_eq!(inlined["included_observations"].as_array().unwrap().len(), 1);
         }
         for path in [&approved, &shared] {
-            assert_eq!(shows(path).await, json!([gone, kept]), "{}", it.name);
+            assert_eq!(shows(path).await, json!([gone, kept]), "{}", instance.name);
         }
         assert!(!is_unchanged(world, &draft, &tag).await);
         observed("restore").await;
-        assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it comes back", it.name);
+        assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it comes back", instance.name);
         assert!(is_unchanged(world, &draft, &tag).await);
         observed("archive").await;
         done(world, &draft, &["approve"]).await;
@@ -91,11 +96,11 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
             shows(&draft).await,
             json!([kept]),
             "{}: what was approved without it stays without it",
-            it.name
+            instance.name
         );
         observed("archive").await;
         done(world, &approved, &["return"]).await;
-        assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", it.name);
+        assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", instance.name);
         let round = world.get(&review).await.json();
         let sent = world.patch(&review, round.clone()).await;
         assert_eq!((sent.status, sent.json()), (200, round), "what was read can be sent back");
@@ -149,8 +154,8 @@ async fn summary_references_are_expanded_with_their_scopes() {
 
 #[tokio::test]
 async fn invisible_resource_is_neither_expanded_nor_includable() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let (employee, boss) = someone(world).await;
         let stranger = person(world, "stranger", "employee", None).await;
         let (own, foreign) = (objective(world, &employee).await, objective(world, &stranger).await);
@@ -159,18 +164,18 @@ async fn invisible_resource_is_neither_expanded_nor_includable() {
         let key = key_for(world, &boss, AccessLevel::Standard).await;
         let got = async |path: String| world.bare("GET", &path).key(&key).send().await.json();
         let shown = got(format!("{path}?expand=included_objectives")).await;
-        assert_eq!(shown["included_objectives"].as_array().unwrap().len(), 1, "{}", it.name);
+        assert_eq!(shown["included_objectives"].as_array().unwrap().len(), 1, "{}", shared.name);
         assert_eq!(shown["included_objectives"][0]["id"], json!(own));
         let linked = got(format!("/v1/employee-objectives/{own}?expand=linked_summaries")).await;
-        assert_eq!(linked["linked_summary_ids"], json!([id(&path)]), "{}", it.name);
+        assert_eq!(linked["linked_summary_ids"], json!([id(&path)]), "{}", shared.name);
         let all = world.get(&format!("/v1/employee-objectives/{own}")).await.json()["linked_summary_ids"].clone();
-        assert_eq!(all, json!([id(&path), id(&hidden)]), "{}", it.name);
-        assert_eq!(linked["linked_summaries"].as_array().unwrap().len(), 1, "{}", it.name);
+        assert_eq!(all, json!([id(&path), id(&hidden)]), "{}", shared.name);
+        assert_eq!(linked["linked_summaries"].as_array().unwrap().len(), 1, "{}", shared.name);
         assert_eq!(linked["linked_summaries"][0]["id"], json!(id(&path)));
         for objective in [&own, &foreign] {
             let body = including(&employee, &[objective], &[]);
             let made = world.bare("POST", "/v1/summaries").key(&key).json(&body).send().await;
-            assert_eq!(made.status, if *objective == own { 201 } else { 422 }, "{}: {}", it.name, made.text());
+            assert_eq!(made.status, if *objective == own { 201 } else { 422 }, "{}: {}", shared.name, made.text());
         }
     }
 }

@@ -60,8 +60,8 @@ impl SummaryPeople {
 
 #[tokio::test]
 async fn summary_access_follows_relation_and_status() {
-    for it in every_store().await {
-        let world = &it.world;
+    for shared in every_store().await {
+        let world = &shared.world;
         let cast = SummaryPeople::gather(world).await;
         let ways: [(&str, &[&str]); 6] = [
             ("draft", &[]),
@@ -78,7 +78,7 @@ async fn summary_access_follows_relation_and_status() {
                 written["author_id"] = json!(cast.author);
                 let path = summary(world, written).await;
                 done(world, &path, way).await;
-                let case = format!("{}: {name} × {way:?}", it.name);
+                let case = format!("{}: {name} × {way:?}", shared.name);
                 let send = async |method: &str, path: &str, body: serde_json::Value| {
                     world.bare(method, path).key(key).json(&body).send().await
                 };

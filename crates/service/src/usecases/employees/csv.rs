@@ -82,8 +82,8 @@ pub async fn upsert(
     if request.dry_run { upload.preview().await } else { upload.carry_out().await }
 }
 
-fn refused(it: UnreadableFile) -> Error {
-    match it {
+fn refused(file: UnreadableFile) -> Error {
+    match file {
         UnreadableFile::Invalid(problems) => problems.into(),
         UnreadableFile::Malformed(message) => Error::Malformed(message),
     }
@@ -91,8 +91,8 @@ fn refused(it: UnreadableFile) -> Error {
 
 /// Converts the refusal of a row at its turn to an error. Planning accepted the row with the same values, so
 /// this is a defect.
-fn refused_later(it: &RowRejection) -> Error {
-    Error::Bug(format!("a row that was planned is refused: {:?}, {}", it.code(), it.message()))
+fn refused_later(rejection: &RowRejection) -> Error {
+    Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }
 
 /// Runs CPU-bound work in the tenant's turn, outside of the threads that serve requests.

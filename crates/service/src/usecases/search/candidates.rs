@@ -35,8 +35,8 @@ pub(super) struct Index<'a> {
 /// A segment with the numbers of its matching documents; `None` for all documents.
 type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
 
-fn has_any(it: &Numbered<'_>) -> bool {
-    it.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
+fn has_any(numbered: &Numbered<'_>) -> bool {
+    numbered.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
 }
 
 /// Iterator state over the matching documents of an index.

@@ -124,8 +124,8 @@ struct Part {
     blocks: Blocks,
 }
 
-fn place(it: &SearchHit) -> DocumentKey {
-    DocumentKey { created_at: it.created_at, id: it.place }
+fn place(hit: &SearchHit) -> DocumentKey {
+    DocumentKey { created_at: hit.created_at, id: hit.place }
 }
 
 impl Search<'_> {
