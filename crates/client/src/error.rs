@@ -119,7 +119,7 @@ pub struct ApiError {
     pub code: ErrorCode,
     /// Status of the response.
     pub status: StatusCode,
-    /// Explanation for display.
+    /// Explanation of the error for people; programs use `code`.
     pub message: String,
     /// One entry for each problem; empty if the service has nothing to add.
     pub details: Vec<ErrorDetail>,

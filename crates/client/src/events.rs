@@ -21,7 +21,7 @@ const PAGE: i64 = 100;
 /// Receiver of positions in the feed.
 type OnCursor = Box<dyn FnMut(&str) + Send + Sync>;
 
-/// Settings of [`Events::follow`].
+/// Start position, filter and cursor callback of [`Events::follow`].
 #[derive(Default)]
 pub struct FollowOptions {
     cursor: Option<String>,

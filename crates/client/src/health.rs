@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Probe {
-    /// The process responds.
+    /// The process responds, whatever the state of its database.
     Live,
     /// The service responds and its database is usable.
     Ready,

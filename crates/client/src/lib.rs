@@ -18,7 +18,7 @@ mod words;
 pub use client::{Candor, ClientBuilder, LogEntry};
 pub use error::{ApiError, Error};
 pub use events::{EventBatch, FollowOptions, Follower};
-/// Operations by resource.
+/// Operations of the API: one type for each kind of resource.
 pub mod resources {
     pub use crate::generated::resources::*;
 }

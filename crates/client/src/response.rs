@@ -13,7 +13,7 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Response<T> {
-    /// The body.
+    /// Parsed body of the response.
     pub data: T,
     /// Status of the response.
     pub status: StatusCode,

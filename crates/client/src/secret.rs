@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Secret(String);
 
 impl Secret {
-    /// Returns the text.
+    /// Returns the secret text, which `Debug` does not show.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -18,7 +18,7 @@ macro_rules! words {
             /// The words that this version knows.
             pub const KNOWN: &'static [&'static str] = &[$($word),*];
 
-            /// Returns the word.
+            /// Returns the word as the API spells it.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {

@@ -207,13 +207,13 @@ pub(crate) trait Presence<R: Rule> {
     fn read_change(field: &Field<R>, fields: &mut Fields) -> Option<Self::Value>;
 }
 
-/// See [`required`].
+/// Presence of a member of [`required`]: each creation must have it.
 pub(crate) struct Required;
-/// See [`optional`].
+/// Presence of a member of [`optional`]: it may be null.
 pub(crate) struct Optional;
-/// See [`or_default`].
+/// Presence of a member of [`or_default`]: it is empty if a creation omits it.
 pub(crate) struct OrDefault;
-/// See [`or`].
+/// Presence of a member of [`or`], with the value for creations that omit it.
 pub(crate) struct Or<T>(T);
 
 /// Creates the source of a member that each creation must have. Null is refused.

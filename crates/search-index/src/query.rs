@@ -22,8 +22,8 @@ impl Term {
         Self { wanted: KeyRange::whole(term), read: KeyRange::whole(term) }
     }
 
-    /// Creates the term for the last word of a query. For a long word, the range to read includes its extensions,
-    /// which are needed next.
+    /// Creates the term for the last word of a query. For a long word, the range to read includes the longer words
+    /// that begin with it: the search for the word as a prefix needs the same blocks next.
     fn last(word: &str) -> Self {
         Self {
             read: if is_long(word) { KeyRange::beginning(word) } else { KeyRange::whole(word) },

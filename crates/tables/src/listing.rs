@@ -233,7 +233,7 @@ impl Listing {
         }
     }
 
-    /// Sets the runs for archived or active rows, or both.
+    /// Restricts the list to archived or active rows, or combines both: one run for each.
     pub(crate) fn archived(&mut self, archived: Archived) {
         let values: &[bool] = match archived {
             Archived::No => &[false],

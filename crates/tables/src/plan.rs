@@ -34,10 +34,10 @@ pub struct NamedRows {
 pub enum RowSource {
     /// Scan in list order; each row is looked up in the other tables.
     Scan(RowFilter),
-    /// All rows of the people, or with the tags, of this condition.
+    /// All matches of the condition with this index, found through its people or tags and then sorted.
     Gather(usize),
-    /// Rows of the people of this condition. The first row of each person determines whose rows can be on the
-    /// page.
+    /// Like `Gather`, for a condition on people: the first row of each person in list order, then all rows of the
+    /// people whose first row can be on the page.
     GatherFirsts(usize),
 }
 
@@ -106,7 +106,7 @@ impl<'l> ListPlanner<'l> {
 pub const fn is_elsewhere(condition: &Condition) -> bool {
     match condition {
         Condition::Within(..) | Condition::Reach(..) | Condition::Tagged(..) | Condition::Among(..) => true,
-        // Exclusions do not help to find the other rows.
+        // `Without` reads another table, too, but an exclusion cannot select the rows of the list.
         Condition::Is(..)
         | Condition::IsNot(..)
         | Condition::OneOf(..)

@@ -51,7 +51,7 @@ impl Allowance {
 #[error("the receiver sent more than the allowed number of bytes")]
 pub(crate) struct TooMuch;
 
-/// A socket that spends the allowance on every read.
+/// A socket that deducts received bytes from the allowance. Reads fail when nothing is left of it.
 #[derive(Debug)]
 pub(crate) struct Metered {
     socket: TcpStream,

@@ -1,7 +1,7 @@
 //! The proxy as a program, for tests in other languages.
 //!
-//! `candor-fault-proxy ADDRESS FAULT...` prints its URL and runs until its standard input ends. The only fault
-//! `mixed` is the plan of the tests with 200 creates. `GET /faults` returns the counts and idempotency keys.
+//! `candor-fault-proxy ADDRESS FAULT...` prints its URL and runs until its standard input ends. With `mixed` as
+//! the only fault, the plan is [`Fault::mixed`]. `GET /faults` returns the counts and idempotency keys.
 
 #![expect(clippy::print_stdout, reason = "the tests read the address")]
 

@@ -87,7 +87,7 @@ impl Instance {
         }
     }
 
-    /// Returns the binary with a copy of the SQLite file.
+    /// Copies the SQLite file and returns the binary with the copy as its database.
     pub(crate) fn copy_of_file(&self, name: &str) -> Result<Candor> {
         let candor = self.candor.beside(name, sqlite_url)?;
         let path = candor.database.trim_start_matches("sqlite://");

@@ -58,7 +58,8 @@ fn in_units(text: &str) -> impl Iterator<Item = Vec<String>> {
     lines.map(split)
 }
 
-/// Command lines in blocks of code, also of another user, `sudo -u candor candor …`, and in a container.
+/// Returns the command lines of candor in code blocks, including those with `sudo -u candor` and those that run in
+/// a container.
 fn in_examples(text: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = text.split("```").skip(1).step_by(2).flat_map(str::lines);
     lines.filter_map(|line| {

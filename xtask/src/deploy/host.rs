@@ -10,7 +10,7 @@ use std::fs;
 const FILE: &str = "systemd/candor.service";
 /// Upper bound for the exposure level in tenths. The scale of systemd ends at 10, which is no protection.
 const MAX_EXPOSURE: &str = "20";
-/// First version of systemd-analyze that reads a file.
+/// First version of systemd whose `systemd-analyze security` checks a unit file that is not installed.
 const OFFLINE_VERSION: u32 = 250;
 
 pub(super) fn unit(machine: &Machine) -> Outcome<Tried> {

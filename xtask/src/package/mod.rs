@@ -87,7 +87,7 @@ fn debian(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let tool = tools::subcommand(&build.target, "deb", CARGO_DEB)?;
     let file = folder.join(format!("candor_{}_{}.deb", version()?, architecture()?));
     let mut command = program(tool, &["deb", "--quiet", "--no-build", "--no-strip", "--package", APP]);
-    // The compression of a release takes half a minute, and proves nothing.
+    // Full compression takes half a minute and only matters for releases.
     if !build.is_release() {
         command.arg("--fast");
     }

@@ -3,7 +3,8 @@
 use super::{Finding, SourceFile};
 use crate::text::has_word;
 
-/// Notes that belong into the issue tracker. They are joined here, so that this file has none.
+/// Markers of notes that belong into the issue tracker. They are put together from parts: tidy would report whole
+/// ones in this file.
 const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 /// Top-level folders with checkouts on machines of developers and builds.
 const MACHINE_FOLDERS: [&str; 6] = ["home", "Users", "root", "work", "farm", "workspace"];

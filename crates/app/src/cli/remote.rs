@@ -72,7 +72,7 @@ pub(crate) struct Api {
 /// The request of `candor api`.
 #[derive(Debug, Args)]
 pub(crate) struct ApiRequest {
-    /// Method
+    /// HTTP method of the request
     #[arg(value_enum, ignore_case = true, value_name = "METHOD")]
     pub(crate) method: ApiMethod,
     /// Path below /v1, such as employees or /v1/employees

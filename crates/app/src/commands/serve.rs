@@ -20,7 +20,8 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
         None => "Candor runs background work".to_owned(),
     };
-    // Collectors of JSON lines often read both streams, and the log contains the same.
+    // Log collectors often read both output streams and expect only JSON lines. The JSON log contains the same
+    // addresses.
     if output.json || config.log_format == LogFormat::Text {
         output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
     }

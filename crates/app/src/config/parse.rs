@@ -187,7 +187,7 @@ pub(crate) fn retention(text: &str) -> Parsed<Duration> {
     duration(text).ok().filter(|duration| *duration >= LEAST).ok_or_else(wanted)
 }
 
-/// Parses the drain delay, at most ten minutes. Load balancers need seconds to notice it.
+/// Parses the drain delay, at most ten minutes. Load balancers notice within seconds that a process is not ready.
 pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
     const MOST: Duration = Duration::from_secs(10 * 60);
     if matches!(text, "0" | "0s") {

@@ -67,7 +67,7 @@ pub(crate) enum RemoteFailure {
     /// The response to a request with `--paginate` is no list.
     #[error("{0} returns no list; leave out --paginate")]
     NoList(String),
-    /// The call failed.
+    /// The request failed: no valid response arrived, or it was an error response.
     #[error("cannot {request}: {}", explained(.error))]
     Call {
         /// Method and path, or the purpose of the call.

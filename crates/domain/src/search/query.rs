@@ -225,7 +225,8 @@ fn may_contain(text: &str, wanted: &str) -> bool {
     !text.is_ascii() || text.as_bytes().windows(wanted.len()).any(|bytes| bytes.eq_ignore_ascii_case(wanted))
 }
 
-/// Returns the words to find of one run, unless the run ends the query and matches beginnings.
+/// Returns the words that a text must have for one run of the query. Not used for a final word of a script with
+/// spaces, which matches as a prefix.
 fn wanted_words(run: &Run) -> Vec<QueryWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
@@ -242,7 +243,7 @@ fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option
     for place in places.iter().filter(|place| place.start >= shown.start && place.end <= shown.end) {
         let (from, to) = (place.start - shown.start, place.end - shown.start);
         match ranges.last_mut() {
-            // Pairs of characters overlap.
+            // In scripts without spaces words are pairs of characters, which overlap: merge their ranges.
             Some(last) if from < last.1 => last.1 = last.1.max(to),
             _ => ranges.push((from, to)),
         }

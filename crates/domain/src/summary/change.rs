@@ -81,11 +81,11 @@ pub struct Patch {
 /// The stored state of the resources that a body refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The people of the body that exist.
+    /// The people that the body refers to, without unknown ids.
     pub people: BTreeSet<EmployeeId>,
-    /// The objectives of the body that exist and that the caller sees.
+    /// The objectives that the body refers to, without unknown ids and those that the caller cannot see.
     pub objectives: BTreeSet<ObjectiveId>,
-    /// The observations of the body that exist.
+    /// The observations that the body refers to, without unknown ids.
     pub observations: BTreeMap<ObservationId, StoredObservation>,
 }
 

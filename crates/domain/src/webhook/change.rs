@@ -67,7 +67,7 @@ pub enum DisableReason {
 pub struct Draft {
     /// URL of the receiver.
     pub url: ReceiverUrl,
-    /// The other members.
+    /// All members of the body except the URL.
     pub content: Content,
 }
 

@@ -13,7 +13,7 @@ const MAX_SECONDS: i64 = 86_400;
 pub enum RequestedPause {
     /// Seconds after the response.
     Seconds(u64),
-    /// Date and time.
+    /// Time at which the pause ends.
     At(Timestamp),
 }
 
@@ -57,7 +57,7 @@ impl RequestedPause {
 mod tests {
     use super::*;
 
-    /// 2026-03-01T08:15:30.123Z.
+    /// Time of the response in all tests: 2026-03-01T08:15:30.123Z.
     const NOW: Timestamp = Timestamp::from_millis(1_772_352_930_123);
 
     fn delay(text: &str, own: i64) -> Option<i64> {

@@ -16,8 +16,8 @@ use crate::context::vault::SealContext;
 const REPLAY: &str = "replay";
 /// First byte of a stored reply with the requesting key's authority and `etag_extra`.
 const WITH_MARK: u8 = 2;
-/// First byte of a stored reply with only the requesting key's authority. Older replies have neither and begin
-/// with the first byte of a version, zero.
+/// First byte of a stored reply with the requesting key's authority, but without `etag_extra`. Still older replies
+/// have no such byte: they begin with the version, whose first byte is zero.
 const WITH_ASKER: u8 = 1;
 
 /// Returns the seal context of the reply to a request.

@@ -48,7 +48,7 @@ impl Identity {
     }
 }
 
-/// The database that connections must lead to a standby of, and the migration that the standby must have.
+/// Requirements for a new connection: it leads to a standby of this database, which has the newest migration.
 #[derive(Debug, Clone)]
 pub(crate) struct StandbyOf {
     pub(crate) identity: Identity,

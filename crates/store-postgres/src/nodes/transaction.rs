@@ -165,7 +165,8 @@ pub(crate) enum TransactionOutcome<T> {
     Done(Vec<T>),
     /// Rolled back, and the connection is reusable.
     Undone(Failure),
-    /// Unknown whether committed: there is no connection, or it is not reusable.
+    /// Failed without a known result: no connection, a timeout, a lost connection, or an unreadable result. The
+    /// transaction may be committed.
     Unknown(Failure),
 }
 

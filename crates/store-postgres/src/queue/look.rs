@@ -27,7 +27,8 @@ type DeliveryKey = ([u8; 16], [u8; 16]);
 /// Lease statements of a claim.
 pub(super) struct LeasePlan {
     pub(super) leases: Vec<Sql>,
-    /// Queue where the next walk starts, if the first step found it.
+    /// Last queue of this walk; the next walk continues after it. `None` at the end of the queues, for claims of
+    /// the oldest deliveries, and if the lease statement returns the queue.
     pub(super) next: Option<QueueKey>,
     /// Number of deliveries to lease, if there may be more. Fewer leased ones mean that another worker took some
     /// of them.

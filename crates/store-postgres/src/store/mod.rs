@@ -62,9 +62,9 @@ pub struct PostgresStore {
     pub(crate) turns: QueueConnections,
     pub(crate) warned: Warned,
     pub(crate) slow: SlowReadLimits,
-    /// Turns of tenants at the connections for single reads.
+    /// Limits concurrent reads on exclusive connections; waiting tenants take turns.
     single_reads: LargeWork,
-    /// Turns of tenants at reads of large results.
+    /// Limits concurrent reads of large results; waiting tenants take turns.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
     pub(crate) layout: SharedLayout,

@@ -77,7 +77,7 @@ async fn unique_value_is_checked_like_the_commit(world: CaseContext) {
     expect(&world, vec![Write::put(&Row::new(department))], "Err(Taken(DepartmentName))").await;
     let attribute = Attribute { name: attribute.name.to_uppercase(), ..make.attribute() };
     expect(&world, vec![Write::put(&Row::new(attribute))], "Err(Taken(AttributeName))").await;
-    // The values of the row itself are free for it.
+    // A row does not conflict with its own stored values.
     expect(&world, vec![Write::employee(&Row::expecting(holder, Version::FIRST), None)], "Ok(())").await;
 }
 

@@ -56,7 +56,7 @@ pub struct UniqueColumn {
     pub table: &'static str,
     /// Name of the column.
     pub column: &'static str,
-    /// Meaning of the column.
+    /// Value that is reported as taken if the constraint is violated.
     pub unique: Unique,
 }
 

@@ -9,7 +9,7 @@ use jaq_json::{Val, read};
 
 use crate::remote::RemoteFailure;
 
-/// A compiled filter.
+/// A compiled jq filter for responses of the service.
 pub(super) struct Filter(jaq_core::Filter<JustLut<Val>>);
 
 impl Filter {

@@ -1,4 +1,4 @@
-//! Check of the server that counts quotas for all instances. Nothing is counted.
+//! Check of the server that counts quotas for all instances. The check itself counts as no request.
 
 use std::time::Duration;
 

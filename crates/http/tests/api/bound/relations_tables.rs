@@ -106,7 +106,7 @@ pub(super) struct Write {
     pub(super) operation: &'static str,
     /// The resource that it changes; `None` for creations, which have their own tests.
     pub(super) target: Option<Kind>,
-    /// Actions that must be done first.
+    /// Actions that bring the resource into a status in which the write is possible.
     pub(super) before: &'static [&'static str],
     pub(super) open_to: &'static [Relation],
     body: &'static str,

@@ -22,7 +22,8 @@ use crate::context::invitation_tokens;
 pub(super) struct MailEnding {
     /// Result to record. If `None`, the lease expires and the mail is claimed again.
     pub(super) result: Option<MailResult>,
-    /// `true` if the mail server was reached; `None` if it was not contacted.
+    /// `true` if the mail server answered, `false` if the server and not this mail caused the failure. `None` if
+    /// the attempt says nothing about the server.
     pub(super) reached: Option<bool>,
 }
 
@@ -32,12 +33,12 @@ impl MailEnding {
         Self { result: None, reached: None }
     }
 
-    /// Creates the ending of an attempt that did not contact the server.
+    /// Creates the ending of an attempt that did not try to reach the server.
     pub(super) const fn not_attempted(result: MailResult) -> Self {
         Self { result: Some(result), reached: None }
     }
 
-    /// Creates the ending of an attempt that contacted the server.
+    /// Creates the ending of an attempt that tried to hand the mail to the server.
     pub(super) const fn attempted(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
         let reached = match outcome {
             Ok(()) | Err(MailFailure::Deferred | MailFailure::Refused) => Some(true),

@@ -182,7 +182,8 @@ pub async fn replay(
     stored.value.sends("replay")?;
     let which = RedeliveryFilter {
         since: order.since,
-        // No event is later, except with clocks that are ahead.
+        // Every slice up to `until` costs a query, so an `until` far in the future is cut off. The margin of one
+        // slice covers events of processes whose clocks are ahead.
         until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
         types: order.types(&stored.value),
         only_failed: order.only == ReplaySelection::Failed,
