@@ -17,7 +17,7 @@ words! {
     }
 }
 
-/// Part of a response.
+/// Type `Actor` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Actor {
@@ -74,7 +74,7 @@ pub struct ApiKey {
     pub revoked_at: Option<String>,
 }
 
-/// Part of a request.
+/// Type `ApiKeyCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyCreate {
@@ -155,7 +155,7 @@ impl ApiKeyCreate {
     }
 }
 
-/// Part of a request.
+/// Type `ApiKeyRotate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyRotate {
@@ -216,7 +216,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ApiKeyUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyUpdate {
@@ -346,7 +346,7 @@ pub struct Assignment {
     pub updated_at: String,
 }
 
-/// Part of a request.
+/// Type `AssignmentCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AssignmentCreate {
@@ -519,7 +519,7 @@ pub struct Attribute {
     pub archived_at: Option<String>,
 }
 
-/// Part of a request.
+/// Type `AttributeCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeCreate {
@@ -568,7 +568,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `AttributeUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeUpdate {
@@ -636,7 +636,7 @@ pub struct AuditEntry {
     pub context: AuditEntryContext,
 }
 
-/// Part of a response.
+/// Type `AuditEntryContext` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntryContext {
@@ -650,7 +650,7 @@ pub struct AuditEntryContext {
     pub api_key: Option<AuditEntryContextApiKey>,
 }
 
-/// Part of a response.
+/// Type `AuditEntryContextApiKey` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntryContextApiKey {
@@ -711,7 +711,7 @@ pub struct Connector {
     pub updated_at: String,
 }
 
-/// Part of a request.
+/// Type `ConnectorCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectorCreate {
@@ -740,7 +740,7 @@ impl ConnectorCreate {
     }
 }
 
-/// Part of a request.
+/// Type `ConnectorRelease` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectorRelease {
@@ -829,7 +829,7 @@ pub struct Conversation {
     pub archived_at: Option<String>,
 }
 
-/// Part of a response.
+/// Type `ConversationAbout` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationAbout {
@@ -850,7 +850,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ConversationCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreate {
@@ -889,7 +889,7 @@ impl ConversationCreate {
     }
 }
 
-/// Part of a request.
+/// Type `ConversationCreateAbout` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationCreateAbout {
@@ -919,7 +919,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ConversationUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationUpdate {
@@ -987,7 +987,7 @@ pub struct CsvReport {
     pub warnings: Option<Vec<CsvReportWarning>>,
 }
 
-/// Part of a response.
+/// Type `CsvReportData` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportData {
@@ -1003,7 +1003,7 @@ pub struct CsvReportData {
     pub errors: Vec<CsvReportDataError>,
 }
 
-/// Part of a response.
+/// Type `CsvReportDataError` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportDataError {
@@ -1019,7 +1019,7 @@ pub struct CsvReportDataError {
     pub problems: Vec<CsvReportDataErrorProblem>,
 }
 
-/// Part of a response.
+/// Type `CsvReportDataErrorProblem` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportDataErrorProblem {
@@ -1031,7 +1031,7 @@ pub struct CsvReportDataErrorProblem {
     pub message: String,
 }
 
-/// Part of a response.
+/// Type `CsvReportPlan` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportPlan {
@@ -1045,7 +1045,7 @@ pub struct CsvReportPlan {
     pub changes: BTreeMap<String, CsvReportPlanChanges>,
 }
 
-/// Part of a response.
+/// Type `CsvReportPlanChanges` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportPlanChanges {
@@ -1056,7 +1056,7 @@ pub struct CsvReportPlanChanges {
     pub from: Option<Value>,
 }
 
-/// Part of a response.
+/// Type `CsvReportWarning` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CsvReportWarning {
@@ -1171,7 +1171,7 @@ pub struct Department {
     pub archived_at: Option<String>,
 }
 
-/// Part of a request.
+/// Type `DepartmentCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DepartmentCreate {
@@ -1199,7 +1199,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `DepartmentUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DepartmentUpdate {
@@ -1223,7 +1223,7 @@ impl DepartmentUpdate {
     }
 }
 
-/// Part of a response.
+/// Type `Document` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Document {
@@ -1305,7 +1305,7 @@ pub struct Employee {
     pub manager: Option<Box<Employee>>,
 }
 
-/// Part of a request.
+/// Type `EmployeeCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeCreate {
@@ -1493,7 +1493,7 @@ pub struct EmployeeFeedback {
     pub submitted_at: String,
 }
 
-/// Part of a request.
+/// Type `EmployeeObjectiveCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeObjectiveCreate {
@@ -1574,7 +1574,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `EmployeeRehire` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeRehire {
@@ -1670,7 +1670,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `EmployeeUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeUpdate {
@@ -1871,7 +1871,7 @@ pub enum ErrorDetail {
     Unknown(Value),
 }
 
-/// Part of a response.
+/// Type `ErrorResponse` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorResponse {
@@ -1879,7 +1879,7 @@ pub struct ErrorResponse {
     pub error: ErrorResponseError,
 }
 
-/// Part of a response.
+/// Type `ErrorResponseError` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorResponseError {
@@ -2169,7 +2169,7 @@ pub struct Invitation {
     pub mail: Option<InvitationMail>,
 }
 
-/// Part of a request.
+/// Type `InvitationAccept` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InvitationAccept {
@@ -2277,7 +2277,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ManagerObjectiveCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ManagerObjectiveCreate {
@@ -2384,7 +2384,7 @@ pub struct Me {
     pub quotas: MeQuotas,
 }
 
-/// Part of a response.
+/// Type `MeQuotas` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MeQuotas {
@@ -2414,7 +2414,7 @@ pub struct Message {
     pub created_at: String,
 }
 
-/// Part of a request.
+/// Type `MessageCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MessageCreate {
@@ -2549,7 +2549,7 @@ pub struct NotificationsRead {
     pub read_at: String,
 }
 
-/// Part of a request.
+/// Type `NotificationsReadAll` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationsReadAll {
@@ -2616,7 +2616,7 @@ pub struct Objective {
     pub owner: Option<Employee>,
 }
 
-/// Part of a request.
+/// Type `ObjectiveApprove` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveApprove {
@@ -2647,7 +2647,7 @@ impl ObjectiveApprove {
     }
 }
 
-/// Part of a request.
+/// Type `ObjectiveComplete` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveComplete {
@@ -2723,7 +2723,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ObjectiveMiss` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveMiss {
@@ -2754,7 +2754,7 @@ impl ObjectiveMiss {
     }
 }
 
-/// Part of a request.
+/// Type `ObjectiveReject` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveReject {
@@ -2816,7 +2816,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ObjectiveUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveUpdate {
@@ -2927,7 +2927,7 @@ pub struct Observation {
     pub employee: Option<Employee>,
 }
 
-/// Part of a request.
+/// Type `ObservationCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationCreate {
@@ -3107,7 +3107,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `ObservationUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationUpdate {
@@ -3213,7 +3213,7 @@ pub struct Organization {
     pub updated_at: String,
 }
 
-/// Part of a request.
+/// Type `OrganizationUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OrganizationUpdate {
@@ -3411,7 +3411,7 @@ pub struct Submission {
     pub submitted_at: Option<String>,
 }
 
-/// Part of a request.
+/// Type `SubmissionCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubmissionCreate {
@@ -3438,7 +3438,7 @@ impl SubmissionCreate {
     }
 }
 
-/// Part of a request.
+/// Type `SubmissionCreateObservation` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubmissionCreateObservation {
@@ -3597,7 +3597,7 @@ pub struct Summary {
     pub included_observations: Option<Vec<Observation>>,
 }
 
-/// Part of a request.
+/// Type `SummaryCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryCreate {
@@ -3751,7 +3751,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `SummaryFeedback` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryFeedback {
@@ -3792,7 +3792,7 @@ impl SummaryFeedback {
     }
 }
 
-/// Part of a request.
+/// Type `SummaryReturn` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryReturn {
@@ -3841,7 +3841,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `SummaryUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryUpdate {
@@ -3940,7 +3940,7 @@ impl SummaryUpdate {
     }
 }
 
-/// Part of a response.
+/// Type `Target` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Target {
@@ -4017,7 +4017,7 @@ pub struct Webhook {
     pub updated_at: String,
 }
 
-/// Part of a request.
+/// Type `WebhookCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookCreate {
@@ -4080,7 +4080,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `WebhookReplay` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookReplay {
@@ -4169,7 +4169,7 @@ words! {
     }
 }
 
-/// Part of a request.
+/// Type `WebhookUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookUpdate {
