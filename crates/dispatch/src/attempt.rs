@@ -39,7 +39,7 @@ pub struct DeliveryResult {
 /// End of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// The result is to be recorded. The answer is `Some` if a request was sent to the receiver.
+    /// The attempt has a result to record. The response is `Some` if a request was sent to the receiver.
     Finished(Box<DeliveryResult>, Option<ReceiverResponse>),
     /// Too little of the lease was left for an attempt. The lease expires, and the delivery is claimed again.
     Late,
@@ -90,8 +90,8 @@ pub fn unsent(job: Job, result: AttemptResult) -> DeliveryResult {
     DeliveryResult { job, result, delta }
 }
 
-/// Returns what to record for an attempt with this id and URL, which began and ended at `times`, and the
-/// answer for the queue's pacing.
+/// Returns what to record for an attempt with this id and URL, which began and ended at `times`. Also returns
+/// the receiver's response, by which the queue adapts its concurrency.
 #[must_use]
 pub fn finish_attempt(
     settings: &Settings,
@@ -120,7 +120,7 @@ impl DeliveryResult {
         ended.then_some(settled.entry.request_url.as_str())
     }
 
-    /// Returns the status of the log entry that this adds; `None` if it adds none.
+    /// Returns the status of the log entry that this result adds; `None` for a result that adds none.
     #[must_use]
     pub fn logged(&self) -> Option<Status> {
         match &self.result {

@@ -12,21 +12,21 @@ use std::time::Duration;
 
 use candor_port_storage::queue::{Claim, ClaimedJobs, QueueKey, QueueWalk};
 
-/// Interval between claims while the queue is empty.
+/// Interval between claims while no delivery is due.
 const LOOK: Duration = Duration::from_millis(250);
 /// Interval between claims of parked deliveries.
 const LOOK_FOR_PARKED: Duration = Duration::from_secs(3);
-/// Pause after the store failed.
+/// Pause before the next claim after the store failed to answer one.
 const LEAVE_ALONE: Duration = Duration::from_secs(1);
 /// Minimum free capacity for a claim: many small claims would cost more than a few larger ones.
 pub(crate) const LEAST_ROOM: usize = 64;
-/// Maximum number of deliveries per claim of the oldest.
+/// Maximum number of deliveries that a claim of the oldest ones takes.
 const MOST: usize = 128;
 /// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
 /// Maximum number of deliveries that a claim takes from a new queue: half of its capacity.
 const EACH: usize = 32;
-/// Assumed number of queues with due deliveries until it is known.
+/// Assumed number of queues with due deliveries before a walk has counted them.
 const QUEUES_EXPECTED: usize = 32;
 
 /// Decides the next claim.
@@ -39,7 +39,7 @@ pub(crate) struct Claims {
     parked_had_its_turn: bool,
     /// Queues from which the latest claim of due deliveries took some.
     recent: Vec<QueueKey>,
-    /// Maximum number of deliveries per queue; parked deliveries have their own.
+    /// Maximum number of due deliveries that a walk takes per queue. Walks for parked deliveries use [`EACH`].
     each: usize,
 }
 
@@ -47,11 +47,11 @@ pub(crate) struct Claims {
 #[derive(Debug)]
 struct WalkState {
     after: Option<QueueKey>,
-    /// Number of queues with something to take in this walk so far and in the previous one, including full
-    /// queues.
+    /// Number of queues that had deliveries in this walk so far.
     queues: usize,
+    /// Number of queues that had deliveries in the previous walk or were full, at least 1.
     queues_before: usize,
-    /// `true` if the walk is likely to find more, whichever queues have room.
+    /// `true` if the next step is due at once, even if the queues in `passed_over` are still full.
     has_more: bool,
     /// Queues from which this walk has taken deliveries.
     served: HashSet<QueueKey>,
@@ -89,8 +89,8 @@ impl WalkState {
     }
 
     /// Records a step of the walk. The walk continues at once while it finds deliveries. After its end, the
-    /// next walk begins when a queue in `passed_over` has room: a walk along the remaining queues would find too
-    /// little for its cost.
+    /// next walk begins after `pause`, or when a queue in `passed_over` has room. An earlier walk skips
+    /// these queues and would find too little for its cost.
     fn took(&mut self, walk: &QueueWalk, claimed: &ClaimedJobs, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();
@@ -206,7 +206,7 @@ impl Claims {
         self.parked.has_more = true;
     }
 
-    /// Returns the time of the next claim if nothing happens before.
+    /// Returns the steady time of the next claim if no event makes one due earlier.
     pub(crate) fn look_at(&self) -> Duration {
         self.due.look_at.min(self.parked.look_at)
     }

@@ -135,8 +135,8 @@ impl<M> Dispatcher<M> {
         self.claims.look_at().max(now.steady + REST)
     }
 
-    /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]; those
-    /// without capacity are given back.
+    /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]. Gives
+    /// back those without capacity, and those that another process may have leased.
     pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
@@ -160,7 +160,7 @@ impl<M> Dispatcher<M> {
         self.claims.failed(now.steady);
     }
 
-    /// Handles the end of a claim, after its result.
+    /// Ends a claim after its result or failure was handled, and releases the capacity reserved for it.
     pub fn claim_ended(&mut self) {
         self.unsettled.claim_ends();
         self.release(1);
@@ -175,8 +175,8 @@ impl<M> Dispatcher<M> {
     /// Ends a reservation of capacity.
     pub fn release(&mut self, count: usize) {
         self.queues.release(count);
-        // The record loop waits for reservations only after the stop, and most commits have nothing to
-        // deliver.
+        // Only a stopping record loop waits for reservations. Before the stop, a wake per commit would be
+        // wasted.
         self.wakes.records |= !self.queues.is_open();
     }
 
@@ -214,7 +214,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Returns the next attempt to make, if one may begin now. Each attempt must end with
-    /// `Dispatcher::ended`.
+    /// [`Dispatcher::handle_attempt_ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<StartedAttempt<WaitingDelivery<M>>> {
         loop {
             let begun = self.queues.start(now)?;
@@ -232,7 +232,7 @@ impl<M> Dispatcher<M> {
         ends.remaining(now) >= self.settings.needs_to_send()
     }
 
-    /// Handles a queue whose secrets this process cannot open: other processes may be able to.
+    /// Skips a queue whose secrets this process cannot open. Returns the result that gives its delivery back.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
         let left = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
         if left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
@@ -264,7 +264,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Returns the next batch to record, if any, regardless of the time. It must end with
-    /// `Dispatcher::recorded` or [`Dispatcher::not_recorded`].
+    /// [`Dispatcher::handle_recorded`] or [`Dispatcher::not_recorded`].
     pub fn next_batch(&mut self) -> Option<Batch> {
         self.outcomes.batch()
     }
@@ -276,7 +276,7 @@ impl<M> Dispatcher<M> {
         };
         self.queues.remove_unrecorded(batch.finished.len());
         if batch.finished.iter().any(|result| matches!(result.result, AttemptResult::Back(_))) {
-            // There was no capacity for these a moment ago.
+            // Deliveries that were given back, mostly for lack of capacity, can be claimed again.
             self.claims.look_at_due();
         }
         let jobs = batch.finished.iter().map(|result| result.job);

@@ -1,4 +1,4 @@
-//! End of a lease by two clocks. The stored one is the time of day, which may be set back while a lease runs.
+//! End of a lease by the time of day, which is stored but may be set back, and by the monotonic clock.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ use pace::ConcurrencyWindow;
 pub use pace::ReceiverResponse;
 use ring::RoundRobin;
 
-/// Number of queues whose pace is remembered while they are empty.
+/// Number of queues above which idle ones are dropped, with the concurrency that they had adapted.
 const REMEMBERED: usize = 4096;
 
 /// Capacity limits of one process.
@@ -80,7 +80,7 @@ pub(crate) struct SubscriptionQueues<T> {
     left_alone: SkippedQueues,
     /// Queues with waiting deliveries, in the order of their turns.
     ring: RoundRobin,
-    /// Totals of all queues, then of the queues whose receivers are not known to be quick.
+    /// Totals of all queues. `slow` has the totals of those whose receivers are not known to be quick.
     all: QueueCount,
     slow: QueueCount,
     /// Number of results that are not recorded yet.
@@ -178,7 +178,7 @@ impl<T> SubscriptionQueues<T> {
     /// Adds a delivery, or returns it if there is no capacity.
     pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: LeaseDeadline) -> Result<(), T> {
         let takes = self.takes(queue, 0);
-        // A queue that refuses a delivery is remembered, too: it is full, and must not be claimed for.
+        // A queue that refuses a delivery needs an entry, too: claims skip only queues that `full` finds.
         self.tidy();
         let state = self.queues.entry(queue).or_insert_with(State::new);
         if !takes {
@@ -221,7 +221,7 @@ impl<T> SubscriptionQueues<T> {
         let state = self.queues.get_mut(&queue)?;
         let quick = state.pace.is_quick();
         let crowded = !quick && slow.attempts >= limits.attempts / 2;
-        // While few attempts hang, a hanging queue may run as many attempts as a new one.
+        // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new one.
         let ease = slow.attempts < limits.attempts / 4;
         let width = if ease { state.pace.at_ease() } else { state.pace.width() };
         if crowded || state.attempts >= width {
@@ -272,12 +272,12 @@ impl<T> SubscriptionQueues<T> {
         self.tidy();
     }
 
-    /// Adds results to be recorded of deliveries that were not attempted.
+    /// Counts further unrecorded results, of deliveries that were not attempted.
     pub(crate) const fn owe(&mut self, count: usize) {
         self.unrecorded += count;
     }
 
-    /// Subtracts results that are now recorded.
+    /// Subtracts `count` unrecorded results that are now recorded.
     pub(crate) const fn remove_unrecorded(&mut self, count: usize) {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }
@@ -298,7 +298,7 @@ impl<T> SubscriptionQueues<T> {
         before - self.all.waiting
     }
 
-    /// Returns the queues that are too full for a claim.
+    /// Returns the queues that claims skip, sorted: those that are too full, and those in `left_alone`.
     pub(crate) fn full(&self) -> Vec<QueueKey> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
@@ -346,7 +346,7 @@ impl<T> SubscriptionQueues<T> {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 
-    /// Forgets the pace of empty queues if too many are remembered.
+    /// Drops idle queues, with their adapted concurrency, if there are more than [`REMEMBERED`] queues.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
             self.queues.retain(|_, queue| !queue.is_idle());

@@ -66,7 +66,7 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BatchStage {
     New,
-    /// An unanswered call may have recorded it; then every result is reported as lost.
+    /// An unanswered call may have recorded the batch; then the next call reports every result as lost.
     Doubtful,
     /// The results are recorded; the health deltas are not.
     HealthDeltas,
@@ -171,7 +171,7 @@ impl Outcomes {
         self.pause = TRY_AGAIN;
         let recorded = match batch.stage {
             BatchStage::New => recorded,
-            // The unanswered call recorded everything, including the health deltas.
+            // All results are lost: the unanswered call recorded them, and the health deltas with them.
             BatchStage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => {
                 RecordOutcome::default()
             }

@@ -70,8 +70,8 @@ impl InFlight {
         self.held.remove(&key(job));
     }
 
-    /// Handles the confirmation of a result, by the first call or a later one. Returns `true` if the delivery
-    /// was leased again meanwhile.
+    /// Handles the confirmation of a result. `is_first` is `false` after a failed call. Returns `true` if the
+    /// delivery was leased again meanwhile.
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(held) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {

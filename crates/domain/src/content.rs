@@ -195,7 +195,7 @@ impl<R: Rule, P: Presence<R>> Source<R, P> {
     }
 }
 
-/// The meaning of null and of absence.
+/// The meaning of a null member and of an absent one in a body.
 pub(crate) trait Presence<R: Rule> {
     /// Type of the member.
     type Value;

@@ -44,7 +44,7 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
 /// Returns the [`Resource::mark`] of ids that are shown but not counted by a version; 0 for no ids.
 #[must_use]
 pub fn mark_of<K: Kind>(ids: &[Id<K>]) -> u64 {
-    // FNV-1a.
+    // Constants of the FNV-1a hash.
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);

@@ -102,7 +102,7 @@ impl Serialize for EventType {
 }
 
 impl FeedFilter {
-    /// Returns the names of the parameters that narrow this piece of the feed; empty for the next piece in order.
+    /// Returns the given parameters that can make this piece slow to find: `filter[event]` and `since`.
     #[must_use]
     pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
         let event = (!self.kinds.is_empty()).then_some("filter[event]");

@@ -290,7 +290,7 @@ pub trait StringEnum: VariantArray + Into<&'static str> + Copy + PartialEq {
     }
 }
 
-/// Serializes a `Word` as its word; for `#[serde(serialize_with = "...")]`.
+/// Serializes a [`StringEnum`] as its word; for `#[serde(serialize_with = "...")]`.
 ///
 /// # Errors
 /// Returns errors of the serializer.

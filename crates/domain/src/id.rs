@@ -192,7 +192,7 @@ pub enum AttributeKind {}
 impl Kind for AttributeKind {
     const PREFIX: &'static str = "attr";
 }
-/// Id of an attribute of the organization's library.
+/// Id of an attribute in the organization's catalog.
 pub type AttributeId = Id<AttributeKind>;
 
 /// Marker of summary ids.

@@ -107,7 +107,7 @@ impl Params {
         }
     }
 
-    /// Returns `true` if the query has a parameter that another function reads.
+    /// Returns `true` if the query has this parameter. Another function reads and checks its value.
     pub(crate) fn has(&mut self, name: &str) -> bool {
         !self.repeated(name, |text| Ok(text.to_owned())).is_empty()
     }

@@ -62,7 +62,7 @@ pub struct ValueError {
 }
 
 impl ValueError {
-    /// Creates a flaw without the offending value.
+    /// Creates an error without the offending value.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), value: None }
@@ -162,7 +162,7 @@ impl ValidationErrors {
         self.0.push(flaw.in_field(field));
     }
 
-    /// Returns the value, or records the flaw as a problem of this field.
+    /// Returns the value of `result`, or records its error as a problem of this field.
     pub fn take<T>(&mut self, field: &str, result: Result<T, ValueError>) -> Option<T> {
         result.map_err(|flaw| self.add(field, flaw)).ok()
     }

@@ -47,7 +47,7 @@ pub struct Conflict {
 /// Time until a conflict resolves itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryAfter {
-    /// Whole seconds until the end, at least 1.
+    /// Whole seconds until the conflict resolves itself, at least 1.
     pub seconds: i64,
     /// Message for people, instead of the one that names the field.
     pub message: &'static str,

@@ -25,7 +25,7 @@ pub trait Rule {
     /// Parses the value.
     ///
     /// # Errors
-    /// The flaw of an invalid value, without its field.
+    /// The problem of an invalid value, without its field.
     fn parse(&self, value: &Value) -> Result<Self::Value, ValueError>;
 
     /// Returns the description of the accepted values.

@@ -9,8 +9,8 @@ const SENTENCES: &str = include_str!("search/sentences.txt");
 const QUERIES: &str = include_str!("search/queries.txt");
 const FOUND: &str = include_str!("search/found.txt");
 
-/// Lists each query with its results: whole words (`=`) before prefixes (`~`), newest first. The last line is the
-/// newest.
+/// Lists each query with its results: whole words (`=`) before prefixes (`~`), newest first. The last line of
+/// the sentences is the newest.
 fn find_all() -> String {
     let mut text = String::new();
     for line in QUERIES.lines() {

@@ -33,7 +33,7 @@ struct State {
 pub struct Turn(Option<LargeWork>);
 
 impl Default for LargeWork {
-    /// Creates turns for half of the processors, so that the others always answer small requests.
+    /// Creates a limiter with turns for half of the processors; the other half always answers small requests.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::with_turns(processors / 2)
@@ -41,7 +41,7 @@ impl Default for LargeWork {
 }
 
 impl LargeWork {
-    /// Creates this many turns, and at least one.
+    /// Creates a limiter of this many concurrent turns, at least one.
     #[must_use]
     pub fn with_turns(turns: usize) -> Self {
         Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: TenantQueue::default() })))
@@ -102,7 +102,7 @@ impl Drop for Turn {
             let Some(next) = next else { return };
             match next.send(Self(Some(turns.clone()))) {
                 Ok(()) => return,
-                // The caller is gone.
+                // The waiting caller is gone. `None` keeps this `drop` from running for the returned turn as well.
                 Err(mut unused) => unused.0 = None,
             }
         }

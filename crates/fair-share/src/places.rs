@@ -28,7 +28,7 @@ pub struct SlowReads {
 const DEADLINE: Duration = Duration::from_secs(2);
 /// Default wait: as long as one earlier read may take.
 const WAIT: Duration = Duration::from_secs(2);
-/// Default scan limit, about 20 ms. A poll without a match in that range returns how far it came.
+/// Default number of events scanned per poll, in about 20 ms. A poll without a match returns its last position.
 const FEED_SCAN: u32 = 20_000;
 
 impl SlowReads {

@@ -1,4 +1,4 @@
-//! Memory of the tenants with large rows.
+//! Record of the tables in which a tenant has large rows.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl RowSizes {
         bytes.saturating_mul(rows) >= LARGE_BYTES
     }
 
-    /// Records the number and the bytes of the rows of a read. A larger previous mean is kept.
+    /// Records the mean row size of a read with at least [`LARGE_BYTES`]. A larger previous mean is kept.
     pub fn note(&self, tenant: Tenant, table: &Table, rows: usize, bytes: usize) {
         if bytes >= LARGE_BYTES {
             let (key, mean) = ((tenant, table.name), bytes / rows.max(1));
@@ -42,7 +42,7 @@ impl RowSizes {
         }
     }
 
-    /// Records the rows of a read of any kind.
+    /// Records the mean row size of these rows that a read found, as [`RowSizes::note`] does.
     pub fn note_found(&self, tenant: Tenant, table: &Table, found: &[AnyStored]) {
         self.note(tenant, table, found.len(), found.iter().map(|row| row.bytes).sum());
     }

@@ -28,7 +28,7 @@ fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>
     ClaimedJobs { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
 }
 
-/// Creates claims that have searched everything once without a result.
+/// Creates the state after claims of due and of parked deliveries that found none.
 fn settled(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
     while let Some(claim) = claims.next(now, ROOM, vec![]) {

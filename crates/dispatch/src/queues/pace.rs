@@ -63,13 +63,13 @@ impl ConcurrencyWindow {
         self.quick
     }
 
-    /// Returns the current round, which new attempts belong to.
+    /// Returns the current round. An attempt of this round without a response begins the next one.
     pub(super) const fn round(self) -> u32 {
         self.round
     }
 
-    /// Adapts to the answer of an attempt of `round`. Attempts of one round that fail together halve the
-    /// width once.
+    /// Adapts the width to the result of an attempt that began in `round`. All attempts of one round without
+    /// a response halve the width only once.
     pub(super) fn learn(&mut self, round: u32, answer: ReceiverResponse) {
         self.quick = answer.took < QUICK;
         self.prompt = answer.answered && answer.took < PROMPT;

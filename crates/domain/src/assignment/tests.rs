@@ -42,7 +42,7 @@ fn object(text: &str) -> Object {
 }
 
 type Found = Vec<(String, Code)>;
-/// A field with its problem.
+/// A field, its value as JSON, and the expected problem.
 type Case<'a> = (&'a str, String, Option<(&'a str, Code)>);
 
 fn field_codes(problems: &ValidationErrors) -> Found {

@@ -1,4 +1,4 @@
-//! The header of a file.
+//! The header of a CSV file: recognizes its columns and refuses an unusable header.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use crate::people::is_key;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 
-/// The meaning of a column.
+/// The part of a person's record that a column of the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Column {
     Email,
@@ -37,7 +37,7 @@ pub(super) const KNOWN: [Column; 9] = [
     Column::DepartmentName,
     Column::Status,
 ];
-/// Column of the role.
+/// Header of the column with the role of a person.
 pub(super) const ROLE: &str = "role";
 const CUSTOM: &str = "custom.";
 /// Maximum number of characters of a column's name in a message.
@@ -134,7 +134,7 @@ impl Header {
         }
         let mut seen = HashSet::new();
         for (name, column) in names.iter().zip(&columns) {
-            // `First Name` and `first_name` are the same column.
+            // Known columns are compared by name, so that `First Name` repeats `first_name`.
             let compared = column.name().map_or_else(|| folded(name), str::to_owned);
             if !name.is_empty() && !seen.insert(compared) {
                 problems.add(truncate(name), ValueError::format("the name of one column only"));

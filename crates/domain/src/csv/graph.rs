@@ -1,4 +1,4 @@
-//! Cycles and depths of the reporting lines after a file.
+//! Cycles and depths of the reporting lines as they are after an upload.
 
 use std::collections::{HashMap, HashSet};
 

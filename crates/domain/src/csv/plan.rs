@@ -243,7 +243,7 @@ impl Planner<'_> {
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
-        // Drops decisions whose manager was rejected after them.
+        // A later rejection of a manager's row also rejects rows that are already decided: drops their decisions.
         for at in 0..self.outcomes.len() {
             if self.outcomes[at].is_some() {
                 self.decided[at] = None;

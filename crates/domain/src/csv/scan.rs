@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
         let Span { begin, cells, end } = self.scan_record()?;
         let (raw, is_too_wide) = (&self.text[begin..self.at], cells > MAX_COLUMNS);
         self.cells.clear();
-        // The reader skips empty lines by itself.
+        // For an empty line, the reader would skip ahead and return the cells of a later record.
         let is_empty = raw.trim_end_matches(['\r', '\n']).is_empty();
         if !is_empty && !is_too_wide && !self.reader.read_record(&mut self.cells).is_ok_and(|was_read| was_read) {
             return Err(self.error_at(begin, "a record that cannot be read"));

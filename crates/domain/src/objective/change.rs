@@ -23,7 +23,7 @@ const IMMUTABLE: &[&str] = &["scope", "owner_id"];
 
 /// The statuses that an objective can be created with (decision C4).
 pub const FIRST_STATUSES: &[Status] = &[Status::Proposed, Status::Approved, Status::InProgress];
-/// Name of these statuses in the OpenAPI document.
+/// Name of the set [`FIRST_STATUSES`] in the OpenAPI document.
 pub const FIRST_STATUSES_NAME: &str = "ObjectiveFirstStatus";
 
 const OWNER: Field<ReferenceRule<EmployeeKind>> = Field::new("owner_id", rule::reference());

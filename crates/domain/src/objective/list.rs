@@ -50,7 +50,7 @@ impl Family {
         }
     }
 
-    /// Returns the name of these scopes in the OpenAPI document.
+    /// Returns the name of the set [`Family::scopes`] in the OpenAPI document.
     #[must_use]
     pub const fn scopes_name(self) -> &'static str {
         match self {

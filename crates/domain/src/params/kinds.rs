@@ -191,19 +191,19 @@ pub fn instant(text: &str) -> Result<Timestamp, ValueError> {
     text.parse().map_err(|_| ValueError::format("an ISO 8601 datetime with an offset, such as Z or %2B02:00"))
 }
 
-/// Creates a parameter that is compared with whole texts.
+/// Creates a filter whose value must equal a whole stored text.
 #[must_use]
 pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.to_owned()))
 }
 
-/// Creates a parameter that is compared with whole texts without case.
+/// Creates a filter whose value must equal a whole stored text, compared without case.
 #[must_use]
 pub const fn folded(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text::folded(text)))
 }
 
-/// Creates a parameter that takes text and is compared with nothing.
+/// Creates a parameter that takes any text and filters nothing, such as the name of a connector.
 #[must_use]
 pub const fn plain(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Any, |text| Ok(text.to_owned()))

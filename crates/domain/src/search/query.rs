@@ -230,7 +230,7 @@ fn may_contain(text: &str, wanted: &str) -> bool {
 fn wanted_words(run: &Run) -> Vec<QueryWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
-        // The last character alone is part of the pair before it.
+        // Leaves out the word of the last character alone: every text with the last pair contains it.
         return texts.take(run.words.len() - 1).map(QueryWord::Whole).collect();
     }
     texts.map(if run.is_unspaced { QueryWord::Beginning } else { QueryWord::Whole }).collect()

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The vectors of `docs/webhooks.md`, computed by another implementation.
+// These constants are the vectors of `docs/webhooks.md`, computed by another implementation.
 const OLD: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 const BODY: &str = r#"{"message":"çok iyi"}"#;

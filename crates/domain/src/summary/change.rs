@@ -98,7 +98,7 @@ pub struct StoredObservation {
     pub is_archived: bool,
 }
 
-/// Checks that both days of a period are given, in order.
+/// Checks that a body has both days of a period, in order, or neither.
 fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
     match (start, end) {
         (Some(start), Some(end)) => {

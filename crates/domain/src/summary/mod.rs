@@ -155,7 +155,7 @@ impl Resource for Summary {
 }
 
 impl Summary {
-    /// Returns `true` while the summary can be edited. A later summary is fixed and keeps archived observations.
+    /// Returns `true` while the summary can be edited. The approval fixes it with its archived observations.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.status, Status::Draft | Status::PendingReview)

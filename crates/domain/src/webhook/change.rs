@@ -288,7 +288,7 @@ impl Subscription {
     pub fn disable(&self, why: &DisableReason, at: Timestamp) -> Option<Decision<Self>> {
         let applies = match why {
             DisableReason::Failing => self.streak.disables(at),
-            // The answer of a former receiver says nothing about its successor.
+            // A 410 from an earlier URL must not disable deliveries to the present one.
             DisableReason::Gone { url } => self.url == *url,
         };
         (self.active && applies).then(|| {

@@ -173,7 +173,7 @@ impl Serialize for Delivery {
 }
 
 impl Delivery {
-    /// Returns the entry with the step after the attempt, which ended at `at`.
+    /// Returns the entry with the status and times that follow from `next`. The attempt ended at `at`.
     #[must_use]
     pub fn with_result(self, next: NextStep, at: Timestamp) -> Self {
         let delivered_at = (next == NextStep::Success).then_some(at);
