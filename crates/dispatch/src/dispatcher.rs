@@ -1,4 +1,4 @@
-//! The state machine: inputs, and queries for the next action.
+//! The state machine of queued deliveries: takes events and returns the next claim, attempt or batch.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -43,7 +43,7 @@
 //!
 //! | task | start at |
 //! |---|---|
-//! | read a body and report every wrong field | [`fields::Fields`], `problem::Problems` |
+//! | read a body and report every wrong field | [`fields::Fields`], `problem::ValidationErrors` |
 //! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
 //! | see why a change is refused | `refusal::DomainError` |
 //! | check the signature of a webhook | [`signature::verify`] |

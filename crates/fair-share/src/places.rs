@@ -42,7 +42,7 @@ impl SlowReads {
 /// Number of tenants whose shares are kept. If there are more, unused shares are dropped.
 const MOST_TENANTS: usize = 1_000;
 
-/// The slots of a store.
+/// The slots of a store for unindexed reads, with a share for each tenant.
 #[derive(Debug)]
 pub struct Places {
     all: Arc<Semaphore>,

@@ -1,4 +1,4 @@
-//! Turns of the queues, and their limits.
+//! Round robin over tenants and queues, and the limits of queues.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};

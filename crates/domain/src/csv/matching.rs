@@ -16,7 +16,7 @@ use crate::text::{self, folded};
 /// The person that a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    /// A stored person, by index in [`Known::people`].
+    /// A stored person, by index in [`StoredRows::people`].
     Stored(usize),
     /// A person to create, with the new id.
     New(EmployeeId),

@@ -17,7 +17,7 @@ use crate::text::folded;
 pub struct PlannedStep {
     /// Index of the row in the file.
     pub row: usize,
-    /// Index of the person in `Known::people`, or `None` for a new person.
+    /// Index of the person in [`StoredRows::people`], or `None` for a new person.
     pub before: Option<usize>,
     pub(super) id: EmployeeId,
     pub(super) wanted: ResolvedReferences,

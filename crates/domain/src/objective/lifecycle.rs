@@ -242,7 +242,7 @@ impl Objective {
         Ok(Self { held_back: what == StatusChange::HoldBack, ..self.with_status(to, at) })
     }
 
-    /// Returns the objective with another status, and sets `approved_at` if it is not set yet (decision C2).
+    /// Returns the objective with another status. The first approval or start sets `approved_at` (decision C2).
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let at = at.strictly_after(self.updated_at);
         let begun = matches!(status, Status::Approved | Status::InProgress);

@@ -62,7 +62,7 @@ pub struct Filter {
     pub manager_id: Option<EmployeeId>,
     pub department_id: Option<DepartmentId>,
     pub status: StatusFilter,
-    /// All of these custom field values, as digests.
+    /// Digests of custom field values, all of which a person must have.
     pub custom: Vec<[u8; 16]>,
     pub external_id: Option<String>,
     pub job_title: Option<String>,

@@ -52,7 +52,7 @@ pub enum Score {
 pub struct WordLookup {
     /// Words that a resource must have.
     pub all: Vec<QueryWord>,
-    /// A word that a resource must not have.
+    /// A word that a resource must not have, because it would then have a better score.
     pub without: Option<String>,
 }
 
@@ -230,7 +230,7 @@ fn may_contain(text: &str, wanted: &str) -> bool {
 fn wanted_words(run: &Run) -> Vec<QueryWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
-        // Leaves out the word of the last character alone: every text with the last pair contains it.
+        // Leaves out the last character alone: it is a word only at the end of a text, and the last pair has it.
         return texts.take(run.words.len() - 1).map(QueryWord::Whole).collect();
     }
     texts.map(if run.is_unspaced { QueryWord::Beginning } else { QueryWord::Whole }).collect()

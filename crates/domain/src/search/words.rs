@@ -221,7 +221,7 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
             match folded.role {
                 Role::Letter => self.add_to_run(false, &folded, at),
                 Role::Sign => self.add_to_run(true, &folded, at),
-                // `end` is 0 outside of a run.
+                // A mark outside of a run, where `end` is 0, belongs to no word.
                 Role::Mark if self.end > 0 => self.add(&folded, at),
                 Role::Mark => {}
                 Role::Emoji => {

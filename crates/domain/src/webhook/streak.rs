@@ -13,7 +13,7 @@ pub const DISABLE_AFTER_SECONDS: i64 = 86_400;
 pub struct Streak {
     /// Number of failed attempts.
     pub failures: u32,
-    /// Time when the first of them ended.
+    /// Time when the first of the failed attempts ended; `None` without failures.
     pub since: Option<Timestamp>,
 }
 
