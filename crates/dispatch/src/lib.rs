@@ -56,7 +56,7 @@ impl Settings {
         WAITS_AT_MOST + self.needs()
     }
 
-    /// Returns the part of a lease that must be left to begin an attempt: its result must be recorded before
+    /// Returns the part of a lease that must be left to begin an attempt. The result must be recorded before
     /// the lease expires and another worker claims the delivery.
     fn needs(&self) -> Duration {
         self.timeout + RECORDED_WITHIN

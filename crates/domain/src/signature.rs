@@ -102,7 +102,7 @@ pub enum SignatureError {
     Forged,
 }
 
-/// Verifies that the sender of `body` knows `secret` and signed within the last five minutes.
+/// Verifies that the sender of `body` knows `secret` and signed within five minutes of `now`.
 ///
 /// `header` is the value of `X-Service-Signature`, and `body` the bytes as received. Every signature of the header
 /// is compared in constant time. See the [module](self) for an example.

@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
     /// Returns the next record, or `None` at the end of the text.
     ///
     /// # Errors
-    /// A record with broken quoting.
+    /// A record with broken quoting, or with a carriage return outside of quotes and without a line feed.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_, 'a>>, CsvSyntaxError> {
         if self.at >= self.text.len() {
             return Ok(None);

@@ -127,7 +127,7 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored objective. Keeps only the status if it is finished:
+    /// Checks the update against the stored objective. Keeps only the status of a finished one:
     /// [`Objective::update`] refuses every update of it and names the wanted status (decision A8).
     ///
     /// # Errors

@@ -90,7 +90,7 @@ impl Draft {
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or none.
+    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or null.
     pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
