@@ -12,7 +12,7 @@ use crate::visibility::LinkedId;
 
 /// A thing with an id, a time of its last change and exactly one JSON form (§2).
 pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
-    /// The kind of its id.
+    /// The kind of the resource's id.
     type Kind: Kind;
     /// Singular name in audit entries and search hits.
     const NAME: &'static str;

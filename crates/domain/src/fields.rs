@@ -210,8 +210,8 @@ impl Fields {
     }
 }
 
-/// A reference to another resource as a request gave it. Every string is well-formed; a missing resource is found
-/// later and is an error of another kind (decision A4).
+/// A reference to another resource as a request gave it. Any string is accepted as a reference. A later step
+/// refuses a missing resource as `unprocessable` (decision A4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference<K: Kind> {
     /// The text of the request, repeated in the error if the resource does not exist.

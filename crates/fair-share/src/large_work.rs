@@ -24,11 +24,11 @@ pub struct LargeWork(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// Waiting callers. Empty while a turn is free.
+    /// Callers that wait for a turn. Empty while a turn is free.
     waiting: TenantQueue<oneshot::Sender<Turn>>,
 }
 
-/// Permit for large work until it is dropped; `None` after it was handed on.
+/// Permit for one piece of large work, held until it is dropped. `None` if its waiting caller was gone.
 #[derive(Debug)]
 pub struct Turn(Option<LargeWork>);
 

@@ -26,7 +26,7 @@ impl StringEnum for Status {
 }
 
 impl Status {
-    /// Returns the status that follows from the newest sync.
+    /// Returns the status of a connector with this newest sync, or without any.
     #[must_use]
     pub fn following(last: Option<&Sync>) -> Self {
         match last.map(|sync| sync.status) {
