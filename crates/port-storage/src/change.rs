@@ -27,7 +27,7 @@ use crate::queue::Lease;
 pub struct ChangeSet {
     /// Rows to write, in order.
     pub writes: Vec<Write>,
-    /// Conditions that the decision relied on and that it does not write itself.
+    /// Conditions that the decision relied on, about rows that the change set does not write.
     pub requires: Vec<Require>,
     /// Events to publish with the change.
     pub events: Vec<Event>,
@@ -65,14 +65,14 @@ impl ChangeSet {
         }
     }
 
-    /// Returns `true` if `worker` has work once this is saved.
+    /// Returns `true` if `worker` has work once this change set is saved.
     #[must_use]
     pub fn wakes(&self, worker: BackgroundWorker) -> bool {
         self.writes.iter().any(|write| write.wakes() == Some(worker))
     }
 
-    /// Returns the subscriptions that this writes. Its events are not queued for them: a subscription is not told
-    /// about itself (decision F9).
+    /// Returns the subscriptions that this change set writes. Its events are not queued for them: a subscription
+    /// is not told about itself (decision F9).
     #[must_use]
     pub fn written_subscriptions(&self) -> Vec<WebhookId> {
         let row = |write: &Write| if let Write::Put(row) = write { row.id_of::<Subscription>() } else { None };
@@ -132,7 +132,7 @@ impl Write {
         Self::Put(AnyRow::from_row(row))
     }
 
-    /// Returns the background worker that has work once this is saved.
+    /// Returns the background worker that has work once this write is saved.
     #[must_use]
     pub const fn wakes(&self) -> Option<BackgroundWorker> {
         match self {

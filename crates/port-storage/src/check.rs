@@ -1,4 +1,4 @@
-//! Conditions on stored rows under which a change set can be committed, for a look without a write.
+//! Conditions on stored rows under which a change set can be committed, checked without writing anything.
 
 use candor_domain::conversation::Conversation;
 use candor_domain::webhook::Subscription;

@@ -70,7 +70,7 @@ impl RowSender {
         }
     }
 
-    /// Sends the remaining rows or the error, from a blocking thread.
+    /// Ends the stream from a blocking thread: sends the remaining rows, or the error if reading failed.
     pub fn end_blocking(mut self, ended: Read<()>) {
         let rest = std::mem::take(&mut self.rows);
         // If the receiver is gone, the remaining rows are discarded.
@@ -81,7 +81,7 @@ impl RowSender {
         };
     }
 
-    /// Sends the remaining rows or the error.
+    /// Ends the stream: sends the remaining rows, or the error if reading failed.
     pub async fn end(mut self, ended: Read<()>) {
         let rest = std::mem::take(&mut self.rows);
         let _ = match ended {

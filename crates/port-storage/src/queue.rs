@@ -89,7 +89,7 @@ pub enum AttemptResult {
 /// Outcome of recording results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordOutcome {
-    /// The failure streaks of the subscriptions that got a delta and still exist.
+    /// New failure streaks of the subscriptions whose health the results changed. Deleted ones are left out.
     pub streaks: Vec<(QueueKey, Streak)>,
     /// Number of results that were not recorded, because another worker holds the lease or the delivery is
     /// removed.
@@ -101,7 +101,7 @@ pub struct RecordOutcome {
 pub struct QueueState {
     /// Number of due deliveries, including those with an expired lease, up to [`QueueState::COUNTED`].
     pub due: u64,
-    /// Due time of the oldest of them; an expired lease does not change it.
+    /// Due time of the delivery that is due the longest; an expired lease does not change it.
     pub oldest_due_at: Option<Timestamp>,
 }
 

@@ -65,11 +65,11 @@ pub struct WantedBlocks {
 pub struct IndexChange {
     /// The new segment, if any.
     pub segment: Option<SegmentContents>,
-    /// Rows that are in it or have no words. They are no longer pending unless they were written again.
+    /// Rows that the new segment contains, or without words. They stop being pending unless written again.
     pub indexed: Vec<PendingRow>,
-    /// Segments that it replaces.
+    /// Segments whose documents the new segment contains. They are marked as replaced.
     pub replaced: Vec<[u8; 16]>,
-    /// Backlog that is now indexed, up to this id or completely.
+    /// Backlog table whose rows are now indexed up to this id; `None` if all of its rows are.
     pub backlog: Option<(UnindexedTable, Option<[u8; 16]>)>,
     /// Time of the change.
     pub at: Timestamp,
@@ -94,8 +94,8 @@ pub trait SearchIndex {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
     /// Changes the index of a table. Returns `false` if another worker has already done the same work.
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
-    /// Returns up to `most` tables of tenants with pending rows. The result may be far from complete if many rows
-    /// are pending.
+    /// Returns the tables of tenants that at most `most` pending rows belong to. Incomplete if more rows are
+    /// pending: call it again after indexing.
     async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>>;
     /// Removes up to `most` segments that were replaced before a time. Returns their number.
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;

@@ -42,7 +42,7 @@ pub struct Reporting {
     pub is_below: bool,
 }
 
-/// Reporting lines, read when the tree had this version or a later one.
+/// Reporting lines, read when the reporting tree had the version `tree` or a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestors {
     /// Version of the tenant's reporting tree.

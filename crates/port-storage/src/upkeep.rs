@@ -12,7 +12,7 @@ use candor_tables::sizes::TablePiece;
 use crate::change::CommitError;
 use crate::error::Read;
 
-/// A master key that sealed data in a store, as far as the store may know it.
+/// Record of a master key that sealed data in a store. The key itself is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MasterKey {
     /// Id of the key in the key ring.

@@ -82,7 +82,7 @@ fn key(number: usize) -> DocumentKey {
     DocumentKey { created_at: Timestamp::from_millis(i64::from(number / 3)), id: [number; 16] }
 }
 
-/// Builds segments of `size` texts each, merged into one if requested.
+/// Builds segments with `each` texts per segment, or merges them into one if `is_merged`.
 fn segments(texts: &[Text], each: usize, is_merged: bool) -> Vec<SegmentContents> {
     let documents = texts.iter().enumerate().map(|(number, text)| {
         let id = [&u64::try_from(number).unwrap().to_be_bytes()[..], &[0; 8]].concat();

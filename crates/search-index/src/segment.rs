@@ -11,7 +11,7 @@ use crate::block::{Block, BlockWriter, each_term};
 
 /// Number of documents in a chunk of keys.
 pub const CHUNK: u32 = 64;
-/// Distance of the documents whose keys are stored in the segment itself.
+/// Number of documents per fence: the header of a segment stores the key of every 1,024th document.
 const FENCE: u32 = 1_024;
 /// Size classes of segments: upper bound of documents, and number of segments from which a class is merged.
 /// Larger segments are never merged.
@@ -76,7 +76,7 @@ pub struct Segment {
     pub newest: Timestamp,
     /// Creation time of the oldest document.
     pub oldest: Timestamp,
-    /// Keys of every 1,024th document, to narrow the search for a place.
+    /// Keys of every 1,024th document, to estimate the number of a document by its key.
     pub fences: Vec<u8>,
 }
 

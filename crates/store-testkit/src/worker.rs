@@ -67,7 +67,7 @@ impl Worker {
         in_order(self.oldest(now, MANY).await)
     }
 
-    /// Claims all parked deliveries that are available, in the same order.
+    /// Claims all parked deliveries that are available, ordered by tenant, subscription and event.
     pub(crate) async fn all_parked(&self, now: Timestamp) -> Vec<Job> {
         in_order(self.claims(now, Claim::Parked(QueueWalk { queues: MANY, ..walk(MANY) })).await.jobs)
     }

@@ -47,9 +47,9 @@ impl AccessPath {
 /// Condition on one column.
 struct ColumnCondition {
     column: Column,
-    /// Equality with one value, as in each run of a list.
+    /// `true` for equality with one value, as in each run of a list.
     is_equal: bool,
-    /// Range with one or two bounds.
+    /// `true` for a range with one or two bounds.
     is_range: bool,
 }
 
@@ -132,8 +132,8 @@ fn parameter(table: &Table, column: &str) -> String {
     format!("filter[{name}]")
 }
 
-/// Returns the name of a filter that is answered through another table. Restrictions by the caller's
-/// permissions are not filters of the client.
+/// Returns the name of the client's filter that is answered through another table. `None` for other conditions,
+/// such as restrictions by the caller's permissions.
 fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),

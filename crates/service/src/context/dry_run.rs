@@ -56,7 +56,7 @@ impl Services {
     }
 }
 
-/// Describes a change with the reply that it would have; `None` for a request that changes nothing.
+/// Describes a change with the reply that it would have. `change` is `None` if the request changes nothing.
 fn effects(change: Option<&ChangeSet>, reply: &Reply) -> Result<Reply, Error> {
     let made = MadeValues { ids: change.map(new_ids).unwrap_or_default(), members: reply.made_members };
     let (status, _) = reply.outcome.to_stored();

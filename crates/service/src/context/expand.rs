@@ -46,7 +46,7 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
         items: &[Self],
     ) -> Result<Self::Included, Error>;
 
-    /// Writes the requested members.
+    /// Writes the inlined resources as members of this resource's JSON object.
     fn inline(&self, found: &Self::Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn plain_page<T: Sortable + Resource + Stored, F>(
     list::page(services, context, request, page, |entry, out| list::write(out, entry)).await
 }
 
-/// Returns a page of a list.
+/// Returns a page of a list, with the resources that `expand` inlines.
 ///
 /// # Errors
 /// A path that the caller may not inline, missing admin context; errors of the store.
@@ -124,7 +124,7 @@ pub(crate) async fn plain<T: Resource>(
     visible::reply(services, context, stored).await
 }
 
-/// Returns one resource.
+/// Returns one resource, with the resources that `expand` inlines.
 ///
 /// # Errors
 /// Errors of loading it; invalid parameters; a path that the caller may not inline.

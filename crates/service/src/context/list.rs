@@ -104,7 +104,7 @@ where
         if part.is_empty() {
             break;
         }
-        // Releases the turn while the store is queried, for other requests of the tenant.
+        // Releases the permit for large work while the store is queried, so that other requests can use it.
         envelope.turn = None;
         let inlined = load(&part).await?;
         for entry in part {
@@ -154,7 +154,7 @@ struct Envelope<'a, T> {
     is_full: bool,
     /// Length of the body when the task last yielded.
     piece_begins: usize,
-    /// The turn at large work, held by a page of several pieces.
+    /// Permit for large work, held by a page of several pieces.
     turn: Option<Turn>,
 }
 
@@ -196,8 +196,8 @@ impl<'a, T: Sortable> Envelope<'a, T> {
         Ok(())
     }
 
-    /// Yields to other tasks after each piece of the page, holding the tenant's turn: large pages must not delay
-    /// small responses.
+    /// Yields to other tasks after each piece of the page, holding a permit for large work: large pages must not
+    /// delay small responses.
     async fn let_others_go_first(&mut self) -> Result<(), Error> {
         if self.body.len().saturating_sub(self.piece_begins) >= PIECE_BYTES {
             self.piece_begins = self.body.len();

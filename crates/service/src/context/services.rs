@@ -106,7 +106,7 @@ pub struct Services {
     pub(crate) search_index: SearchIndex,
     /// Sizes of the largest organizations, as last measured.
     pub tenant_sizes: TenantSizes,
-    /// Fair turns of tenants at large texts and responses.
+    /// Limiter of concurrent work on large texts and responses, fair between tenants.
     pub large_work: LargeWork,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,

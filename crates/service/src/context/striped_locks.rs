@@ -2,7 +2,7 @@
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// A fixed set of locks; ids with the same last byte, modulo their number, share one.
+/// A fixed set of locks. Ids with the same last byte, modulo the number of locks, share a lock.
 #[derive(Default)]
 pub(crate) struct StripedLocks([Mutex<()>; 32]);
 

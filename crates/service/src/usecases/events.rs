@@ -67,8 +67,8 @@ struct FeedBody {
     entries: usize,
 }
 
-/// Renders as many of these events as fit into a page, at least one. Large pages are rendered in the tenant's
-/// turn, and other requests of the thread run between their pieces.
+/// Renders as many of these events as fit into a page, at least one. Large pages are rendered with a
+/// permit for large work, and other requests of the thread run between their pieces.
 async fn rendered(services: &Services, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
     let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
     for event in events {

@@ -58,7 +58,7 @@ impl Seed {
             ("observations", rows(people.iter().map(|person| cells(&make.observation(person.id))).collect())),
             ("objectives", rows(people.iter().map(|person| cells(&make.objective(person.id))).collect())),
             ("summaries", rows(people.iter().map(|person| cells(&make.summary(person.id))).collect())),
-            // In reverse, so that managers come after their reports.
+            // In reverse order of ids: the first row is the manager of the others and is copied last.
             ("employees", rows(people.iter().rev().map(cells).collect())),
         ];
         let mut it = Self { tenant, readable };
@@ -75,7 +75,7 @@ impl Seed {
             return rows.clone();
         }
         let count = if table.name == "messages" { MANY } else { ROWS };
-        // The table has one row per tenant.
+        // `reporting_trees` has one row per tenant.
         let count = if table.key.len() == 1 && table.name == "reporting_trees" { 1 } else { count };
         (0..count).map(|at| table.columns.iter().map(|column| self.cell(table, column, at)).collect()).collect()
     }

@@ -173,7 +173,7 @@ async fn check_sees_only_rows_of_its_tenant(world: CaseContext) {
             .await;
         expect(&other, vec![joins(person.clone())], "Ok(())").await;
     }
-    // Keys belong to the organization, whatever data set asks.
+    // Keys belong to the organization: a check from its test data set sees them, too.
     let key = world.make.api_key();
     world.save(vec![Write::put(&Row::new(key.clone()))]).await;
     let other = world.test_environment();

@@ -81,7 +81,7 @@ async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     let it = begun(&world).await;
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
-    // This decision is based on a read before the message, so the commit must fail as stale.
+    // This decision is based on a read before the message. Its commit must not undo the time of the message.
     let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
     world.save(vec![Write::put(&Row::expecting(renamed.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });

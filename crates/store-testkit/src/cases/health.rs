@@ -200,7 +200,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
     recorded(&world, vec![(world.queue(&to), delta)]).await;
     let wanted = after(&to, delta);
     assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
-    // Two changes that are based on older states: a subscription with an older delta, and one without a delta.
+    // Saves a value without health, then one with invented health. Neither changes the recorded health.
     for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
         world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
         assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });

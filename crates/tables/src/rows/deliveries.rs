@@ -14,7 +14,7 @@ use crate::stored::{columns_read, stored};
 
 stored! {
     Delivery, id: DeliveryKind, row: delivery;
-    // Nullable where old rows have no value: the column was added later.
+    // Columns that were added later are nullable: old rows have no value.
     columns {
         id: IdColumn,
         webhook_id as subscription_id: IdColumn,

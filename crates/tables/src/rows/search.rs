@@ -81,7 +81,7 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     let of = people::Filter { status: StatusFilter::All, ..people::Filter::default() };
     let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
-        // People who have left are not in the index.
+        // The runs by status are not needed: people who have left are not in the index.
         it.runs = None;
         it.is(ID, filter.employee_id);
         it.conditions.extend(below(ID, filter.manager_id));

@@ -1,4 +1,4 @@
-//! One delivery attempt, from its turn to its result. It holds no transaction or lock, only the lease.
+//! One delivery attempt, from preparation to result. It holds no transaction or lock, only the lease.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Handover from a commit to the engine of this process: the deliveries that the commit queues, already leased,
-//! and notice of changed subscriptions. A lost handover costs one lease or one query of the queue.
+//! and notice of changed subscriptions. If a handover is lost, a later claim finds its deliveries.
 
 use std::collections::HashMap;
 use std::sync::Arc;

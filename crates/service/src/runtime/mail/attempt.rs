@@ -1,4 +1,4 @@
-//! One attempt to send a mail, from its turn to its result. It holds no transaction or lock, only the lease.
+//! One attempt to send a mail, from preparation to result. It holds no transaction or lock, only the lease.
 
 use std::time::Instant;
 

@@ -89,13 +89,13 @@ fn refused(file: UnreadableFile) -> Error {
     }
 }
 
-/// Converts the refusal of a row at its turn to an error. Planning accepted the row with the same values, so
-/// this is a defect.
+/// Converts the refusal of a row while it is applied to an error. Planning accepted the row with the same
+/// values, so this is a defect.
 fn refused_later(rejection: &RowRejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }
 
-/// Runs CPU-bound work in the tenant's turn, outside of the threads that serve requests.
+/// Runs CPU-bound work on a blocking thread, once the tenant gets a permit for large work.
 async fn off_thread<T: Send + 'static>(
     services: &Services,
     context: &RequestContext,

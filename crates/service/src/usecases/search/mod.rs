@@ -253,8 +253,8 @@ impl Search<'_> {
         }
     }
 
-    /// Reads rows and matches them. Long texts are matched piece by piece on other threads, in the tenant's
-    /// turn: other requests run meanwhile, and the deadline can end the search between two pieces.
+    /// Reads rows and matches them. Long texts are matched piece by piece on other threads, with a permit for
+    /// large work: other requests run meanwhile, and the deadline can end the search between two pieces.
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<MatchedRows, Error> {
         let tenant = self.context.caller.tenant;
         let rows = self.services.store.entries(tenant, list).await?;

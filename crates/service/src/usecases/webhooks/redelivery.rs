@@ -249,7 +249,7 @@ impl ReplayProgress<'_> {
         self.services.change(self.context, plan).await
     }
 
-    /// Returns the end of the time slice of a place.
+    /// Returns the end of the time slice that begins at a position.
     fn end_of(&self, place: ReplayPosition) -> Timestamp {
         place.since.plus_seconds(SLICE_SECONDS).min(self.which.until)
     }

@@ -44,7 +44,7 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     let mut once = |versioned: Versioned<Employee>| {
         versions.insert(versioned.value.id, versioned.version).is_none().then_some(versioned.value)
     };
-    // Filtering in place keeps the rows at their memory location.
+    // `collect` reuses the allocation of `by_email`, so that thousands of rows are not copied to a second one.
     known.people = by_email.into_iter().filter_map(&mut once).collect();
     known.people.extend(by_external_id.into_iter().filter_map(&mut once));
     // Each of these steps takes a millisecond or more for a large file; other requests run in between.
