@@ -1,4 +1,4 @@
-//! The storage port: generic reads, specific reads, one commit, and narrow calls for hot rows.
+//! The storage port: generic reads, specific reads, one commit, and separate writes of frequently changed columns.
 
 use async_trait::async_trait;
 

@@ -35,7 +35,7 @@ impl Term {
         Self::range(KeyRange::beginning(text))
     }
 
-    /// Creates a query for all terms of a range.
+    /// Creates a `Term` that stands for all terms of a range.
     pub(crate) fn range(range: KeyRange) -> Self {
         Self { wanted: range.clone(), read: range }
     }

@@ -232,7 +232,7 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
     ListPlan { first: RowSource::Scan(RowFilter { hashed }), then: Some(then) }
 }
 
-/// Returns the condition with the smallest count relative to its limit.
+/// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
 fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
     let share = |named_rows: &NamedRows| {
         let (source, most) = named_rows.gathered(listing)?;

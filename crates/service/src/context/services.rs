@@ -154,16 +154,16 @@ impl Services {
         }
     }
 
-    /// Waits for a turn to move people within a tenant's reporting tree.
+    /// Waits for the lock on moves of people within a tenant's reporting tree.
     ///
-    /// The store accepts one of several moves based on the same tree; the remaining ones are decided again. Turns
-    /// within an instance keep concurrent moves from exhausting their attempts.
+    /// The store accepts one of several moves based on the same tree; the remaining ones are decided again. The
+    /// lock keeps concurrent moves of this instance from exhausting their attempts.
     pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
         self.move_locks.lock(tenant.to_bytes()).await
     }
 
-    /// Waits for a turn to submit to an assignment. Its version admits one submission at a time, and up to fifty
-    /// reviewers may submit at once.
+    /// Waits for the lock on submissions to an assignment. Its version admits one submission at a time, and up to
+    /// fifty reviewers may submit at once.
     pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
         self.submission_locks.lock(assignment.to_bytes()).await
     }

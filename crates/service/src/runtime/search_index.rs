@@ -21,7 +21,7 @@ use crate::context::services::Services;
 
 /// Rows indexed in one commit: few, so that other writers do not wait long.
 const PIECE: u16 = 2_000;
-/// Maximum number of pending rows whose tables are read in one run.
+/// Maximum number of pending rows that one run examines to find the tables to index.
 const LOOKED_AT: u16 = 5_000;
 /// Segments removed in one commit.
 const REMOVED: u16 = 50;

@@ -52,14 +52,14 @@ const WORDS: [&str; 36] = [
     "seldom",
 ];
 
-/// Returns a random text of these words, mostly short and sometimes of maximum length.
+/// Returns a random text of `WORDS`, mostly short and sometimes of maximum length.
 fn text(stage: &SearchTest) -> String {
     let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.below(8) };
     let words: Vec<_> = (0..count).map(|_| *stage.random.pick(&WORDS[..34])).collect();
     words.join(*stage.random.pick(&[" ", ", ", "\n"]))
 }
 
-/// Returns a random query of these words. The last word may be cut to a prefix.
+/// Returns a random query of `WORDS`. The last word may be cut to a prefix.
 fn query(stage: &SearchTest) -> String {
     loop {
         let count = 1 + stage.random.below(3);

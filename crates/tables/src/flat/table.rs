@@ -14,8 +14,8 @@ pub struct Table {
     pub columns: &'static [Column],
     /// Columns that are written for indexes and never read.
     pub derived: &'static [Column],
-    /// Columns that are read but not written with the value. Narrow calls write them without incrementing the
-    /// version.
+    /// Columns that are read but not written with the value. Separate store operations write them without
+    /// incrementing the version.
     pub recorded: &'static [Column],
     /// Ids that are read from other tables, after the columns.
     pub related: &'static [Related],

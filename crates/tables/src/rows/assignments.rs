@@ -80,7 +80,7 @@ fn as_requester(person: EmployeeId) -> [u8; 16] {
     bytes
 }
 
-/// A submission in its column. Reviewers without a submission are not in it.
+/// JSON form of a submission in the column `submissions`. Pending submissions are not stored.
 #[derive(Serialize, Deserialize)]
 struct SubmittedColumn {
     reviewer: String,
@@ -99,7 +99,7 @@ fn submitted(all: &[Submission]) -> Vec<SubmittedColumn> {
     all.iter().filter_map(one).collect()
 }
 
-/// Returns the submission of each of these reviewers.
+/// Returns one submission per reviewer: the stored one, or else a pending one.
 fn joined(stored: Vec<SubmittedColumn>, reviewers: &[EmployeeId]) -> Result<Vec<Submission>, CorruptRow> {
     let corrupt = || CorruptRow {
         table: "assignments",

@@ -1,6 +1,6 @@
 //! Columns, encoding and lists of each aggregate.
 
-/// Implements the reads of a table's readers, with the module's `READER_COLUMNS` and `read_readers`.
+/// Implements `StoredReaders` for a resource with the `READER_COLUMNS` and `read_readers` of its module.
 macro_rules! readers {
     ($resource:ident) => {
         impl $crate::read::StoredReaders for $resource {

@@ -24,7 +24,7 @@ fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
     manager.map(|manager| Condition::Within(column, manager))
 }
 
-/// Returns a page that fits all these rows.
+/// Returns a page request with a limit that fits all of these rows.
 fn page(among: &[[u8; 16]]) -> PageRequest {
     PageRequest { limit: u16::try_from(among.len()).unwrap_or(u16::MAX), after: None }
 }

@@ -14,7 +14,7 @@ use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Table, Type}
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
-/// A sealed secret, encoded in its column.
+/// JSON form of a sealed secret in its column.
 #[derive(Serialize, Deserialize)]
 struct SealedColumn {
     sealed: String,

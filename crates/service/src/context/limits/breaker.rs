@@ -11,7 +11,7 @@ const OPEN_MILLIS: u64 = 1_000;
 /// Kind of request that the breaker lets through to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// The store is up, as far as is known.
+    /// Request while the store is up, as far as is known.
     Usual,
     /// The store failed; this request probes whether it answers again.
     Probe,
@@ -23,7 +23,7 @@ pub(super) struct Breaker {
     is_down: AtomicBool,
     /// Time of the next probe, in milliseconds.
     tries_at: AtomicU64,
-    /// Time until which local decisions count, in milliseconds.
+    /// End of the rate limit window that began with the last local decision, in milliseconds.
     alone_until: AtomicU64,
 }
 

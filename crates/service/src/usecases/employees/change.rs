@@ -102,7 +102,7 @@ pub async fn rehire(
     services.act(context, decide).await
 }
 
-/// Returns `true` if a request takes a turn at the reporting tree, because it may change a reporting line.
+/// Returns `true` if a request takes the lock on the reporting tree, because it may change a reporting line.
 fn takes_turn(context: &RequestContext, body: &Object) -> bool {
     !context.dry_run && body.iter().any(|(name, _)| name == "manager_id")
 }

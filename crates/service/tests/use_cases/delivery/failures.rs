@@ -119,8 +119,8 @@ async fn one_success_resets_the_failure_count() {
 async fn concurrent_change_does_not_keep_a_failing_one_active() {
     let (desk, id) = failing(60).await;
     desk.world.clock.advance_seconds(86_401);
-    // The first commit that deactivates the subscription fails before it takes effect; the next failure retries
-    // it.
+    // The first commit that deactivates the subscription fails before it takes effect. The next failed delivery
+    // triggers it again.
     desk.world.store.fail(candor_store_testkit::FaultyCall::Commit, 2, candor_store_testkit::Fault::Before);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);

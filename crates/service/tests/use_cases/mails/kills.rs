@@ -43,7 +43,7 @@ async fn process_death_at_any_step_loses_no_mail() {
     }
 }
 
-/// Runs a mailer up to the point and drops it.
+/// Runs a mailer up to the kill point and drops it, as if the process died there.
 async fn dies(stage: &MailTest, point: KillPoint) {
     let store = &stage.world.store;
     let mut mailer = stage.mailer();

@@ -68,7 +68,8 @@ impl Upload<'_> {
         Synced::load(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
-    /// Replies to a file that changes no person. Returns `None` if another change was committed first.
+    /// Saves the reply to a file that changes no person, and the result at the connector if there is one. Returns
+    /// `None` if another change was committed first.
     pub(super) async fn changes_nothing(
         &self,
         report: &Report,
