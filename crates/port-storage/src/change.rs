@@ -117,8 +117,8 @@ pub enum Write {
     StreakReset(WebhookId),
     /// Deletes a subscription if it has this version. Its queued deliveries are dropped later.
     WebhookRemoved(WebhookId, Version),
-    /// Queues deliveries. Those that are already queued do not change; if one of them has a promised id, the
-    /// commit fails with [`CommitError::Stale`].
+    /// Queues deliveries. If one is already queued, the queued one does not change. The commit then fails with
+    /// [`CommitError::Stale`] if the new one has a promised id.
     Enqueue(Vec<Job>),
     /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
     /// keep their due time. See [`ExpediteDelivery`].

@@ -65,7 +65,7 @@ pub struct WantedBlocks {
 pub struct IndexChange {
     /// The new segment, if any.
     pub segment: Option<SegmentContents>,
-    /// Rows that the new segment contains, or without words. They stop being pending unless written again.
+    /// Rows that the new segment contains or that have no words. Rows written again since then stay pending.
     pub indexed: Vec<PendingRow>,
     /// Segments whose documents the new segment contains. They are marked as replaced.
     pub replaced: Vec<[u8; 16]>,

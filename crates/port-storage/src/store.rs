@@ -80,7 +80,7 @@ pub trait People {
 /// Reads across all tenants.
 #[async_trait]
 pub trait Everyone {
-    /// Returns organizations after this one, ordered by id, as their live data sets have them. For operators.
+    /// Returns organizations after this one, ordered by id, with their settings for live data. For operators.
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
     /// Returns the key with this hash of its current or previous secret, and the person it acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
@@ -88,7 +88,7 @@ pub trait Everyone {
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
 }
 
-/// Expiry times: anything from before them is removed.
+/// Cutoff times of a sweep: data from before its cutoff is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry {
     /// Bound for the expiry time of stored responses.

@@ -1,6 +1,6 @@
 //! Checks at startup that the master key ring of this process matches the store.
 //!
-//! A store keeps a record of every key that was ever first in a ring: its fingerprint and a value sealed by it.
+//! A store records each key that was first in a ring since the last rekey: a fingerprint and a sealed value.
 //! A process whose ring cannot open all of these values must not start. Its peers could not open what it seals,
 //! and it could not sign deliveries that it claims.
 

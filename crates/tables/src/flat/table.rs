@@ -25,8 +25,8 @@ pub struct Table {
     pub members: Option<MemberTable>,
     /// Indexes within a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
-    /// Columns without a client filter. Conditions on them may be checked row by row: the lists that have them
-    /// are also about one person, who has few rows.
+    /// Columns without a client filter. Conditions on them may be checked row by row: lists with such a
+    /// condition are also restricted to one person, who has few rows.
     pub looked_at: &'static [&'static str],
     /// Names of filters that differ from their column, as pairs of column and filter.
     pub parameters: &'static [(&'static str, &'static str)],

@@ -175,7 +175,7 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     Some(it)
 }
 
-/// Returns the stages of a part under the filter.
+/// Returns the values of the column `stage` in a part of the list under the filter.
 fn stages(filter: &Filter, part: Part) -> Vec<String> {
     let is_wanted = |status: &Status| {
         if filter.statuses.is_empty() { *status != Status::Archived } else { filter.statuses.contains(status) }

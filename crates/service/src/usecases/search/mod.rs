@@ -129,7 +129,7 @@ fn place(hit: &SearchHit) -> DocumentKey {
 }
 
 impl Search<'_> {
-    /// Returns the first hits after the cursor: a page of them, and one more if there is one.
+    /// Returns the first hits after the cursor: at least a page and one more, if there are that many.
     async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
         let visible = self.visible().await?;
         let mut parts = vec![];
@@ -169,7 +169,7 @@ impl Search<'_> {
         Ok(Some(VisibleTerms::new(person, &team)))
     }
 
-    /// Returns the tier of a score after the cursor; `None` if all of its hits are before the cursor.
+    /// Returns the tier of a score; `None` if it cannot have hits after the cursor.
     fn tier(&self, score: Score) -> Option<ScoreTier> {
         let behind = match &self.request.list.page.after {
             Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
@@ -198,7 +198,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the hits of one score: all unindexed ones, and of the indexed ones a page and one more.
+    /// Returns the hits of one score: all unindexed ones, and of the indexed ones at least a page and one more.
     async fn found(
         &self,
         part: &mut Part,
@@ -230,7 +230,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// Returns the matching rows among these ids, newest first.
+    /// Returns the hits among the rows with these ids, read in batches of limited size.
     async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
         let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
         while !rest.is_empty() {
