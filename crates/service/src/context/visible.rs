@@ -217,7 +217,7 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     Ok(Some(found))
 }
 
-/// Returns these resources for inlining, without the ids that the caller may not see.
+/// Returns those of these resources that the caller sees, for inlining, without ids that it may not see.
 pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,

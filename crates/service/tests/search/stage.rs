@@ -61,7 +61,7 @@ impl SearchTest {
         Self::on(Arc::new(store), Box::new(folder)).await
     }
 
-    /// Creates a stage on PostgreSQL. Prints a notice and returns `None` without a server.
+    /// Creates the service on PostgreSQL. Prints a notice and returns `None` without a server.
     pub(crate) async fn on_postgres() -> Option<Self> {
         let migrated = |url: &str| {
             let options = PostgresOptions::new(url, 1);

@@ -139,7 +139,7 @@ impl Engine {
     }
 }
 
-/// Logs a failure: ids and reason words, never parts of the body or the URL.
+/// Logs the result of an attempt: ids and reason words, never parts of the body or the URL.
 fn log(DeliveryResult { job, result, .. }: &DeliveryResult, outcome: AttemptOutcome) {
     let AttemptResult::Settled(settled) = result else { return };
     let (organization, webhook, event) = (job.tenant.organization, job.webhook_id, job.event_id);

@@ -82,7 +82,7 @@ async fn department_of(world: &TestServices, person: &Employee) -> Option<String
     Some(world.store.row::<Department>(tenant, person.department_id?).await.unwrap().unwrap().value.name)
 }
 
-/// Asserts that no person is in a cycle and that the closure table matches the manager column.
+/// Asserts that no person is in a cycle and that the closure table has the line to each manager.
 async fn assert_tree(world: &TestServices) {
     let all = everybody(world).await;
     let tenant = world.admin().caller.tenant;

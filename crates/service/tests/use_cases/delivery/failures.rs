@@ -51,7 +51,7 @@ async fn attempts_share_the_event_but_have_their_own_ids() {
     assert_ne!(sent[0].headers["X-Service-Signature"], sent[1].headers["X-Service-Signature"]);
 }
 
-/// Creates a subscription with this many past failures, the first at noon.
+/// Creates a subscription with this many failed deliveries, all attempted at noon.
 async fn failing(failures: usize) -> (DeliveryTest, candor_domain::id::WebhookId) {
     let desk = DeliveryTest::with(Schedule::parse("").unwrap()).await;
     for (name, role) in [("ada", "org_admin"), ("bea", "org_admin"), ("cy", "employee")] {

@@ -76,17 +76,17 @@ impl Script {
         self.manners.lock().unwrap().insert(url.to_owned(), manner);
     }
 
-    /// Returns the attempts since the last call.
+    /// Removes and returns the attempts that receivers have seen so far.
     pub(super) fn take(&self) -> Vec<SentAttempt> {
         std::mem::take(&mut self.sent.lock().unwrap())
     }
 
-    /// Returns the number of attempts.
+    /// Returns the number of attempts since the last `take`.
     pub(super) fn sent(&self) -> usize {
         self.sent.lock().unwrap().len()
     }
 
-    /// Returns the number of attempts to this URL.
+    /// Returns the number of attempts to this URL since the last `take`.
     pub(super) fn sent_to(&self, url: &str) -> usize {
         self.sent.lock().unwrap().iter().filter(|request| request.url == url).count()
     }
