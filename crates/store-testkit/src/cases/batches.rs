@@ -1,4 +1,4 @@
-//! Reads of thousands of rows at once for an upload: by address, by external id, by name, and the reporting
+//! Reads of many rows at once for an upload: by address, by external id, by name, and the reporting
 //! lines above.
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![Case::new(large_page_is_equal_when_read_again), Case::new(large_feed_page_is_equal_when_read_again)]
 }
 
-/// Rows that are large in total, but not individually.
+/// Number of rows. Together they exceed `LARGE_BYTES`; none of them does on its own.
 const ROWS: usize = 12;
 const BYTES: usize = LARGE_BYTES / (ROWS - 2);
 /// Number of reads. From the second one on, the store knows the size of the rows.

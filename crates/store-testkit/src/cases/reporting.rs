@@ -226,7 +226,7 @@ async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
     model.must_be_the_closure(&world, "after hiring during moves").await;
 }
 
-/// Changes many lines in one change set, as an import does. All were checked against one version of the tree.
+/// Changes all lines of a chain in one change set, as an import does, all checked against one tree version.
 async fn one_change_set_may_change_several_lines(world: CaseContext) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {
