@@ -35,7 +35,7 @@ use signals::Signals;
 const REQUESTS_GRACE: Duration = Duration::from_secs(15);
 /// Time limit for deliveries and mails in flight after the stop signal.
 const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
-/// Additional time limit for recording their results.
+/// Additional time limit for recording the results of deliveries and mails.
 const RECORDS_GRACE: Duration = Duration::from_secs(2);
 /// Interval of the check for idle connections to receivers.
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
@@ -43,9 +43,9 @@ const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
 /// Time for clients that connected just before the listener closed to send a request.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
-/// Interval of search indexing. Searches scan unindexed texts, so these should stay few.
+/// Interval of search indexing. Searches scan unindexed texts one by one, so few should be unindexed.
 const INDEXING: Duration = Duration::from_millis(500);
-/// Interval of the metrics upkeep. Until then, the metrics library keeps every new duration in a growing list.
+/// Interval of the metrics upkeep. Between two runs, the metrics library keeps every duration in a growing list.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
 /// Result of an HTTP server: an error if it ended without being stopped.
@@ -328,8 +328,8 @@ async fn every<Fut: Future<Output = ()>>(
     }
 }
 
-/// Background work of every process: records the last use of keys. Workers also start objectives whose period
-/// has begun and remove expired rows.
+/// Records the last use of keys. With `sweeps`, which workers set, it also does all work that falls due: search
+/// indexing, starts of objectives, reminders of expiring keys, and removal of expired mails and rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {

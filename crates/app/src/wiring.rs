@@ -87,7 +87,7 @@ fn limits(config: &Config) -> Result<Limits, Error> {
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
 }
 
-/// Creates the client of the server on which all instances count together.
+/// Creates the client of the server that counts the quotas of all instances.
 ///
 /// # Errors
 /// [`RateLimitStoreError`] outside of a runtime.
@@ -340,7 +340,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     let kept = || private_file::read(&path).map_err(Error::io("read", &path));
     let mut text = kept()?;
     if text.is_none() && !store::is_empty(config, database).await? {
-        // Another process that started at the same time may have created both by now.
+        // Another process that started at the same time may have created the database and the key by now.
         text = kept()?;
         if text.is_none() {
             return Err(WiringFailure::MasterKeyGone { path, database: config.database.masked() }.into());

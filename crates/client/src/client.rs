@@ -166,7 +166,7 @@ impl fmt::Debug for ClientBuilder {
     }
 }
 
-/// Returns the URL below which the paths of the API are, without a slash at the end.
+/// Returns the URL of the service with `/v1` at its end. The paths of operations are appended to it.
 fn base(url: &str) -> Result<String, Error> {
     let plain = url.trim_end_matches('/');
     let base = format!("{}/v1", plain.strip_suffix("/v1").unwrap_or(plain));

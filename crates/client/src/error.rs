@@ -12,7 +12,7 @@ use crate::response::{header, now};
 
 /// Header in which the service advises for or against a retry.
 const ADVICE: &str = "candor-should-retry";
-/// Statuses that go away by themselves: 408, 429, 502, 503 and 504.
+/// Statuses of failures that a later attempt may overcome: 408, 429, 502, 503 and 504.
 const TRANSIENT: [StatusCode; 5] = [
     StatusCode::REQUEST_TIMEOUT,
     StatusCode::TOO_MANY_REQUESTS,
@@ -58,7 +58,7 @@ impl Error {
         self.api().map(|error| &error.code)
     }
 
-    /// Returns `true` if the failure may go away by itself.
+    /// Returns `true` if the failure is temporary, so that a later attempt may succeed.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -99,12 +99,12 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
     std::iter::successors(Some(outer), |cause| cause.source())
 }
 
-/// Returns the TLS error that a cause is or wraps. An I/O error does not name what it wraps as its source.
+/// Returns the TLS error that a cause is or wraps. `source` of an I/O error skips the error that it wraps.
 fn tls_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     cause.downcast_ref().or_else(|| tls_error(cause.downcast_ref::<std::io::Error>()?.get_ref()?))
 }
 
-/// The innermost cause, which names the failure of the network.
+/// Returns the message of the innermost cause, which names the failure of the network.
 fn innermost(error: &reqwest::Error) -> String {
     let text = causes(error).last().map(ToString::to_string).unwrap_or_default();
     text.trim_end_matches('.').to_owned()

@@ -11,11 +11,11 @@ use crate::generated::resources::Events;
 use crate::generated::types::{Event, ListEventsFilter, ListEventsQuery};
 use crate::pages::Page;
 
-/// Pause behind the last event.
+/// Pause before the next request after a page that ended with the newest event.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
-/// Upper bound of pauses while nothing happens.
+/// Upper bound of the pauses between requests while no event happens.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Events of one request.
+/// Maximum number of events that one request returns.
 const PAGE: i64 = 100;
 
 /// Receiver of positions in the feed.
@@ -58,8 +58,8 @@ impl FollowOptions {
         self
     }
 
-    /// Receives the position behind each batch, once all of its events were taken and the next one is asked for:
-    /// store it.
+    /// Sets the callback that stores positions in the feed. [`Follower::next`] calls it with the position behind a
+    /// batch when it is asked for an event after that batch.
     #[must_use]
     pub fn on_cursor(mut self, on_cursor: impl FnMut(&str) + Send + Sync + 'static) -> Self {
         self.on_cursor = Some(Box::new(on_cursor));
@@ -86,7 +86,7 @@ pub struct EventBatch {
     pub cursor: Option<String>,
 }
 
-/// A position in the feed of events that moves on for as long as it is asked.
+/// Reads the feed of events from a position on, and waits for new events.
 #[must_use = "the feed is read as events are taken"]
 pub struct Follower {
     events: Events,
@@ -98,10 +98,10 @@ pub struct Follower {
 }
 
 impl Events {
-    /// Follows the feed: the events that are there, and those to come.
+    /// Follows the feed: first the stored events, then new ones as they happen.
     ///
-    /// Polls with growing pauses of up to 5 seconds, and continues after failures that go away by themselves. An
-    /// event comes again after a restart from a cursor that was stored before it.
+    /// Polls with growing pauses of up to 5 seconds, and continues after temporary failures. After a restart
+    /// from a stored cursor, the events behind that cursor are returned again.
     pub fn follow(&self, options: FollowOptions) -> Follower {
         Follower { events: self.clone(), options, ready: VecDeque::new(), unreported: None, pause: Duration::ZERO }
     }

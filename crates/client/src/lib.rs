@@ -1,4 +1,4 @@
-// The examples of the page are files that the tests compile and run.
+// Doctests skip the README: its examples are copies of files that other tests compile and run.
 #![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 
 mod client;

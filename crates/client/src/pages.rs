@@ -56,7 +56,7 @@ impl<T> Pages<T> {
         self
     }
 
-    /// Continues at a position: it replaces an earlier cursor and `since`.
+    /// Continues the list at a cursor, which replaces an earlier cursor and `since`.
     pub(crate) fn at(mut self, cursor: &str) -> Self {
         self.spec.query.retain(|(name, _)| name != "cursor" && name != "since");
         self.spec.query.push(("cursor".to_owned(), cursor.to_owned()));

@@ -1,4 +1,4 @@
-//! Requests by method and path, for what has no method of its own.
+//! Requests by method and path, for operations that this version of the library does not know.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -57,7 +57,7 @@ pub(crate) struct Spec {
     pub(crate) path: String,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) body: Option<(&'static str, Bytes)>,
-    /// The first argument that cannot be sent.
+    /// Error message of the first argument that cannot be sent.
     problem: Option<String>,
 }
 
@@ -114,7 +114,7 @@ fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]
     }
 }
 
-/// Adds `filter[status]`, `filter[updated_at][gte]` or `filter[custom_fields.city]`.
+/// Adds a filter as parameters such as `filter[status]`, `filter[updated_at][gte]`, `filter[custom_fields.city]`.
 fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {
     let Value::Object(parts) = condition else { return add(pairs, &format!("{name}[{field}]"), condition) };
     for (key, part) in parts {
@@ -228,7 +228,7 @@ impl Core {
 /// Receives a response with its body.
 async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
     let failed = |error: reqwest::Error| {
-        // A new connection has a time limit of its own. When that is over, nothing was sent.
+        // A timeout of the connection attempt is no `Timeout`: nothing was sent, so `is_unsent` must be true.
         let is_sent = !error.is_connect();
         if error.is_timeout() && is_sent { Error::Timeout(timeout) } else { Error::Connection(error) }
     };
@@ -246,7 +246,7 @@ fn judged(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
     }
 }
 
-/// A pause between zero and a bound that doubles with each retry.
+/// Returns a random pause between zero and a bound that doubles with each retry.
 fn jitter(retry: u32) -> Duration {
     let bound = FIRST_PAUSE.saturating_mul(1 << (retry - 1).min(16)).min(LONGEST_PAUSE);
     let fraction = random().map_or(1.0, |bytes| f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX));
@@ -257,7 +257,7 @@ fn new_key() -> Option<String> {
     Some(URL_SAFE_NO_PAD.encode(random::<16>()?))
 }
 
-/// Random bytes of the operating system, if it has any.
+/// Returns random bytes of the operating system; `None` if it fails to provide them.
 fn random<const SIZE: usize>() -> Option<[u8; SIZE]> {
     let mut bytes = [0; SIZE];
     SystemRandom::new().fill(&mut bytes).ok()?;

@@ -42,7 +42,7 @@ pub enum WebhookError {
     MalformedSecret,
 }
 
-/// Headers of a request, as frameworks have them.
+/// Lookup of request headers by name, for the header types of different frameworks.
 pub trait WebhookHeaders {
     /// Returns the value of a header; `name` is in lower case.
     fn value(&self, name: &str) -> Option<String>;

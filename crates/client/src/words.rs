@@ -65,7 +65,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Reads a member that is there, so that null differs from an absent member.
+/// Deserializes a present member to `Some`, so that null differs from an absent member.
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

@@ -251,8 +251,8 @@ impl Api {
         Err(ErrorResponse::too_many(INVITATION_ACCEPT, &rate_limit))
     }
 
-    /// Counts a request without a route against its valid key, which is never refused here, or against the
-    /// client's address.
+    /// Counts a request without a route against the quota of its key, without refusing it. Without a valid key
+    /// it counts as a failed authentication of the client's address, which may be refused with 429.
     async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
@@ -311,7 +311,7 @@ impl Api {
             };
             Idempotency { key, fingerprint }
         });
-        // A dry run leaves the key for the real request.
+        // A dry run ignores the idempotency key, so that the real request can still use the key.
         let idempotency = idempotency.filter(|_| !dry_run);
         let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };

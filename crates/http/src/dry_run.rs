@@ -18,7 +18,7 @@ pub enum DryRun {
     Ignored,
     /// The effects of the change.
     Effects,
-    /// A form of its own, for which the use case reads the parameter.
+    /// A report in the route's own form. The use case reads `dry_run`.
     OwnForm,
     /// 400: the route has effects outside the stored data.
     NotPossible,
@@ -33,7 +33,7 @@ pub(crate) fn is_asked(route: &Route, query: &str) -> bool {
 /// Reads the parameter `dry_run`.
 ///
 /// # Errors
-/// 400 if its value is wrong, or the route has no dry runs.
+/// 400 if the value is no boolean, or the route has no dry runs.
 pub(crate) fn read(route: &Route, params: &Params) -> Result<bool, ErrorResponse> {
     let read = match route.dry_run {
         DryRun::Ignored => Ok(false),

@@ -193,7 +193,7 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
     is_type(headers, JSON)
 }
 
-/// Requires a media type in UTF-8.
+/// Requires the media type `wanted` in UTF-8, without a content encoding.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
     let unsupported =
         |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));

@@ -40,7 +40,7 @@ pub(crate) struct PacedStream {
     blank_line: BlankLine,
     /// Bytes passed to the protocol layer since it last parsed.
     unseen: usize,
-    /// Timer for the rest of a request head; `None` while none is incomplete.
+    /// Timer for the rest of a request head; `None` while no head is incomplete.
     head: Option<Pin<Box<Sleep>>>,
     /// Timer of a blocked write.
     waiting: Option<Pin<Box<Sleep>>>,
@@ -87,7 +87,7 @@ impl PacedStream {
         }
     }
 
-    /// Passes at most `most` bytes of a body.
+    /// Passes at most `most` bytes of a body to the protocol layer.
     fn poll_body(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>, most: usize) -> Poll<io::Result<()>> {
         let most = most.min(buffer.remaining());
         if !self.ahead.is_empty() {
@@ -105,8 +105,8 @@ impl PacedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Passes bytes up to the next blank line. Bytes behind it wait until the protocol layer has parsed those
-    /// before.
+    /// Passes bytes up to the next blank line to the protocol layer. Later bytes wait until it has parsed these
+    /// bytes.
     fn poll_to_blank_line(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let unseen = std::mem::take(&mut self.unseen);
         if self.ahead.is_empty() {

@@ -79,7 +79,7 @@ impl ReadGate {
         }
     }
 
-    /// Returns whether a head has partially arrived, as far as the gate can tell.
+    /// Returns whether bytes of the next request head were read while no request was being answered.
     pub(crate) fn has_head_begun(&self) -> bool {
         self.0.has_begun.get()
     }

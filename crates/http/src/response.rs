@@ -105,7 +105,7 @@ impl Answer {
             return Ok((self, None));
         };
         let bytes = self.body.len();
-        // The write is committed: refusing its answer would make the client repeat it.
+        // Answers to committed writes have no limit: a refusal would make the client repeat the write.
         let permit =
             if exchange.is_read() { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
         Ok((self, permit))

@@ -55,7 +55,7 @@ impl Resource {
     }
 }
 
-/// Upper bound for the segments of a path, excluded.
+/// Maximum number of segments of a path below `/v1`. Longer paths match no route.
 const MAX_SEGMENTS: usize = 6;
 
 /// All paths of a table.

@@ -40,7 +40,7 @@ pub(crate) struct ErrorBodyStream {
     api: Arc<Api>,
     /// A rewritten refusal that the socket has taken in part.
     pending: Option<PendingRewrite>,
-    /// Released when the connection ends.
+    /// Counts the connection against the limit of its client until it ends.
     _permit: ConnectionPermit,
 }
 

@@ -150,7 +150,7 @@ async fn hanging_server_is_abandoned_at_the_deadline() {
 #[tokio::test]
 async fn closed_port_is_a_connect_failure() {
     let port = TestSmtp::start(Wire::Plain).unwrap().port();
-    // The released port may be taken again; port 1 never is.
+    // Port 1 is used instead of the released port, which another process may take.
     assert_ne!(port, 1);
     let transport = SmtpTransport::new(settings("smtp://127.0.0.1:1?tls=none")).unwrap();
     assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Connect));

@@ -30,7 +30,7 @@ A new installation:
 `candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor`
 checks settings, database and machine.";
 
-/// Display order of the common options, behind those of the command.
+/// Position in help texts that puts the options of every command after the command's own.
 const BEHIND: usize = 900;
 
 /// JSON HTTP service for performance feedback.

@@ -4,7 +4,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::config::Setting;
 
-/// Heading of these flags in the help of a command.
+/// Heading of the settings' flags in the help of a command.
 const HEADING: &str = "Settings";
 
 /// Settings shown for commands that only use the database.
@@ -14,8 +14,9 @@ const OF_THE_DATABASE: [Setting; 5] =
 /// Settings shown for commands that only call the service's health checks.
 const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 
-/// Commands whose help shows all settings. Commands in neither list show none.
+/// Commands that run or check a service; their help shows all settings.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
+/// Commands that only use the database; their help shows [`OF_THE_DATABASE`].
 const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
 
 /// Adds the relevant settings to each command's help.
@@ -28,8 +29,8 @@ pub(super) fn with_settings_shown(root: Command) -> Command {
     })
 }
 
-/// Accepts every setting before the command, and after commands that ignore it. Scripts can then pass the same
-/// flags to all commands.
+/// Adds hidden flags for all settings to the program and thereby to every command, also to those that ignore
+/// them. Scripts can then pass the same flags to all commands.
 pub(super) fn accepted(root: Command) -> Command {
     root.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting)).map(|flag| flag.hide(true)))
 }

@@ -77,7 +77,7 @@ fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends the text after the help, under the usual heading of manual pages.
+/// Appends the text that `--help` prints below the options, such as examples, under the heading NOTES.
 fn add_notes(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     let mut notes = Vec::new();
     man.render_extra_section(&mut notes)?;

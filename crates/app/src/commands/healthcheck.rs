@@ -25,7 +25,7 @@ impl CommandFailure for Unhealthy {}
 /// listener for metrics and health is preferred, because a worker has no other.
 ///
 /// # Errors
-/// [`Unhealthy`] if the service is not, or does not answer.
+/// [`Unhealthy`] if the service does not answer, or answers that it is not ready.
 pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };

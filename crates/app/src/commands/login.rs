@@ -14,7 +14,7 @@ use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailu
 const AGENT: &str = "candor-login";
 const PROMPT: &str = "API key: ";
 
-/// Reads a key, asks the service whose it is, and stores it. Nothing is stored if the service refuses the key.
+/// Reads a key, asks the service for its owner, and stores it. Nothing is stored if the service refuses the key.
 ///
 /// # Errors
 /// [`RemoteFailure`] if the key is malformed or the service does not accept it; [`Error::Io`] if the key cannot

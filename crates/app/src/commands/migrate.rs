@@ -41,7 +41,7 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
     if pending.is_empty() { Ok(()) } else { Err(PendingMigrations { database, count: pending.len() }.into()) }
 }
 
-/// Prints the role settings for a pooler that shares sessions.
+/// Prints the SQL statements that configure a role for a pooler in transaction mode.
 ///
 /// # Errors
 /// [`Error::Io`] if the output cannot be written.

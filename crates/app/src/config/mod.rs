@@ -195,7 +195,7 @@ impl Reader {
         }
     }
 
-    /// Parses a setting whose default is in the table.
+    /// Parses a setting whose default is that of `Setting::default`.
     fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, SettingError> {
         self.or(setting, parse, "")
     }

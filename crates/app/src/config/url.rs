@@ -52,7 +52,7 @@ pub(super) fn masked(url: &str) -> String {
     format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
 }
 
-/// Returns hosts, database and parameters, or `None` if the host part is malformed.
+/// Returns hosts, database and parameters, with secret parameters masked; `None` if the host part is malformed.
 fn place(text: &str) -> Option<String> {
     let (path, query) = text.split_once('?').map_or((text, None), |(path, query)| (path, Some(query)));
     let hosts = path.split('/').next().unwrap_or_default();

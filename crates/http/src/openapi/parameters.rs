@@ -23,7 +23,7 @@ fn schema(takes: ValueForm) -> Value {
     }
 }
 
-/// Returns the OpenAPI entries of a parameter. Lists append sorting, paging and `expand`.
+/// Returns the OpenAPI entries of a parameter: two for the bounds of a range and for paging, else one.
 fn shown(parameter: Parameter) -> Vec<Value> {
     match parameter {
         Parameter::Value { name, about, takes: ValueForm::Id(prefix), is_repeated, .. } => {

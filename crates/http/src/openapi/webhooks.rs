@@ -14,7 +14,7 @@ fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
     json!({"name": name, "in": "header", "required": required, "schema": schema, "description": what})
 }
 
-/// Returns the headers of a delivery, with examples for the mandatory ones.
+/// Returns the headers of a delivery. Only `X-Service-Replay` is optional.
 fn headers() -> Vec<Value> {
     let always = |name: &str, schema: Value, what: &str| header(name, &schema, what, true);
     let (whole, unix) =

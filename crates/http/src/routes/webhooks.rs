@@ -183,9 +183,11 @@ const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| Repl
 /// Fixed time: the described rules do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
-/// Example ids of a subscription and an attempt, and an example secret.
+/// Example id of a subscription.
 const WEBHOOK_ID: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
+/// Example id of a delivery attempt.
 const DELIVERY_ID: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
+/// Example signing secret.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Name of the enumeration of subscription topics.
 const TOPICS: &str = Topic::NAME;

@@ -60,8 +60,8 @@ pub(crate) fn take_components(schema: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// Adapts a derived schema to the document. A description is the first paragraph of the docs, and a nullable
-/// choice is one choice of three. Integers lose the format of Rust: its upper bound would become part of the API.
+/// Adapts a derived schema to the document. Descriptions keep the first paragraph of the docs, and nested choices
+/// become one choice. Integers lose the format of Rust: its upper bound would become part of the API.
 fn normalize(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(normalize),
@@ -88,7 +88,7 @@ fn normalize(schema: &mut Value) {
     }
 }
 
-/// Replaces choices that are choices themselves by their parts.
+/// Replaces each nested `anyOf` among the choices of an `anyOf` by its own choices.
 fn flatten(choices: &mut Vec<Value>) {
     *choices = std::mem::take(choices)
         .into_iter()

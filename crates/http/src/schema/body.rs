@@ -10,7 +10,7 @@ use super::shapes::{
     Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text,
 };
 
-/// Returns the schema of the values that a rule accepts. They set values with the schema `stored`.
+/// Returns the schema of the values that a rule accepts. `stored` is the schema of the member that they set.
 fn schema(shape: &Shape, stored: &Value) -> Value {
     match shape {
         Shape::Text { min, max } => text(*min, *max),

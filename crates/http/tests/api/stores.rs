@@ -37,7 +37,7 @@ impl Shared {
     }
 }
 
-/// Creates a service on each available store; on a cluster, only on the cluster.
+/// Creates a service on each available store, or only on the cluster if the tests run on one.
 pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![];
     if !is_spread() {
@@ -59,7 +59,7 @@ fn in_memory() -> Arc<dyn Storage> {
     Arc::new(SqliteStore::in_memory().unwrap())
 }
 
-/// Creates a database with its store, or `None` without a server.
+/// Creates a PostgreSQL database with its store; `None` if this machine has no server.
 pub(crate) async fn on_a_server() -> Option<(Arc<dyn Storage>, TestDatabase)> {
     let create = || TestDatabase::create(&template("_http").unwrap(), migrated).unwrap();
     let database = tokio::task::spawn_blocking(create).await.unwrap()?;

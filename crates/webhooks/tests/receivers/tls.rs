@@ -136,7 +136,7 @@ async fn slow_or_endless_handshake_is_bounded() {
     assert_eq!(told(&sender, post(secure(&holding), SHORT)).await, failed(0, Timeout), "silent");
     drop(silent);
     let dripping = Receiver::start(|mut socket| async move {
-        // Sends a handshake record byte by byte that its header declares as long.
+        // Sends the bytes of a handshake record slowly; its header declares 16 KiB.
         let start = [22, 3, 3, 0x40, 0];
         if socket.write_all(&start).await.is_ok() {
             while socket.write_all(b"\x02").await.is_ok() {

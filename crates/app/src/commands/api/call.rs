@@ -19,7 +19,7 @@ const CSV: &str = "text/csv";
 /// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// A request that can be sent, also for several pages.
+/// The checked request of `candor api`, sent once or once per page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call {
     method: Method,
@@ -35,7 +35,7 @@ impl Call {
     /// Checks the arguments, and reads the body.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if they do not go together; [`Error::Io`] if the body cannot be read.
+    /// [`RemoteFailure::Usage`] if arguments conflict or are invalid; [`Error::Io`] if the body cannot be read.
     pub(super) fn new(request: ApiRequest) -> Result<Self, Error> {
         let ApiRequest { method, path, query, fields, input, dry_run, idempotency_key } = request;
         let has_body = matches!(method, ApiMethod::Post | ApiMethod::Patch);
@@ -71,10 +71,10 @@ impl Call {
         Ok(Self { method, path, query: parameters, body, idempotency_key })
     }
 
-    /// Checks that the request may be one for a list.
+    /// Checks that the method is GET, because only lists have pages.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if it is none.
+    /// [`RemoteFailure::Usage`] for another method.
     pub(super) fn check_pages(&self) -> Result<(), RemoteFailure> {
         if self.method == Method::GET {
             return Ok(());
@@ -82,8 +82,8 @@ impl Call {
         Err(RemoteFailure::Usage("--paginate is for GET: only lists have pages".to_owned()))
     }
 
-    /// Returns the request, for the page at the cursor if there is one. A cursor replaces an earlier one and
-    /// `since`.
+    /// Creates the HTTP request. With `cursor` it reads that page of a list: `cursor` replaces the parameters
+    /// `cursor` and `since` of the command line.
     pub(super) fn request(&self, candor: &Candor, cursor: Option<&str>) -> RawRequest {
         let mut request = candor.request(self.method.clone(), &self.path);
         for (name, value) in &self.query {
@@ -110,7 +110,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Divides a path into the part below `/v1` and the parameters.
+/// Splits the argument PATH into the path below `/v1` and the query parameters behind `?`.
 fn divided(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure> {
     let (place, query) = path.split_once('?').unwrap_or((path, ""));
     let place = place.trim_start_matches('/');

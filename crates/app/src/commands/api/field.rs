@@ -1,4 +1,4 @@
-//! Fields as parameters of a query, or as members of a body.
+//! Converts arguments `name=text` and `name:=JSON` to query parameters or to members of a body.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ pub(super) fn parameters(fields: Vec<Field>) -> Result<Vec<(String, String)>, Re
 /// Returns the fields as a JSON object.
 ///
 /// # Errors
-/// [`RemoteFailure::Usage`] if a name is there twice, or has the form of a parameter.
+/// [`RemoteFailure::Usage`] if a name occurs twice, or has brackets as the parameter `filter[status]` has.
 pub(super) fn object(fields: Vec<Field>) -> Result<Map<String, Value>, RemoteFailure> {
     let mut object = Map::new();
     for Field { name, value } in fields {

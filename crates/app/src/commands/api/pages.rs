@@ -1,4 +1,4 @@
-//! All pages of a list as one.
+//! Reads all pages of a list and joins them to one page, for `--paginate`.
 
 use candor_client::Candor;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ struct Page {
 /// Reads all pages, and returns them as one page in JSON.
 ///
 /// # Errors
-/// [`RemoteFailure::Call`] if a page cannot be read; [`RemoteFailure::NoList`] if there are none.
+/// [`RemoteFailure::Call`] if a page cannot be read; [`RemoteFailure::NoList`] if a response is no page of a list.
 pub(super) async fn joined(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
     let mut whole = page(candor, call, None).await?;
     while let Some(cursor) = whole.next_cursor.take_if(|_| whole.has_more) {

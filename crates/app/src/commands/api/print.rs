@@ -77,7 +77,7 @@ impl Printer {
         let indent = self.is_pretty.then(|| "  ".to_owned());
         let style = write::Pp { indent, sep_space: self.is_pretty, ..write::Pp::default() };
         let mut text = Vec::new();
-        // A vector accepts every write.
+        // Writing to a vector cannot fail.
         let _ = write::write(&mut text, &style, 0, value);
         text
     }
@@ -95,7 +95,7 @@ impl Printer {
     }
 }
 
-/// Escapes characters that control terminals or mislead readers, as in a JSON text. Line ends and tabs stay.
+/// Replaces characters that control terminals or mislead readers by `\u` escapes. Line ends and tabs stay.
 fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     let letters = String::from_utf8_lossy(text);
     let is_unsafe = |letter: char| is_steering(letter) && !matches!(letter, '\n' | '\t');
@@ -104,7 +104,7 @@ fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for letter in letters.chars() {
-        // All of them are in the basic plane, so that one unit names each.
+        // Unsafe characters are below U+10000, so four hexadecimal digits suffice.
         if is_unsafe(letter) { escaped += &format!("\\u{:04x}", u32::from(letter)) } else { escaped.push(letter) }
     }
     Cow::Owned(escaped.into_bytes())

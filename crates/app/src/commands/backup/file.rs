@@ -52,7 +52,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove. The name of a leftover shows that it is unfinished.
+        // Errors are ignored: a published file is renamed, and the name of a leftover shows that it is unfinished.
         drop(fs::remove_file(&self.0));
     }
 }

@@ -73,7 +73,7 @@ impl Report<'_> {
         text
     }
 
-    /// Returns the step between a restore and the start of the service.
+    /// Returns the instruction after a restore: to provide a missing master key, and to start the service.
     fn next_step(&self) -> String {
         let keys = self.sealed_by();
         let place = wiring::master_key_file(self.config);

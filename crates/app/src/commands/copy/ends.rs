@@ -14,7 +14,7 @@ use crate::store::{self, StoreFailure};
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;
-/// Application name of the connections, as shown in the server's views.
+/// Application name of the connections, as shown in `pg_stat_activity`.
 const NAME: &str = "candor copy";
 
 /// Locks that keep services from using the embedded databases during the copy.

@@ -75,7 +75,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.extend(replica(config).await);
 }
 
-/// Checks that the replica for lagging reads can be read.
+/// Checks that the replica, which serves reads that may be stale, can be read.
 async fn replica(config: &Config) -> Option<Finding> {
     let reason = match store::examine_replica(config).await {
         Ok(None) => return None,

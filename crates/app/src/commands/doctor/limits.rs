@@ -13,7 +13,7 @@ const CHECK: &str = "rate limiter";
 /// Time limit for the server to answer, longer than a connection takes.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Checks the server, if one is configured.
+/// Checks that the server that counts quotas answers. Returns `None` if none is configured.
 pub(super) async fn look(config: &Config) -> Option<Finding> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return None };
     let place = format!("{}:{}", server.host, server.port);

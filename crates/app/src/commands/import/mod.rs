@@ -27,7 +27,7 @@ use send::Connection;
 
 /// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
-/// Interval at which the service's silence is checked.
+/// Interval of the check whether the service has been silent for so long that the operator needs a notice.
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Imports a file and reports the result, also after a failure.

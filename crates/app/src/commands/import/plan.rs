@@ -7,7 +7,7 @@ use crate::output::table;
 
 /// Returns the table of rows that would change, with old and new values.
 pub(super) fn changes(plan: &[Value]) -> String {
-    // Rejected rows are listed among the errors.
+    // Skipped rows do not change, and the table of errors lists the rejected ones.
     let changes = |row: &&Value| !matches!(row["action"].as_str(), Some("skip" | "reject"));
     let of_interest: Vec<&Value> = plan.iter().filter(changes).collect();
     if of_interest.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn changes(plan: &[Value]) -> String {
     }
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
-        // The address of a new person is already in the row's own column.
+        // The column EMAIL already shows the address of a new person.
         let is_news = |(column, cell): &(&String, &Value)| *column != "email" || !cell["from"].is_null();
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
         let changes: Vec<String> =

@@ -42,7 +42,7 @@ impl Progress {
         Self { dry_run, is_drawn: !output.json, state: Mutex::new(state) }
     }
 
-    /// Starts with these parts, and shows a bar on a terminal.
+    /// Sets the parts of the file as the work to do, and shows a bar on a terminal.
     pub(super) fn begin(&self, parts: &[Part], duplicates: usize) {
         let mut state = self.state();
         state.tally = Tally::new(parts.iter().map(|part| part.numbers.len()), duplicates);
@@ -62,7 +62,8 @@ impl Progress {
         state.asked = Some(Instant::now());
     }
 
-    /// Records a failed attempt to send a part. It is open whether the service has received it.
+    /// Records a failed attempt to send a part. `was_open` and `is_open` are `true` if the service may have
+    /// received the part in an earlier attempt and in this one.
     pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
         let mut state = self.state();
         state.asked = None;

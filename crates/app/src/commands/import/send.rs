@@ -155,7 +155,7 @@ fn judged(error: &ClientError) -> SendResult {
     let status = error.api().map(|error| error.status);
     match status {
         Some(StatusCode::TOO_MANY_REQUESTS) => SendResult::Wait(wait.unwrap_or(LONGEST_PAUSE)),
-        // The idempotency key makes a repetition safe, also where the service cannot tell if one succeeds.
+        // A 500 does not tell whether the part was imported. The idempotency key makes a retry safe.
         Some(StatusCode::INTERNAL_SERVER_ERROR) => SendResult::Again(Failure { reason, wait, is_open: true }),
         Some(_) | None if error.is_transient() => {
             SendResult::Again(Failure { reason, wait, is_open: !error.is_unsent() })

@@ -17,8 +17,8 @@ fn entry(route: &Route) -> Entry {
     entry.unwrap_or_else(|| panic!("{} needs an entry in READS: what does it show?", route.operation)).1
 }
 
-/// Returns the paths to call for a route: one for each resource that it can show, or a single one for other
-/// routes.
+/// Returns the paths to call for a route, each with every query string of `shown`. A path with an id is called
+/// once for each resource that the route can show.
 fn paths(route: &Route, shown: &VisibleResources, fixture: &Fixture, resources: &Resources) -> Vec<String> {
     let path = format!("/v1{}", route.path);
     let of = |kind: Kind| path.replace("{id}", fixture.id(kind));

@@ -123,7 +123,7 @@ impl<'w> Comparison<'w> {
         }
     }
 
-    /// Returns the number of notifications of this moment.
+    /// Returns the number of notifications created at the current time of the test clock.
     async fn notifications(&self) -> usize {
         let world = &self.watched.world;
         let page = world.get("/v1/notifications?limit=100").await.json();
@@ -133,7 +133,7 @@ impl<'w> Comparison<'w> {
 }
 
 /// Returns the first difference between what a dry run shows and the real value, other than null in place of a
-/// value that the real request made: an id of this moment, or a secret.
+/// value that the real request made: an id created at `now`, or a secret.
 fn difference(dry: &Value, real: &Value, at: &str, now: u64) -> Option<String> {
     let is_secret = ["key", "last4", "secret"].iter().any(|name| at.ends_with(&format!(".{name}")));
     let is_made = |text: &str| {

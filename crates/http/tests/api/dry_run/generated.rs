@@ -15,11 +15,11 @@ use crate::resources::{Resources, absent, family, method, path};
 
 /// Number of requests on SQLite.
 const REQUESTS: usize = 2_000;
-/// Requests on PostgreSQL, where all rows are read after each one.
+/// Number of requests on PostgreSQL; fewer, because all rows are read after each request.
 const REQUESTS_ON_SERVER: usize = 300;
 /// Milliseconds between requests: failed authentications stay below their limit.
 const PAUSE_MILLIS: i64 = 2_500;
-/// Ids of each kind that requests choose from.
+/// Maximum number of ids of each kind that requests choose from.
 const MAX_IDS: usize = 12;
 
 /// Generates random requests from one seed.

@@ -13,7 +13,7 @@ use crate::support::{TestApi, TestResponse};
 use compare::{Comparison, Trial};
 use watched::Watched;
 
-/// Returns the request that the route table has for a route.
+/// Returns a valid request for a route, sent with the admin key.
 fn trial(world: &TestApi, resources: &Resources, route: &Route) -> Trial {
     Trial {
         method: method(route),

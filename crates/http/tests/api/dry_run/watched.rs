@@ -33,7 +33,7 @@ struct DataVersion {
 }
 
 impl Watched {
-    /// Creates a service on each available store; on a cluster, only on the cluster.
+    /// Creates a service on each available store, or only on the cluster if the tests run on one.
     pub(super) async fn every() -> Vec<Self> {
         let mut all = vec![];
         if !is_spread() {
@@ -51,7 +51,7 @@ impl Watched {
         Self { name: "sqlite", world, database: Database::File { connection, _folder: folder } }
     }
 
-    /// Returns `None` without a server.
+    /// Creates a service on PostgreSQL, or returns `None` if this machine has no server.
     pub(super) async fn on_postgres() -> Option<Self> {
         let (store, database) = stores::on_a_server().await?;
         let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();

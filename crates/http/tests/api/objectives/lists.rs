@@ -57,7 +57,7 @@ async fn objective_list_returns_exactly_the_filtered_rows() {
     for resource in ["employee-objectives", "manager-objectives"] {
         let employees = resource == "employee-objectives";
         for (query, wanted) in &cases {
-            // The list of employees' objectives accepts any scope, but always shows those of employees.
+            // `/employee-objectives` accepts any `filter[scope]`, but always lists the scope `employee`.
             let wanted =
                 |item: &&Value| if employees && query.contains("scope") { open(item) } else { wanted(item) };
             for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {

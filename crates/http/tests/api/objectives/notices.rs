@@ -36,7 +36,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
         notice(&owner, "objective.approved", "Good."),
     ];
     assert_eq!(told(&world).await, wanted);
-    // Refused actions send no notification, and neither do the remaining actions.
+    // Neither refused actions nor start, completion and archiving send a notification.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
     }

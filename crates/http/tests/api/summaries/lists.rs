@@ -8,7 +8,7 @@ use crate::support::TestApi;
 
 /// Summaries about two people in each status, some of them with included resources.
 struct SummarySet {
-    /// Reports to the boss, who reports to the top manager. The top manager wrote some of the summaries.
+    /// Employee who reports to the boss, who reports to the top manager. Some summaries are by the top manager.
     ada: String,
     boss: String,
     top: String,
