@@ -40,7 +40,7 @@ fn named(process: &str) -> String {
     if process.is_empty() { String::new() } else { format!(" (process {process})") }
 }
 
-/// Lock of the process that serves an embedded database. Short-lived commands do not take it.
+/// Lock of the process that serves, copies or restores an embedded database. Other commands do not take it.
 #[derive(Debug)]
 pub(crate) struct ServingLock(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
 

@@ -262,7 +262,7 @@ impl Dependencies {
         receivers: Arc<dyn WebhookTransport>,
     ) -> Result<Arc<Services>, Error> {
         if matches!(config.database, DatabaseUrl::Sqlite(_)) {
-            // Opening the store has migrated the schema, so the keys can be compared.
+            // Opening the store migrates the schema, which must not happen with a wrong master key.
             compared(config, &self.vault).await?;
         }
         let services = self.services(config, public_url, receivers).await?;

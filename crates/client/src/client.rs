@@ -95,7 +95,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Refuses a key of the other environment.
+    /// Makes [`Self::build`] refuse keys of the other environment, live or test.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);

@@ -51,7 +51,7 @@ impl FollowOptions {
         self
     }
 
-    /// Follows only events that match.
+    /// Follows only events that match the filter.
     #[must_use]
     pub fn filter(mut self, filter: ListEventsFilter) -> Self {
         self.filter = Some(filter);

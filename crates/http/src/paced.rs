@@ -200,7 +200,7 @@ impl AsyncWrite for PacedStream {
         let time = self.times.write;
         ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
         record::not_reading();
-        // Also discards the data in the kernel's send buffer.
+        // The close then resets the connection, which frees the kernel's send buffer at once.
         let _ = self.stream.set_zero_linger();
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answers")))
     }

@@ -165,7 +165,7 @@ fn known_method(method: &str) -> &'static str {
     }
 }
 
-/// Returns the quota labels of request and refusal metrics.
+/// Returns the values of the label `quota` in the metric of refused requests.
 pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
     QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
 }

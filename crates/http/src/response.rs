@@ -67,8 +67,8 @@ impl Answer {
         Self::refusing(exchange.id, error)
     }
 
-    /// Compresses a large body on the pool for large work, in the tenant's turn. Smaller bodies are compressed
-    /// with their response.
+    /// Compresses a large body on the thread pool for large work, which serves the tenants in turn.
+    /// [`Self::into_response`] compresses smaller bodies.
     pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
         let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
         else {

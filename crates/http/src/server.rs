@@ -132,7 +132,7 @@ fn bound_send_buffer(stream: &TcpStream) {
 }
 
 /// Sets `TCP_USER_TIMEOUT` where supported: the kernel ends a connection whose client acknowledges nothing for
-/// `time`. Small answers fit into kernel buffers, so no write of theirs ever blocks.
+/// `time`. Small answers fit into kernel buffers, so `write_time` never sees a blocked write.
 pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_user_timeout(Some(time));

@@ -79,7 +79,7 @@ fn for_a_newcomer(config: &Config) -> Config {
     config
 }
 
-/// Returns the stored key, or a new one if that is no longer valid.
+/// Returns the stored key, or a new one if none is stored or the stored one is no longer valid.
 async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;

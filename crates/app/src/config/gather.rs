@@ -55,7 +55,7 @@ impl RawSettings {
         self.values.insert(setting, (text, origin));
     }
 
-    /// Unknown variables are warnings, not errors, because other programs may also use the prefix `CANDOR_`.
+    /// Reads one environment variable. An unknown name is a warning, because other programs may use `CANDOR_` too.
     fn read_variable(&mut self, variable: &str, value: &OsStr) {
         if is_foreign(variable, value) {
             return;

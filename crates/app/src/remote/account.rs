@@ -39,7 +39,7 @@ impl Account {
     /// Finds the account: the flags come first, then `CANDOR_API_KEY` with `CANDOR_URL`, then the profile.
     ///
     /// # Errors
-    /// [`RemoteFailure`] if there is none, or half of one; [`Error::Io`] if the profiles cannot be read.
+    /// [`RemoteFailure`] if there is none, or only a URL or a key; [`Error::Io`] if the profiles cannot be read.
     pub(crate) fn find(choice: AccountChoice) -> Result<Self, Error> {
         match choice.source(variable)? {
             Source::Environment(account) => Ok(Self(account)),

@@ -15,7 +15,7 @@ use crate::schema::{AT, ORGANIZATION_ID};
 /// Name of the schema for events without a described payload.
 const OTHER: &str = "OtherEvent";
 
-/// Returns the family with the data of this event; [`OTHER`] if there is none, which a test rules out.
+/// Returns the family that describes the data of this event. `None` leaves the event to the schema [`OTHER`].
 fn family(event: EventType) -> Option<&'static EventFamily> {
     GROUPS.iter().flat_map(|group| group.events).find(|family| event.word().starts_with(family.prefix))
 }

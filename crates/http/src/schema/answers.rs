@@ -51,7 +51,7 @@ pub(crate) fn with_optional(mut schema: Value, name: &str) -> Value {
     schema
 }
 
-/// Removes the other types from a schema and returns them by name.
+/// Removes the schemas of referenced types from a schema and returns them by name.
 pub(crate) fn take_components(schema: &mut Value) -> Map<String, Value> {
     let components = schema.as_object_mut().and_then(|members| members.remove(COMPONENTS));
     match components.and_then(|mut components| components.get_mut("schemas").map(Value::take)) {

@@ -137,7 +137,7 @@ pub(crate) fn body_of<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D) -> 
     object(&Fields::described(read), &answer_of::<T>())
 }
 
-/// Generates the schema of the body that `read` parses. Its member of this name is a list of bodies that set
+/// Generates the schema of the body that `read` parses. Its member named `list` is an array of bodies that set
 /// members of a `T`.
 pub(crate) fn body_with<T: JsonSchema, D>(list: &str, read: impl FnOnce(&mut Fields) -> D) -> Value {
     object(&Fields::described(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))

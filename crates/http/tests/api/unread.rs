@@ -17,7 +17,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
 
-/// Creates a world with a page of more than 1 MiB, and a memory limit of two such pages.
+/// Creates a world with a page of more than 1 MiB, and a memory limit per key that only two such pages fit.
 async fn world_with_large_page() -> (TestApi, HttpSettings) {
     let world = TestApi::new().await;
     let fields: Map<String, Value> =

@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::support::{AMPLE, BODY, OK, Receiver, SHORT, acknowledged, failed, post, request, sender, told, until};
 use crate::tls::Authority;
 
-/// Makes attempts until `wanted` went over one connection, because another task returns connections to the pool.
+/// Makes `wanted` attempts over one connection. Waits after each until another task has returned it to the pool.
 async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
     let sender = sender();
     for _ in 0..wanted {

@@ -188,7 +188,7 @@ async fn rotated_or_narrowed_key_still_replays_its_answers() {
     let narrowed = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
     assert_eq!(narrowed.status, 200, "{}", narrowed.text());
     assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "narrowed");
-    // A replay requires the current permissions of the repeating key.
+    // Another key gets a replay only with all permissions that the first key had: here `events:read` is missing.
     let other = world.scoped(&[Permission::EmployeesWrite]).await;
     assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
 }
