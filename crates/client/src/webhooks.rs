@@ -28,7 +28,7 @@ pub enum WebhookError {
     /// The request lacks a header.
     #[error("The request has no header {0}.")]
     MissingHeader(&'static str),
-    /// The signature is too old, or its time is malformed.
+    /// The time of the signature is malformed, or differs from the clock by more than five minutes.
     #[error("The time of the signature is too far from the clock of this machine.")]
     Expired,
     /// None of the secrets made one of the signatures.

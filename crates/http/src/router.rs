@@ -31,7 +31,7 @@ impl Resource {
         }
     }
 
-    /// Returns the page for browsers, if no route serves the method.
+    /// Returns the HTML page for browsers if the method is GET or HEAD and the path has a page.
     pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Answer> {
         let is_read = matches!(method.as_str(), "GET" | "HEAD");
         self.routes.iter().flatten().find_map(|route| route.page).filter(|_| is_read)

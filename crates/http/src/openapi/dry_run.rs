@@ -31,7 +31,7 @@ pub(super) fn schemas() -> Vec<Member> {
     vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }
 
-/// Adds the 200 of a dry run to the responses of a route. If the write itself answers 200, the body has either form.
+/// Adds the 200 of a dry run to the responses of a route. If the write answers 200 too, the body has either form.
 pub(super) fn add_response(route: &Route, responses: &mut serde_json::Map<String, Value>) {
     if route.dry_run != DryRun::Effects {
         return;

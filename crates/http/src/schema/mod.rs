@@ -71,7 +71,7 @@ impl Schema {
         Self { outcome, ..self }
     }
 
-    /// Names schemas that it refers to and that no operation uses directly.
+    /// Names schemas that this one refers to and that no operation uses directly.
     pub(crate) const fn refers_to(self, schemas: &'static [&'static Self]) -> Self {
         Self { refers_to: schemas, ..self }
     }
@@ -146,7 +146,7 @@ impl Success {
         }
     }
 
-    /// Returns the specific description, if the schema has one.
+    /// Returns the description of the answer; `None` if the schema has no description of its own.
     pub(crate) fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Empty => Some("The subscription is deleted. The response has no body."),

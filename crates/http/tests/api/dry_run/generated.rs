@@ -15,7 +15,7 @@ use crate::resources::{Resources, absent, family, method, path};
 
 /// Number of requests on SQLite.
 const REQUESTS: usize = 2_000;
-/// Number of requests on PostgreSQL; fewer, because all rows are read after each request.
+/// Number of requests on PostgreSQL; fewer, because reading all rows after every third request is slow.
 const REQUESTS_ON_SERVER: usize = 300;
 /// Milliseconds between requests: failed authentications stay below their limit.
 const PAUSE_MILLIS: i64 = 2_500;
