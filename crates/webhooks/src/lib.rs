@@ -16,7 +16,7 @@ mod wire;
 pub use resolve::HostNames;
 pub use send::{Sender, SenderSettings, SetupError};
 
-/// Runs the Rust examples of the page for receivers.
+/// Runs the Rust examples of `docs/webhooks.md`, the page for receivers, as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/webhooks.md")]
 pub struct Documented;

@@ -12,7 +12,7 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Services;
 
-/// A transport that accepts or refuses URLs by host name, and acknowledges every delivery.
+/// A transport that judges URLs by scheme and host name. It answers deliveries with 200, `gone.example` with 410.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     judged: Mutex<Vec<String>>,

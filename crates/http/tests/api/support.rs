@@ -73,7 +73,7 @@ impl TestApi {
         Self::create(store, settings, ServiceSettings::with_public_url(PUBLIC_URL.to_owned())).await
     }
 
-    /// Creates a world that queues invitation mails; no worker sends them.
+    /// Creates a service that queues invitation mails; no worker sends them.
     pub(crate) async fn mailing() -> Self {
         let (store, database) = stores::usual().await;
         let settings =
@@ -108,12 +108,12 @@ impl TestApi {
         world
     }
 
-    /// Creates a key of the world's organization.
+    /// Creates a key of the organization of this service.
     pub(crate) async fn key(&self, scopes: Permissions, level: AccessLevel, environment: Environment) -> String {
         self.key_of(self.organization, scopes, level, environment).await
     }
 
-    /// Creates a key of this organization.
+    /// Creates a key of an organization, with quotas that no test exhausts.
     pub(crate) async fn key_of(
         &self,
         organization: OrganizationId,

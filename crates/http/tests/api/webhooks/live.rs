@@ -59,7 +59,7 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
 }
 
-/// Lets a receiver end its subscription. Returns the type of the newest event.
+/// Lets a receiver end its subscription by answering 410. Returns the type of the newest event.
 async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
     let body = json!({"url": "https://gone.example/", "event_types": ["employee.created"]});
     let webhook = world.made("/v1/webhooks", body).await;
