@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Maximum number of events that one request returns.
 const PAGE: i64 = 100;
 
-/// Receiver of positions in the feed.
+/// Callback that receives positions in the feed.
 type OnCursor = Box<dyn FnMut(&str) + Send + Sync>;
 
 /// Start position, filter and cursor callback of [`Events::follow`].
@@ -76,7 +76,7 @@ impl fmt::Debug for FollowOptions {
     }
 }
 
-/// Events that arrived together.
+/// Events of one response of the feed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EventBatch {

@@ -101,7 +101,7 @@ const SUBMISSION_CREATE: Schema = Schema::new("SubmissionCreate", || {
     })
 });
 
-/// Fixed time: the described rules do not depend on the clock.
+/// Time for parsers that are run only to describe their rules, which do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 /// Example id of a reviewer.

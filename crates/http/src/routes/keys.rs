@@ -102,7 +102,7 @@ const API_KEY_UPDATE: Schema = Schema::new("ApiKeyUpdate", || body_of::<ApiKey, 
 const API_KEY_ROTATE: Schema =
     Schema::new("ApiKeyRotate", || body(api_key::read_rotation)).example(|| json!({"overlap_seconds": 3600}));
 
-/// Fixed time: the described rules do not depend on the clock.
+/// Time for parsers that are run only to describe their rules, which do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn read_new(fields: &mut Fields) -> Option<api_key::Draft> {

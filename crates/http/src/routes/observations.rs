@@ -121,7 +121,7 @@ const OBSERVATION_UPDATE: Schema =
     Schema::new("ObservationUpdate", || body_of::<Observation, _>(observation::Patch::read))
         .example(|| json!({"impact": "The customer stayed."}));
 
-/// Fixed time: the described rules do not depend on the clock.
+/// Time for parsers that are run only to describe their rules, which do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 fn words() -> Vec<Member> {

@@ -180,7 +180,7 @@ const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body_of::<Subscri
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| ReplayOrder::read(input, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
-/// Fixed time: the described rules do not depend on the clock.
+/// Time for parsers that are run only to describe their rules, which do not depend on the clock.
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 /// Example id of a subscription.

@@ -1,4 +1,4 @@
-//! Answers of both commands: contents of the copy, and files that belong to it.
+//! Output of `candor backup` and `candor restore`: contents of the copy, and the files that belong to it.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ const CLOCK_BROKEN_MILLIS: u64 = 3_600_000;
 /// Clock difference that is normal between synchronized machines, including the time of the query.
 const CLOCK_MILLIS: u64 = 5_000;
 
-/// Runs all checks of the data.
+/// Runs the checks of the database and its surroundings, and appends their findings.
 pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {

@@ -9,7 +9,7 @@ use super::super::healthcheck;
 use super::finding::Finding;
 use crate::config::Setting;
 
-/// Checks one listen address.
+/// Checks that a listen address is free, or that a Candor service already listens on it.
 pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
     let check = if setting == Setting::AdminListen { "admin listener" } else { "listener" };
     let variable = setting.variable();
