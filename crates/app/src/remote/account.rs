@@ -24,7 +24,7 @@ pub(crate) struct AccountChoice {
     pub(crate) url: Option<String>,
 }
 
-/// URL and key of one source. The key of a profile is never sent to another URL.
+/// Source of both URL and key. They are never mixed, so that the key of a profile goes to no other URL.
 #[derive(Debug, PartialEq, Eq)]
 enum Source {
     Environment(Profile),

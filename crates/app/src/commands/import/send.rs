@@ -22,7 +22,7 @@ const ATTEMPTS: u32 = 8;
 const WAITS: u32 = 60;
 /// Longest `Retry-After` that is honoured.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
-/// Pause before the first retry; it doubles with each attempt.
+/// Half of the pause before the first retry. The pause doubles with each attempt.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Longest pause between attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
