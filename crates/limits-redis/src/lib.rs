@@ -1,4 +1,5 @@
-//! Counts quotas of keys for all instances, on a server that speaks the Redis protocol, such as Valkey.
+//! Counts requests against the quotas of API keys for all instances, on a server that speaks the Redis protocol,
+//! such as Valkey.
 //!
 //! A window is a list of the times of its requests, oldest first and never longer than the limit. One script drops
 //! the times that have left the window, counts or refuses the request, and returns the state, by the clock of the

@@ -9,7 +9,7 @@ local function at(index)
 end
 
 local function append(time)
-  -- Lua's default format has at most 14 digits, which would suffice until the year 5138.
+  -- `%.0f`, because Lua's default format rounds to 14 digits.
   redis.call('RPUSH', key, string.format('%.0f', time))
 end
 

@@ -258,7 +258,7 @@ enum Part {
     Pending(PendingRow),
 }
 
-/// Reads a segment or a queued row. A queued row has no times.
+/// Reads a segment or a queued row, which has null instead of the segment's newest and oldest time.
 fn part(row: &mut dyn CellReader) -> Result<Part, Failure> {
     let (id, number) = (id(row)?, int(row)?);
     let times = (row.time().map_err(Failure::Other)?, row.time().map_err(Failure::Other)?);

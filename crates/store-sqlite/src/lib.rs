@@ -43,7 +43,7 @@ use connection::writer::{Tasks, Writer};
 use listing::slow::SlowReadThreads;
 use sql::Db;
 
-/// Groups that may wait for the checkpoint thread before the writer stops reporting them.
+/// Number of committed groups not yet seen by the checkpoint thread, above which the writer reports no more.
 const TOLD_AHEAD: usize = 64;
 
 /// Maximum number of rows that are looked up on the calling thread.

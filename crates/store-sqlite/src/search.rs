@@ -82,7 +82,7 @@ impl SearchIndex for SqliteStore {
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
         let wanted = wanted.to_vec();
         self.look_up_all(tenant, wanted.len(), move |db| {
-            // One transaction, so that it is opened once.
+            // One read transaction for all lookups: otherwise each statement would open its own.
             let moment = db.moment()?;
             let blocks = wanted.iter().map(|block| blocks(moment.0, tenant, block));
             blocks.collect()

@@ -108,7 +108,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
             BTreeSet::new()
         }
         Some(seen) => {
-            // The id does not change.
+            // Skips the first cell, the id, which an update does not change.
             let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
             let changed =
                 db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|error| commit_error(&error))?;

@@ -20,7 +20,7 @@ CREATE TABLE webhooks (
 ) WITH (fillfactor = 80);
 CREATE INDEX webhooks_by_created_at ON webhooks (tenant_id, created_at, id);
 CREATE INDEX webhooks_by_updated_at ON webhooks (tenant_id, updated_at, id);
--- Subscriptions to match with each event.
+-- Active subscriptions, which each new event is matched with.
 CREATE INDEX webhooks_active ON webhooks (tenant_id, id, wanted) WHERE wanted <> 0;
 
 -- Delivery queue: narrow, and separate from the log. `due_at` is null while the subscription is inactive, and
@@ -64,7 +64,8 @@ CREATE TABLE deliveries (
     PRIMARY KEY (tenant_id, webhook_id, status, created_at, id)
 ) PARTITION BY RANGE (created_at);
 CREATE TABLE deliveries_default PARTITION OF deliveries DEFAULT;
--- Lists and the key have a range for each status. The index by event also finds undelivered events.
+-- The status precedes the sort columns, so a list reads a range for each status. The index by event also finds
+-- undelivered events.
 CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
 CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
 -- Expired rows of the default partition, which are deleted one by one. Partitions of days are dropped.

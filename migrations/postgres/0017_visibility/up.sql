@@ -3,8 +3,8 @@
 ALTER TABLE observations ADD COLUMN visibility text NOT NULL DEFAULT 'person';
 ALTER TABLE observations ADD COLUMN requester_id uuid;
 
--- Submitted ids are texts: the prefix obs_, then 26 digits of five bits each. The first two digits are one
--- byte, and each following group of eight digits is five bytes.
+-- Sets the requester of existing observations. `submissions` names them by text ids: the prefix obs_, then 26
+-- digits of five bits each. The first two digits are one byte, each following group of eight digits is five bytes.
 UPDATE observations SET requester_id = d.requester_id FROM (
     SELECT a.tenant_id, a.requester_id, (
         lpad(to_hex((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(o.id, 5, 1)) - 1) * 32

@@ -111,8 +111,8 @@ CREATE TABLE employee_custom_values (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX employee_custom_values_by_employee ON employee_custom_values (tenant_id, employee_id, digest);
 
--- Change counters of a tenant's reporting lines: `version` counts moves of people, `changes` counts all
--- changes. A transaction that changes a line locks this row.
+-- Change counters of a tenant's reporting lines: `version` counts moves of people, `changes` counts all changes. A
+-- transaction that changes a line updates this row.
 CREATE TABLE reporting_trees (
     tenant_id BLOB NOT NULL,
     version INTEGER NOT NULL,

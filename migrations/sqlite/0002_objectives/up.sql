@@ -53,5 +53,5 @@ CREATE TABLE notifications (
 CREATE INDEX notifications_by_recipient ON notifications (tenant_id, recipient_id, unread, created_at, id);
 CREATE INDEX notifications_by_created_at ON notifications (tenant_id, unread, created_at, id);
 
--- Org admins, who are notified if there is no manager.
+-- For lookups of org admins, who are notified about people without a manager.
 CREATE INDEX employees_by_role ON employees (tenant_id, role, status, id);

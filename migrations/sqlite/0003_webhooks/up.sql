@@ -20,7 +20,7 @@ CREATE TABLE webhooks (
 ) STRICT;
 CREATE INDEX webhooks_by_created_at ON webhooks (tenant_id, created_at, id);
 CREATE INDEX webhooks_by_updated_at ON webhooks (tenant_id, updated_at, id);
--- Subscriptions to match with each event.
+-- Active subscriptions, which each new event is matched with.
 CREATE INDEX webhooks_active ON webhooks (tenant_id, id, wanted) WHERE wanted <> 0;
 
 -- Delivery queue: narrow, and separate from the log. `due_at` is null while the subscription is inactive, and
@@ -62,7 +62,8 @@ CREATE TABLE deliveries (
     created_at INTEGER NOT NULL,
     PRIMARY KEY (tenant_id, webhook_id, status, created_at, id)
 ) STRICT;
--- Lists and the key have a range for each status. The index by event also finds undelivered events.
+-- The status precedes the sort columns, so a list reads a range for each status. The index by event also finds
+-- undelivered events.
 CREATE INDEX deliveries_by_type ON deliveries (tenant_id, webhook_id, status, event_type, created_at, id);
 CREATE INDEX deliveries_by_event ON deliveries (tenant_id, webhook_id, status, event_id, created_at, id);
 -- For the deletion of expired rows.

@@ -26,8 +26,8 @@ CREATE INDEX assignments_by_updated_at ON assignments (tenant_id, status, update
 CREATE INDEX assignments_by_employee ON assignments (tenant_id, employee_id, status, created_at, id);
 CREATE INDEX assignments_by_requester ON assignments (tenant_id, requester_id, status, created_at, id);
 
--- Requester and reviewers of an assignment, who see it. The id of the requester has its highest bit set, which
--- is clear in ids. The column therefore has no foreign key.
+-- Requester and reviewers of an assignment, who see it. `person` is a reviewer's id, or the requester's id with
+-- its highest bit set, which is clear in all ids. The column therefore has no foreign key.
 CREATE TABLE assignment_people (
     tenant_id BLOB NOT NULL,
     person BLOB NOT NULL,

@@ -42,7 +42,7 @@ CREATE TABLE search_chunks (
     PRIMARY KEY (tenant_id, segment_id, number)
 ) STRICT;
 
--- Tables with old rows that the service indexes in batches. Rows up to this id are indexed.
+-- Tables whose older rows the service indexes in batches, in the order of ids. Rows up to `after_id` are indexed.
 CREATE TABLE search_backlog (
     tenant_id BLOB NOT NULL,
     table_name TEXT NOT NULL,

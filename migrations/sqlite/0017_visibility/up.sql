@@ -3,8 +3,8 @@
 ALTER TABLE observations ADD COLUMN visibility TEXT NOT NULL DEFAULT 'person';
 ALTER TABLE observations ADD COLUMN requester_id BLOB;
 
--- Submitted ids are texts: the prefix obs_, then 26 digits of five bits each. The first two digits are one
--- byte, and each following group of eight digits is five bytes.
+-- Sets the requester of existing observations. `submissions` names them by text ids: the prefix obs_, then 26
+-- digits of five bits each. The first two digits are one byte, each following group of eight digits is five bytes.
 WITH RECURSIVE
     digits (alphabet) AS (VALUES ('0123456789ABCDEFGHJKMNPQRSTVWXYZ')),
     places (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM places WHERE n < 7),

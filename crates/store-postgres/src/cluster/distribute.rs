@@ -56,7 +56,7 @@ pub(crate) async fn distribute(connection: &AsyncPgConnection, shards: u16) -> R
     Ok(done)
 }
 
-/// Creates the layout by tenant on any server, with every table on it.
+/// Changes a server without Citus to the layout by tenant. All tables stay on that server; tests use this.
 ///
 /// # Errors
 /// [`SchemaError`].

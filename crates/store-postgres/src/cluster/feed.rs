@@ -23,7 +23,7 @@ use crate::sql::Sql;
 /// subscriptions.
 pub(crate) const SUBSCRIBED: &str = "subscribed";
 
-/// Removes the events from rows to add.
+/// Takes the events out of the rows to add, and returns them. They are inserted last, see [`statements`].
 pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
     let (events, others) = added.drain(..).partition(|row| row.table().name == Event::TABLE.name);
     *added = others;

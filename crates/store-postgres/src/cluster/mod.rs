@@ -77,7 +77,7 @@ impl Layout for Cluster {
     }
 
     /// Inserts the keys as new ones. Citus forwards such an insert unchanged; counting its rows would turn it into
-    /// a plan of several steps at four times the cost. A lock timeout does not reach the node.
+    /// a plan of several steps at four times the cost. A lock timeout would not reach the node.
     fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
         if !replays.is_empty() {
             let inserted = idempotency::insert(&mut statement.sql, &statement.tenant, replays);

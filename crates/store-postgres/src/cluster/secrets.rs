@@ -16,7 +16,7 @@ pub(super) fn is_secret(column: &str) -> bool {
     SECRETS.contains(&column)
 }
 
-/// Records the tenant of each secret in these rows.
+/// Records the tenant of each secret that these rows contain, in the table that every node has.
 pub(super) fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]) {
     for row in rows {
         let secrets = written_columns(table).zip(row.cells).filter(|(column, _)| is_secret(column.name));

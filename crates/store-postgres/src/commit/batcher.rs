@@ -190,7 +190,7 @@ impl PendingCommit {
         self.change.replay.as_ref().map(|replay| (self.tenant, replay.key.as_str().to_owned()))
     }
 
-    /// Key of the statement: change sets with equal keys can share one.
+    /// Grouping key: change sets of a batch with equal keys share one statement.
     fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
         (self.tenant, self.change.lease.map(|lease| lease.worker.0))
     }

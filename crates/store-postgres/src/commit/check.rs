@@ -13,9 +13,10 @@ use crate::sql::Sql;
 /// Number that stands for a row that is missing.
 const MISSING: i64 = -1;
 
-/// Conditions on rows by key: table, and the expression that is compared.
+/// Conditions on rows, by table and compared expression. Each has its position, the row's id and the wanted value.
 type RowConditions = BTreeMap<(&'static str, &'static str), Vec<(i64, [u8; 16], i64)>>;
-/// Conditions on unique values: table and column.
+/// Conditions that values are free, by table and column. Each has its position, the id of the row that may have
+/// the value, and the value.
 type ValueConditions = BTreeMap<(&'static str, &'static str), Vec<(i64, [u8; 16], SqlValue)>>;
 
 /// Conditions on the rows that are stored under one tenant, each with its position among all conditions.
@@ -29,8 +30,8 @@ struct Query {
     places: Vec<String>,
 }
 
-/// Builds the queries that look at all conditions. Each returns the place of the first one that does not hold, or
-/// null.
+/// Builds the queries that evaluate all conditions. Each returns the position of the first condition that does not
+/// hold, or null.
 pub(crate) fn queries(tenant: Tenant, conditions: &[CommitCondition]) -> Vec<Sql> {
     let mut by_tenant: BTreeMap<[u8; 16], Query> = BTreeMap::new();
     for (place, condition) in (0..).zip(conditions) {
@@ -101,7 +102,7 @@ impl Query {
         }
     }
 
-    /// Adds the condition that a number of a row is the wanted one.
+    /// Adds the condition that an expression over a row, such as its version, has the wanted value.
     fn compare(&mut self, place: i64, key: RowKey, expression: &'static str, wanted: i64) {
         self.rows.entry((key.table.name, expression)).or_default().push((place, key.id, wanted));
     }

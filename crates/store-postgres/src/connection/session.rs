@@ -66,7 +66,7 @@ pub(crate) struct Session {
     tls: MakeRustlsConnect,
     home: Handle,
     statement_timeout: Duration,
-    /// Every connection must lead to a standby of this database.
+    /// Standby to which every connection must lead; `None` without this restriction.
     standby_of: Option<StandbyOf>,
 }
 
@@ -240,7 +240,7 @@ pub(crate) async fn run_into(
     Ok(())
 }
 
-/// Runs a statement and returns its raw rows, if they are wanted.
+/// Runs a statement. Returns its raw rows, or an empty list if they are not `wanted`.
 pub(crate) async fn run_raw(
     mut connection: &AsyncPgConnection,
     sql: &Sql,

@@ -10,9 +10,9 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row::{flag, int};
 
-/// Query for the state of a standby, sent after each read. A server still in recovery cannot have accepted writes
-/// before. The second column is the replication lag in milliseconds: the age of the last replayed change, or 0 if
-/// a connected standby has replayed everything received.
+/// Query for the state of a standby, sent after each read. A server that is then still in recovery cannot have
+/// accepted writes of its own. The second column is the replication lag in milliseconds: the age of the last
+/// replayed change, or 0 if a connected standby has replayed everything received.
 pub(crate) const STANDING: &str = "SELECT pg_is_in_recovery(), \
     (CASE WHEN EXISTS (SELECT 1 FROM pg_stat_wal_receiver) \
     AND pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0 \

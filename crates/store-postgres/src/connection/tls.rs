@@ -65,7 +65,7 @@ pub(crate) fn take(url: &str) -> Result<(String, TlsSettings), ConnectError> {
         ("require" | "verify-ca", _) => (SslMode::Require, Check::Chain),
         ("verify-full", _) => (SslMode::Require, Check::ChainAndName),
         (other, _) => {
-            // Before the host, the value may be part of a password that is not percent-encoded.
+            // A value before the `@` may be part of a password, so the error omits it.
             let given = if host_at > 0 || !url.contains('@') { format!("={other}") } else { String::new() };
             return Err(ConnectError::Url(format!(
                 "sslmode{given} is not one of disable, prefer, require, verify-ca, verify-full"

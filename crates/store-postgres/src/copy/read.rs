@@ -41,7 +41,7 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
 /// Builds the statement of the read. `COPY` takes no parameters, so the key is a literal.
 fn statement(table: &CopyTable, after: Option<&[SqlValue]>) -> String {
     let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
-    // The byte order of text keys is that of every other store.
+    // `COLLATE "C"`: text keys have the same byte order in every store, so a copy can continue after any key.
     let in_order =
         |name: &str, kind| if kind == Type::Text { format!("{name} COLLATE \"C\"") } else { name.to_owned() };
     let key: Vec<_> = table.key_columns().map(|column| in_order(column.name, column.kind)).collect();

@@ -84,7 +84,7 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// because other transactions lock rows in another order than a batch.
     fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]);
 
-    /// Removes the events from the rows to add, if [`Layout::late_statements`] writes them last.
+    /// Takes the events out of the rows to add and returns them, if [`Layout::late_statements`] writes them last.
     fn late_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow>;
 
     /// Builds the statements that come last in the transaction of a change set.

@@ -108,7 +108,7 @@ impl Layout for OneServer {
 
     fn name_secrets(&self, _: &mut Statement, _: &Table, _: &str, _: &[&Entry<'_>]) {}
 
-    /// One statement. It deletes by `ctid`: any other form makes the planner scan all reporting lines.
+    /// Returns one statement. It deletes by `ctid`: any other form makes the planner scan all reporting lines.
     fn moved_lines(&self, tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
         let mut sql = Sql::default();
         let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));

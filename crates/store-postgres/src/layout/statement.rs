@@ -29,7 +29,7 @@ pub(crate) struct Statement {
     pub(crate) tenant: String,
     pub(crate) layout: SharedLayout,
     pub(super) items: Vec<Item>,
-    /// `true` if later parts must wait for a row of the part `go`.
+    /// `true` if later parts must read from the part `go`, which fails unless the idempotency key is taken.
     pub(super) is_gated: bool,
     /// Names of the parts that queue deliveries.
     pub(crate) queued: Vec<String>,
@@ -66,8 +66,8 @@ impl Statement {
         self.items.push(Item::Check(expression));
     }
 
-    /// Rows to insert, given the values of each. In a gated statement one row waits for the idempotency key;
-    /// several rows come from arrays, see [`Layout::most_values`].
+    /// Source of an `INSERT`, given the values of each row. In a gated statement a single row waits for the
+    /// idempotency key; many rows are inserted from arrays instead, see [`Layout::most_values`].
     pub(crate) fn rows(&self, rows: &[String]) -> String {
         match rows {
             [values] if self.is_gated => format!("SELECT {values} {}", self.source_clause("")),
@@ -91,15 +91,15 @@ impl Statement {
         if self.is_gated { "USING go" } else { "" }
     }
 
-    /// Makes all later parts wait for the expression, which fails unless the keys are taken.
+    /// Makes all later parts wait for the expression, which fails unless the idempotency keys are taken.
     pub(super) fn gate(&mut self, expression: &str) {
         self.named_part("go", "MATERIALIZED ", &format!("SELECT {expression} AS ok"));
         self.add_check("(SELECT ok FROM go)".to_owned());
         self.is_gated = true;
     }
 
-    /// Builds the statements. The flag is `true` for a statement that returns leased deliveries, which needs
-    /// `leases`.
+    /// Builds the statements. The flag is `true` for a statement that returns leased deliveries; without `leases`
+    /// there is none.
     pub(crate) fn finish(self, leases: bool) -> Vec<(Sql, bool)> {
         let layout: &dyn Layout = self.layout;
         layout.finish(self, leases)

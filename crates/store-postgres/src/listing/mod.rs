@@ -44,8 +44,8 @@ impl PostgresStore {
         self.answer(&asked, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
-    /// Reads the merged rows of several runs. No run has a bounded scan: a row beyond the bound may precede the
-    /// rows of another run.
+    /// Reads the merged rows of several lists. No scan is bounded: a row beyond the bound of one list may precede
+    /// the rows of another list.
     async fn merged(&self, asked: &PageLists<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<AnyStored>> {
         let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();

@@ -97,7 +97,7 @@ impl PageSql {
             (runs.join(" UNION ALL "), &self.limit, &self.tenant, first.table().name);
         let columns = columns_of(first.table(), "r.", tenant);
         let text = if self.ids_first {
-            // Fetched one by one by key: `OFFSET 0` keeps the planner from other joins.
+            // The page's rows are fetched one by one by key: `OFFSET 0` keeps the planner from other joins.
             let order = order(first, "p.place", "p.id");
             format!(
                 "SELECT {columns} FROM (SELECT * FROM ({runs}) AS p ORDER BY {order} LIMIT {limit}) AS p \
@@ -111,7 +111,8 @@ impl PageSql {
         self.sql.push(&text);
     }
 
-    /// SQL of one ordered, limited run.
+    /// SQL of one run: the first rows of a part, in the order of the list, that share the value in condition
+    /// `run`.
     fn run(&mut self, part: &Part<'_>, run: Option<String>) -> String {
         let (listing, bound, name) = (part.listing, self.bound, part.listing.table().name);
         let place = format!("r.{}", listing.sort.name);

@@ -75,7 +75,7 @@ impl Connections {
 pub(crate) struct Nodes(Arc<Inner>);
 
 struct Inner {
-    /// In the order of the URL; never empty.
+    /// Nodes in the order of the URL; never empty.
     nodes: Vec<Node>,
     states: RwLock<Vec<State>>,
     tenants: Cache<Tenant, Option<NodeNumber>>,

@@ -135,7 +135,7 @@ impl PostgresStore {
     }
 }
 
-/// Condition of rows without a lease at this time. No index covers it: the skipped rows are in memory.
+/// Condition of rows without a lease at this time. No index covers it: the leased rows that a scan skips are few.
 fn unleased(now: &str) -> String {
     format!("(leased_until IS NULL OR leased_until <= {now})")
 }

@@ -196,7 +196,8 @@ impl<'r> RecordBuilder<'r> {
         )
     }
 
-    /// Condition that delivery `j` of the only tenant is the one of `m`, and that the worker still has its lease.
+    /// Condition that delivery `j` of the only tenant is that of result `m`, and that the worker still has its
+    /// lease.
     fn is_held(&self, tenant: &str, m: &str) -> String {
         let same: Vec<_> = ATTEMPT.iter().map(|name| format!("j.{name} = {m}.{name}")).collect();
         format!("j.tenant_id = {tenant} AND {} AND j.worker = {}", same.join(" AND "), self.worker)

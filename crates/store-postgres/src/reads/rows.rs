@@ -58,7 +58,7 @@ impl Rows for PostgresStore {
             "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
         ));
-        // Planned with its values, of which there may be thousands.
+        // Planned anew with its values, because there may be thousands of them.
         self.apart(&sql.planned_anew(), read).await
     }
 

@@ -89,7 +89,7 @@ impl PostgresStore {
     /// [`ConnectError`], also if the server does not answer now.
     pub async fn connect(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let session = Session::new(&options.url, &options.application_name)?;
-        // One for each core that serves requests, and one for all other work.
+        // Shared connections: one for each core that serves requests, and one for all other work.
         let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
         let shared = wanted.min(options.pool / SHARED).max(1);
         let pooled = options.pool.saturating_sub(shared + options.slow_reads.places).max(LEAST_POOLED);

@@ -94,7 +94,7 @@ impl PostgresStore {
             occupied.leave();
             return answer.map_err(|_| out_of_time());
         }
-        // A replica that did not answer has not used the primary's time.
+        // The deadline starts anew for the primary, on which a replica without an answer has spent no time.
         occupied.until = until();
         match timeout_at(occupied.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {

@@ -9,7 +9,7 @@ use candor_port_storage::StorageError;
 use crate::connection::open::LARGE_LOG_BYTES;
 use crate::sql::{Db, Sql};
 
-/// Change sets after which a checkpoint is worth its flush.
+/// Number of change sets after which a checkpoint is worth its flush.
 const ENOUGH: usize = 256;
 /// Time after which a checkpoint runs with fewer than [`ENOUGH`] change sets.
 const LONG: Duration = Duration::from_secs(1);

@@ -44,7 +44,7 @@ struct ClosureTask<F, T, E> {
     answer: oneshot::Sender<Result<T, E>>,
     is_long: bool,
     since: Instant,
-    /// Span of the caller.
+    /// Tracing span of the caller, in which the task runs.
     span: Span,
 }
 

@@ -52,8 +52,8 @@ fn active(row: &mut dyn CellReader) -> Result<(WebhookId, i64), StorageError> {
     Ok((reader.id()?, reader.int()?))
 }
 
-/// Queues these deliveries, except those that are already queued. Fails with `Stale` if one of those has a
-/// promised id.
+/// Queues these deliveries, except those that are already queued. Fails with `Stale` if a delivery whose id was
+/// promised to a client is already queued.
 pub(crate) fn enqueue(
     db: &mut Db,
     tenant: Tenant,
@@ -95,7 +95,7 @@ fn add(
 }
 
 /// Makes a delivery due earlier without changing its attempt number. If a worker holds the delivery, only the
-/// id is stored.
+/// promised delivery id is stored.
 const BRING_FORWARD: &str = "UPDATE delivery_jobs SET \
     due_at = CASE WHEN due_at > ?1 AND (leased_until IS NULL OR leased_until <= ?1) THEN ?1 ELSE due_at END, \
     delivery_id = coalesce(?2, delivery_id) WHERE tenant_id = ?4 AND webhook_id = ?5 AND event_id = ?6 \

@@ -9,7 +9,7 @@ use candor_tables::flat::{CellReader, Stored};
 use super::KEY;
 use crate::sql::{Db, Sql, Value, failed};
 
-/// Adds a delta to the failures. `min` with a null is null, hence the `coalesce`.
+/// Adds a delta to a subscription's health columns. `min` with a null is null, hence the `coalesce`.
 const ADD_DELTA: &str = "UPDATE webhooks SET \
     failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
@@ -99,7 +99,7 @@ fn log(db: &mut Db, job: &Job, settled: &AttemptEffect) -> Result<(), StorageErr
     db.execute(&sql).map(drop).map_err(|error| failed(&error))
 }
 
-/// Adds a delta. Returns the streak, or `None` if the subscription is gone.
+/// Adds a health delta to a subscription. Returns its failure streak, or `None` if the subscription is gone.
 fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<Option<Streak>, StorageError> {
     let sql = Sql::new(ADD_DELTA)
         .bind(tenant)

@@ -80,7 +80,7 @@ impl History for SqliteStore {
             (FORGET_NOTIFICATIONS, expiry.notifications),
         ];
         let mut swept = 0;
-        // One transaction each, so that writers do not wait for all of them.
+        // One transaction for each kind of rows, so that other writers do not wait for the whole sweep.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
             swept +=

@@ -194,7 +194,7 @@ impl Query for Sql {
 /// A connection with its caches.
 pub(crate) struct Db {
     connection: SqliteConnection,
-    /// Keyed by table name and column count, because some tables are also read in part.
+    /// Statement texts by table name and column count, because some tables are also read in part.
     statements: HashMap<(&'static str, usize), Arc<Statements>>,
     kept: HashSet<Arc<str>>,
     /// Executed statements, for tests of query plans.

@@ -81,7 +81,7 @@ async fn lost_transaction_is_not_reported_as_saved() {
     let (lost, next) = (make.employee(), make.employee());
     let held = hold(&store);
     let saved = store.commit(tenant, make.change(vec![new(&lost)]));
-    // SQLite does the same when the disk is full.
+    // The task rolls back the group's transaction, as SQLite itself does when the disk is full.
     let rollback = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|error| StorageError::Failed(error.to_string()))
     });

@@ -260,7 +260,7 @@ fn redelivery_candidates_are_walked_along_an_index() {
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
     assert!(!every.iter().any(|step| step.starts_with("SCAN") || step.contains("B-TREE")), "{every:?}");
     let failed = steps(&RedeliveryFilter { only_failed: true, ..all });
-    // Seeks from one failed event to the next, and from there to the event.
+    // The plan seeks from one failed event to the next, and from there to the event.
     assert!(
         failed.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
         "{failed:?}"

@@ -77,8 +77,8 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
     }
 }
 
-/// Serializes the creation of subscriptions with a lock on the organization. Each data set has its own
-/// organization row.
+/// Serializes the creation of subscriptions in a data set, so that their number cannot exceed the maximum. Locks
+/// the organization's row, of which each data set has its own.
 fn lock_subscriptions(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
     let locked = statement

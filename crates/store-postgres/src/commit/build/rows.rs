@@ -69,7 +69,7 @@ impl RowBatch<'_> {
         if let Some(members) = &self.table.members {
             remove_members(statement, members, tenant, &self.changed);
             add_members(statement, members, tenant, &self.changed, "ON CONFLICT DO NOTHING");
-            // A new row has no members yet.
+            // No `ON CONFLICT`: a new row has no stored members yet.
             add_members(statement, members, tenant, &self.new, "");
         }
         let layout = statement.layout;

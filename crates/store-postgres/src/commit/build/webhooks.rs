@@ -21,8 +21,8 @@ use crate::sql::planner_settings::STEER;
 const COLUMNS: &str = "tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, origin, delivery_id, \
     due_at, worker, leased_until";
 
-/// Resets the failure streak of a subscription, which is not part of its version. The same change set may write
-/// its row.
+/// Resets the failure streak of a subscription, which is not part of its version. A statement of its own, because
+/// the same change set may write the subscription's row.
 pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, id) = (sql.tenant(tenant), sql.id(id.to_bytes()));
@@ -155,7 +155,7 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[W
     // its origin. Layouts that run parts in order need no such condition.
     let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
     let behind: String = before.iter().map(|table| format!(" AND (SELECT count(*) FROM {table}) >= 0")).collect();
-    // Most change sets write no subscription, and their statement stays the same.
+    // No condition without written subscriptions: most change sets then share one prepared statement.
     let others = if written.is_empty() {
         String::new()
     } else {
