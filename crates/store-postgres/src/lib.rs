@@ -1,9 +1,9 @@
 //! Storage port on PostgreSQL, with a driver written in Rust only.
 //!
 //! Reads share a few connections, on which the statements of many requests are pipelined. A change set is one
-//! statement on an exclusive connection. It runs in a task of its own, so that a dropped request cannot cancel it.
-//! Concurrent change sets that only add rows share one statement. The database needs PostgreSQL 14 or newer;
-//! connection poolers are supported.
+//! statement or transaction on an exclusive connection. It runs in a task of its own, so that a dropped request
+//! cannot cancel it. Concurrent change sets that only add rows share a transaction. The database needs PostgreSQL
+//! 14 or newer; connection poolers are supported.
 
 mod cluster;
 mod commit;

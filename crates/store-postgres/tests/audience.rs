@@ -84,7 +84,7 @@ async fn events_are_queued_for_subscriptions_active_at_commit_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_subscriptions_both_receive_events() {
     let Some(it) = AudienceTest::new().await else { return };
-    // On a cluster the subscriptions are on the tenant's node.
+    // Not on a cluster: there the transactions wait on the node of the tenant, and the test sees only this server.
     if is_spread() {
         return;
     }

@@ -26,7 +26,7 @@ use tokio_postgres::Transaction;
 const DEADLINE: Duration = Duration::from_secs(20);
 /// Number of reads, higher than the number of connections.
 const READS: usize = 40;
-/// Number of blocked commits, higher than the number of batching queues.
+/// Number of blocked commits, higher than the number of slots for shared transactions.
 const HELD_UP: usize = 5;
 
 struct CrowdTest {

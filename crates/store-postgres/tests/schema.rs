@@ -198,7 +198,8 @@ impl Table {
         for item in items(body) {
             let words: Vec<_> = item.split_whitespace().collect();
             if ["PRIMARY", "CONSTRAINT", "UNIQUE", "FOREIGN", "CHECK"].contains(&words[0]) {
-                // A table with an explicit row id has its key as a unique constraint instead.
+                // A SQLite table with an explicit row id declares the PostgreSQL primary key as a unique
+                // constraint.
                 table.constraints.push(words.join(" ").replacen("PRIMARY KEY (", "UNIQUE (", 1));
             } else {
                 // SQLite's row id, which numbers the events, counts as a primary key here.

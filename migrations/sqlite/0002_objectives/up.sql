@@ -1,5 +1,6 @@
--- The default list of a family is one index range by `shelf`; every other list has a range for each scope and
--- status. `due_on` is the day on which an objective starts automatically.
+-- `shelf` is the family of the scope, with a suffix for archived objectives: the default list of a family is one
+-- index range. Every other list has a range for each `scope_status`. `due_on` is the day on which an objective
+-- starts automatically.
 CREATE TABLE objectives (
     tenant_id BLOB NOT NULL,
     id BLOB NOT NULL,

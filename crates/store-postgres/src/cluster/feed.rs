@@ -3,8 +3,8 @@
 //!
 //! A transaction locks that row until its end, so events are committed in the order of their positions on every
 //! node. For a short lock, these statements come last in the transaction. The row also holds the event types that
-//! active subscriptions want, as bits. A change set that queues no deliveries fails there if a subscription wants
-//! its events.
+//! active subscriptions want, as bits. If a change set assumes that there are no subscriptions but one wants its
+//! events, its statement on this row fails.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;

@@ -159,8 +159,8 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share one,
-    /// nor do those of different nodes.
+    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share one.
+    /// On a cluster, nor do those of different tenants or lease holders.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
         let mut at = 0;

@@ -117,8 +117,7 @@ impl PostgresCopy {
                 return Err(CopyRefusal::Locked);
             }
             let mut lacks = pending(options).await?;
-            // An interrupted copy leaves the feed behind its events. That is no obstacle: the end of a copy raises
-            // it.
+            // An interrupted copy leaves the feed behind its events; the end of the next copy raises it.
             lacks.retain(|step| step != FEED_STEP);
             if !it.layout.spans_tenants() && !lacks.is_empty() {
                 return Err(CopyRefusal::Spread(lacks));

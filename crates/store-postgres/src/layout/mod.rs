@@ -80,8 +80,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// concurrent commit with the same key.
     fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, expected: IdempotencyKeyState);
 
-    /// Takes the idempotency keys of several change sets, in the order of the keys. The lock timeout is short,
-    /// because other transactions lock rows in another order than a batch.
+    /// Takes the idempotency keys of several change sets, in the order of the keys. A lock timeout, if set, is
+    /// short, because other transactions lock rows in another order than a batch.
     fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]);
 
     /// Takes the events out of the rows to add and returns them, if [`Layout::late_statements`] writes them last.

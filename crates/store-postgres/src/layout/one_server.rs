@@ -97,7 +97,8 @@ impl Layout for OneServer {
         statement.gate(&assert_sql(&format!("(SELECT count(*) FROM replay) = {count}"), REPLAYED));
     }
 
-    /// Returns nothing: the feed position of an event is its transaction id, so events are rows like any other.
+    /// Returns nothing: events are rows like any other, because their feed position follows from the transaction
+    /// id.
     fn late_events(&self, _: &mut Vec<AnyRow>) -> Vec<AnyRow> {
         vec![]
     }
@@ -159,7 +160,7 @@ impl Layout for OneServer {
         None
     }
 
-    /// Returns the oldest running transaction: events of later ones may still appear.
+    /// Returns the position of the oldest running transaction, at or after which more events may still appear.
     fn feed_horizon(&self) -> &'static str {
         "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + feed_offset()"
     }

@@ -226,7 +226,7 @@ impl PageSql {
         )
     }
 
-    /// Conditions that columns of the row itself decide.
+    /// Conditions that the scan itself checks: on the row's own columns, on excluded teams, and the cursor.
     fn plain(&mut self, listing: &Listing, run: Option<String>) -> Vec<String> {
         let mut all = vec![format!("r.tenant_id = {}", self.tenant)];
         all.extend(run);

@@ -29,7 +29,8 @@ use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, NodeUnavailable, State, node_to_ask};
 use watch::Watch;
 
-/// Lifetime of a cached tenant location, because a tenant may be moved. A lookup costs as much as some requests.
+/// Lifetime of a cached tenant location: short, because tenants may move, but a lookup costs as much as some
+/// reads.
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// Statement timeout on shared connections, where other statements wait behind: far above the need of any of them.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);

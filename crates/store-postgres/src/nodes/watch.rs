@@ -35,7 +35,7 @@ pub(super) struct Watch {
 enum HealthCheckError {
     /// The node refused or broke the connection.
     Refused(String),
-    /// The node did not answer.
+    /// The node did not answer, or its failure took longer than [`SOON`].
     Silent(String),
 }
 

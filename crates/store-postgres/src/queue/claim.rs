@@ -31,8 +31,8 @@ pub(super) enum LeaseScope {
     Queues(Tenant, Vec<[u8; 16]>),
 }
 
-/// Builds the statement of a lease. Each row of its result has the queue where the next walk starts, and a leased
-/// delivery if there is one.
+/// Builds the statement of a lease. Each row of its result has the queue after which the next walk starts, and a
+/// leased delivery if there is one.
 pub(super) fn lease(
     layout: SharedLayout,
     (lease, now): (Lease, Timestamp),
@@ -55,7 +55,7 @@ pub(super) fn lease(
             builder.queues(walk, &queued, scope)
         }
         Claim::Parked(walk) => {
-            // A leased delivery without an attempt becomes due again when the lease ends.
+            // A parked delivery becomes due when the lease ends, in case no result is recorded.
             set.push_str(&format!(", due_at = {until}"));
             let queued = Queued::parked(&builder.tenant);
             builder.queues(walk, &queued, scope)
@@ -64,7 +64,7 @@ pub(super) fn lease(
     builder.finish(&set, &with, &next)
 }
 
-/// Query for the queue where the next walk starts, for a lease statement that does not know it.
+/// Query for the queue after which the next walk starts, for a lease statement that does not know it.
 const NO_QUEUE: &str = "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id";
 
 /// Deliveries of the queues that a lease takes from.
@@ -103,7 +103,7 @@ impl Queued {
         Self { condition, order, of_queue, order_in_queue, open: String::new() }
     }
 
-    /// Parked deliveries, which wait while their subscription exists and is inactive.
+    /// Parked deliveries that need not wait any more: their subscription is active again or no longer exists.
     fn parked(tenant: &str) -> Self {
         let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {
@@ -155,8 +155,8 @@ impl LeaseBuilder {
         )
     }
 
-    /// SQL that locks some deliveries of each queue. Returns the parts, and the query for the queue where the next
-    /// walk starts.
+    /// SQL that locks some deliveries of each queue. Returns the parts, and the query for the queue after which
+    /// the next walk starts.
     fn queues(&mut self, walk: &QueueWalk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
         let (queues, next) = match scope {
             LeaseScope::Queues(_, ids) => {
@@ -176,7 +176,7 @@ impl LeaseBuilder {
     }
 
     /// SQL of a walk, which steps from queue to queue at a cost that does not depend on their lengths. Returns the
-    /// parts, of which `open` is the last, and the query for the queue where the next walk starts.
+    /// parts, of which `open` is the last, and the query for the queue after which the next walk starts.
     fn walk(&mut self, walk: &QueueWalk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
         let sql = &mut self.sql;
         let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());

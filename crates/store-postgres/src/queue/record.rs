@@ -24,7 +24,7 @@ use crate::sql::row::int;
 
 /// Code of a result: the delivery is finished and deleted.
 const GONE: i64 = 0;
-/// Code of a result: the delivery keeps its attempt number and gets a new due time.
+/// Code of a result: the delivery keeps its attempt number and gets a new due time, or none if it is parked.
 const STAYS: i64 = 1;
 /// Code of a result: the delivery gets another attempt.
 const AGAIN: i64 = 2;

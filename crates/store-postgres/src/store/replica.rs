@@ -26,7 +26,7 @@ use crate::store::PostgresStore;
 /// Pause after a failure of the standby; then a single read tries it again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Extra wait beyond the timeout of slow reads, at which the standby ends a statement. After it the standby counts
-/// as silent.
+/// as unavailable.
 const GRACE: Duration = Duration::from_millis(250);
 /// Divisor for the replica's number of connections, relative to that of the server.
 const SHARE: usize = 2;

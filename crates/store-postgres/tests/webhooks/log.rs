@@ -82,7 +82,7 @@ async fn concurrent_log_maintenance_does_each_step_once() {
         );
         assert_eq!(kept.0.unwrap() + kept.1.unwrap() + kept.2.unwrap(), if days == 40 { 3 } else { 0 });
         let names = partitions(&other).await;
-        // Upkeep that gave up on a lock is repeated by the next call.
+        // Partitions may be missing: a call that gave up on a lock leaves its change to the next one.
         assert!(names.len() <= 5 + usize::from(days == 1), "{names:?}");
         one.keep_log(now, before, 10).await.unwrap();
         assert_eq!(partitions(&other).await.len(), 5 + usize::from(days == 1));
