@@ -38,7 +38,7 @@ struct Shared {
     client: Client,
     script: WindowScript,
     connection: Mutex<ConnectionManager>,
-    /// The runtime that drives the connection. The threads that serve requests may be busy for a while.
+    /// Runtime that drives the connection, because the threads that serve requests may be busy for a while.
     runtime: Handle,
 }
 
@@ -102,8 +102,8 @@ impl RateLimitStore for RedisRateLimits {
     }
 }
 
-/// Creates a connection that is opened at first use and reopened after an error: once at once, and then for every
-/// request, which is rare enough while the server is down.
+/// Creates a connection that is opened at first use and reopened after an error. A failed attempt is repeated only
+/// by the next request; callers send few requests while the server is down.
 fn connection(client: &Client) -> Result<ConnectionManager, RedisError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0)

@@ -19,7 +19,7 @@ use crate::store::PostgresStore;
 
 /// Name of the check that fails if another worker already made the change.
 const OVERTAKEN: &str = "overtaken";
-/// Maximum number of segments read on a shared connection. More are read on a pooled one.
+/// Maximum number of block ranges or chunks read on a shared connection. More are read on a pooled one.
 const FEW: usize = 256;
 
 #[async_trait]

@@ -49,8 +49,8 @@ pub(crate) const SETTINGS: [(&str, &str); 5] = [
     ("enable_seqscan", "off"),
     ("jit", "off"),
 ];
-/// Settings for long work of a single process, without timeouts. Commits are asynchronous: after a crash the work
-/// is repeated as a whole, and a step that needs a durable commit sets `synchronous_commit`.
+/// Settings for long work of a single process, without timeouts except for locks. Commits are asynchronous: after
+/// a crash the work is repeated as a whole. A step that needs a durable commit sets `synchronous_commit`.
 const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'; \
     SET idle_in_transaction_session_timeout = 0; SET jit = off; SET synchronous_commit = off";
 /// Default maximum duration of a statement.

@@ -22,7 +22,7 @@ impl LookUps {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a lookup at once, or returns it if no connection is idle.
+    /// Runs a lookup on the calling thread, or returns it if no connection is idle.
     pub(crate) fn now<T, R>(&self, read: R) -> Result<Result<T, StorageError>, R>
     where
         R: FnOnce(&mut Db) -> Result<T, StorageError>,

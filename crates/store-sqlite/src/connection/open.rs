@@ -49,8 +49,8 @@ pub struct SqliteOptions {
     pub place: DatabaseLocation,
     /// Threads that read lists and other long reads; at least one.
     pub readers: usize,
-    /// Lookups of single rows that run at once on the calling threads; further ones go to the readers. Unused
-    /// for a database in memory, where a lookup may have to wait for a change.
+    /// Maximum number of concurrent lookups of single rows on the calling threads; further ones go to the readers.
+    /// Unused for a database in memory, where a lookup may have to wait for a change.
     pub look_ups: usize,
     /// Threads for reads whose rows are large in total; at least one. Fewer than the processors, so that
     /// small reads always find one.

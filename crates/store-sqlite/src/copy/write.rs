@@ -13,8 +13,8 @@ use crate::sql::{Db, Sql, failed};
 const IS_BEGUN: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'copy_progress'";
 const BEGIN: &str = "CREATE TABLE copy_progress (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, \
     WITHOUT ROWID; DELETE FROM master_keys;";
-/// Queues all tables for indexing. The service indexes copied rows like rows from before the introduction of
-/// the search.
+/// Queues the searchable tables of all tenants for indexing. The service indexes copied rows like rows from before
+/// the introduction of the search.
 const TO_BE_INDEXED: &str = "INSERT OR IGNORE INTO search_backlog SELECT tenant_id, t.column1, zeroblob(16) \
     FROM organizations CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t";
 const STEP: &str = "REPLACE INTO copy_progress (name, value) VALUES (?, ?)";

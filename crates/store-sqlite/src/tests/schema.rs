@@ -111,7 +111,7 @@ fn tables_have_the_columns_of_their_rows() {
         wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
         wanted.extend(table.versioned.then_some(("version", "INTEGER")));
         wanted.extend((table.name == "events").then_some(("position", "INTEGER")));
-        // Lease columns belong to the queue alone.
+        // Leases of mails are columns that only the mail queue uses, so the row type lacks them.
         let leases = [("mail_worker", "BLOB"), ("mail_leased_until", "INTEGER")];
         wanted.extend(leases.into_iter().filter(|_| table.name == "invitations"));
         wanted.sort_unstable();

@@ -84,7 +84,7 @@ pub(super) fn bring_forward(
     vec![Sql::plain(STEER), sql]
 }
 
-/// Removes a subscription. The worker that leases one of its queued deliveries discards it.
+/// Removes a subscription. Its queued deliveries stay; a worker that leases one of them discards it.
 pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
     let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Int(seen.0)));
     let (tenant, using) = (statement.tenant.clone(), statement.using());
@@ -141,8 +141,8 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     }
 }
 
-/// Queues events for every active subscription of the tenant that wants them, except the `written` ones. For tenants
-/// without subscriptions this costs one index lookup.
+/// Queues events for every active subscription of the tenant that wants them, except the `written` ones. For
+/// tenants without subscriptions this costs one index lookup.
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[WebhookId], lease: Option<Lease>) {
     let (source, [event, kind, at, bit]) = match events {
         [] => return,
