@@ -9,7 +9,7 @@ local function at(index)
 end
 
 local function append(time)
-  -- `%.0f`, because Lua's default format rounds to 14 digits.
+  -- `%.0f`, because Lua's default format rounds to 14 digits: too few from the year 5138 on.
   redis.call('RPUSH', key, string.format('%.0f', time))
 end
 

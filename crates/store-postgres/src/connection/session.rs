@@ -66,7 +66,7 @@ pub(crate) struct Session {
     tls: MakeRustlsConnect,
     home: Handle,
     statement_timeout: Duration,
-    /// Standby to which every connection must lead; `None` without this restriction.
+    /// Database to whose standbys every connection must lead; `None` without this restriction.
     standby_of: Option<StandbyOf>,
 }
 

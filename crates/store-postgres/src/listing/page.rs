@@ -111,8 +111,7 @@ impl PageSql {
         self.sql.push(&text);
     }
 
-    /// SQL of one run: the first rows of a part, in the order of the list, that share the value in condition
-    /// `run`.
+    /// SQL of one run: the first rows of a part, in the order of the list, that meet the condition `run`, if any.
     fn run(&mut self, part: &Part<'_>, run: Option<String>) -> String {
         let (listing, bound, name) = (part.listing, self.bound, part.listing.table().name);
         let place = format!("r.{}", listing.sort.name);

@@ -1,6 +1,6 @@
-//! Requirements as checks: each locks the rows that it reads, so that it still holds at commit time. Tables that
-//! are archived without a check for users are read without a lock: every change set of a tenant reads the same few
-//! attributes.
+//! Requirements as checks: each locks the rows that it reads, so that it still holds at commit time. Rows that may
+//! be archived while referenced, such as attributes, are read without a lock. Otherwise all change sets of a
+//! tenant would lock the same few rows.
 
 use std::collections::BTreeMap;
 
