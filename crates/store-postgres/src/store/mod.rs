@@ -35,8 +35,8 @@ use queue_connections::QueueConnections;
 use replica::Replica;
 use slow::SlowReadLimits;
 
-/// Divisor for the share of all connections on which reads are pipelined. Slow reads have connections of their
-/// own.
+/// Divisor for the maximum share of connections on which reads are pipelined. Slow reads have their own
+/// connections.
 const SHARED: usize = 2;
 
 /// Minimum number of pooled connections. Transactions of the queue can wait for row locks, but never occupy all of
