@@ -52,7 +52,7 @@ fn lints() -> Outcome {
     run_program(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-/// A broken link, or a private item in a public signature, is an error.
+/// Builds the documentation. A broken link, or a link to a private item, is an error.
 fn docs() -> Outcome {
     let mut command = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
     run_program(command.env("RUSTDOCFLAGS", "-D warnings"))

@@ -24,7 +24,7 @@ pub(crate) const REFERENCE: Check = Check {
     settings: &[],
     needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
 };
-/// The hooks give every request a client address of its own.
+/// Generated requests. The service trusts the local proxy, so that the hooks can vary the client address.
 pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
 pub(crate) const SIGNATURES: Check =

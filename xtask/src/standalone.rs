@@ -16,7 +16,7 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 #[derive(Debug)]
 struct Member {
     name: String,
-    /// Features of the package and of everything below it.
+    /// Features of the package and of all its direct and indirect dependencies.
     features: Features,
     /// The package itself and its direct dependencies: the features that its own code can rely on.
     relied_upon: BTreeSet<String>,
@@ -59,7 +59,7 @@ fn read(tree: &str) -> Features {
     all
 }
 
-/// Packages that a build of the workspace says nothing about, as builds that change the features of none of them.
+/// Groups the packages that need a build beside that of the workspace. In a group, each keeps its own features.
 fn groups(members: &[Member]) -> Vec<Vec<&Member>> {
     let everything = united(members.iter());
     let mut groups: Vec<Vec<&Member>> = vec![];

@@ -57,7 +57,7 @@ impl<'a> Asked<'a> {
         while let Some(argument) = rest.next() {
             match argument {
                 "-p" | "--package" => asked.packages.extend(rest.next()),
-                // Selects nothing.
+                // This option selects no tests.
                 "--no-fail-fast" => {}
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
                     Some(package) => asked.packages.push(package),

@@ -14,11 +14,11 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Runs one turn of this length. The number distinguishes the turns of a contender.
 pub(crate) type Contender<'a> = Box<dyn Fn(Duration, u64) -> Result<Sample> + 'a>;
 
-/// Conditions of a turn.
+/// Part of a turn that counts: by default all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turns {
     Plain,
-    /// The first third does not count: turns of other contenders may have evicted what was in memory. For reads.
+    /// For reads. The first third does not count: it refills caches after the turns of other contenders.
     Warm,
 }
 

@@ -12,7 +12,7 @@ use crate::store::Store;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Number of clients of the measurements that the limits come from.
+/// Default number of concurrent clients. The limits on the results come from measurements with this number.
 pub(crate) const CLIENTS: usize = 32;
 
 /// Kind of a data set, by its purpose.
@@ -108,7 +108,7 @@ impl<'a> DataSet<'a> {
         self.compare_for(instance, contenders, Turns::Warm, self.options.turn())
     }
 
-    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service there.
+    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service that uses it.
     pub(crate) fn compare_with_pgbench(
         &self,
         instance: &Instance,

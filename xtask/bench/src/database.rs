@@ -77,7 +77,7 @@ impl Database {
         text.parse().map_err(|_| format!("{expression} is {text}, not a number").into())
     }
 
-    /// Prepares the connection for many rows that are known to be right. They are not worth a flush each.
+    /// Prepares the connection for a load of valid rows: no checks of references, no flush for each commit.
     pub(crate) fn begin_load(&self) -> Result {
         self.run_by_store(
             "SET session_replication_role = replica; SET synchronous_commit = off; \
@@ -90,7 +90,7 @@ impl Database {
     pub(crate) fn end_load(&self) -> Result {
         match self {
             Self::Postgres(session) => {
-                // After asynchronous commits rows are not marked as visible to all transactions.
+                // The checkpoint flushes the commits: VACUUM cannot mark rows of unflushed ones as visible to all.
                 session.execute("SET synchronous_commit = on; CHECKPOINT")?;
                 session.execute("VACUUM (ANALYZE, FREEZE)")?;
                 Ok(session.execute("CHECKPOINT")?)

@@ -18,7 +18,7 @@ pub(crate) struct Connection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     status: u16,
-    /// Position of the body in the response.
+    /// Length of the head in bytes, which is the position of the body.
     bytes: usize,
     body_bytes: usize,
 }

@@ -31,7 +31,7 @@ const UNLIMITED: &str = "100000000";
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
 
-/// Stops the service when the input ends. It ends within 20 seconds of a TERM.
+/// Script that stops the service when its input ends. After a TERM the service ends within 20 seconds.
 const KEEP_PROCESS: &str = r#"
 log=$1
 shift
@@ -70,7 +70,7 @@ impl Account {
 }
 
 impl Candor {
-    /// The folder is for files of the service and its log.
+    /// Returns the binary with this database. Creates the folder for the files and the log of the service.
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Result<Self> {
         fs::create_dir_all(folder)?;
         let (binary, folder) = (binary.to_path_buf(), folder.to_path_buf());
@@ -236,7 +236,7 @@ impl Service {
         Ok(())
     }
 
-    /// The guard has not waited for the process yet, so an ended one is a zombie.
+    /// Returns `true` if the process has ended. It may be a zombie until the guard waits for it.
     fn has_ended(&self) -> bool {
         Process::new(self.process).and_then(|process| process.stat()).map_or(true, |stat| stat.state == 'Z')
     }

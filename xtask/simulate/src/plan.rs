@@ -17,7 +17,7 @@ const PLANNED: i64 = 27 * DAY;
 /// Duration of a busy time.
 const BUSY: i64 = 10 * MINUTE;
 
-/// Limits that are often reached. Half of them, which slow receivers do not get, is enough for a claim.
+/// Small limits, often reached. The half that is reserved for quick receivers has room for one batch.
 const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160, batch: 8 };
 
 /// A change or a fault.

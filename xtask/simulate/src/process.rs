@@ -70,13 +70,13 @@ impl Process {
         Now { wall: Timestamp::from_millis(START + now + shift + self.skew), steady }
     }
 
-    /// Returns the simulated time at which its steady clock shows this.
+    /// Returns the simulated time at which the steady clock of the process shows this value.
     pub(crate) fn at(&self, steady: Duration) -> i64 {
         // Rounded up: a millisecond earlier nothing would have changed.
         self.started + i64::try_from(steady.as_micros().div_ceil(1000)).unwrap_or(i64::MAX - self.started)
     }
 
-    /// Returns the simulated time at which its wall clock shows this.
+    /// Returns the simulated time at which the wall clock of the process shows this value.
     pub(crate) const fn when(&self, wall: Timestamp, shift: i64) -> i64 {
         wall.millis() - START - shift - self.skew
     }

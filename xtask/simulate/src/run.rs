@@ -32,7 +32,7 @@ pub(crate) enum Defect {
     ForgottenReturns,
     /// Processes believe that every receiver answers at once.
     AllReceiversQuick,
-    /// Walks along the subscriptions stay at the first one.
+    /// Claims that should visit all subscriptions in turn always begin at the first one.
     StuckWalks,
     /// Some attempts are recorded without a log entry.
     LogHoles,
@@ -56,7 +56,7 @@ pub(crate) enum Step {
     Alarm(usize, u64),
     /// A process starts at a free place.
     Start(usize),
-    /// The time for attempts in progress is over.
+    /// The time that a stopping process gives its attempts in progress is over.
     Cut(Life),
     /// A call arrives at the store.
     Ask(Life, Box<Call>),

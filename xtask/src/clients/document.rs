@@ -142,7 +142,7 @@ fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
     Ok(codes.into_iter().map(class).collect())
 }
 
-/// Returns the schemas of events, each with the types that it describes.
+/// Returns the schemas of events, each with the event types that it describes.
 fn event_families(schemas: &Value) -> Outcome<Vec<EventFamily>> {
     let families = schemas["Event"]["oneOf"].as_array().into_iter().flatten().filter_map(reference);
     let words = |name: &str| {

@@ -11,10 +11,10 @@ pub(super) struct Api {
     /// Parameter types of lists and searches.
     pub(super) queries: Vec<NamedType>,
     pub(super) resources: Vec<Resource>,
-    /// Operations that belong to the client itself.
+    /// Operations that are methods of the client itself instead of a resource.
     pub(super) root: Vec<Operation>,
     pub(super) errors: Vec<ErrorClass>,
-    /// Types of the events that this version describes.
+    /// Event types that this version of the document describes.
     pub(super) event_types: Vec<String>,
     pub(super) event_families: Vec<EventFamily>,
 }

@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 9] = [
     ("resources.rs.jinja", "crates/client/src/generated/resources.rs"),
     ("dispatch.rs.jinja", "tests/tests/binary/client/generated/dispatch.rs"),
 ];
-/// Columns of a generated file.
+/// Maximum columns of a documentation comment in a generated file.
 const WIDTH: usize = 110;
 
 /// Returns the settings and filters of all templates.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Columns of a documentation comment.
+/// Maximum columns of a documentation comment.
 const WIDTH: usize = 110;
 /// Keywords of Rust that are names in the document.
 const KEYWORDS: [&str; 4] = ["type", "return", "move", "ref"];

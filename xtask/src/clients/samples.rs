@@ -22,7 +22,7 @@ const LANGUAGES: [(&str, &str, &str); 4] = [
     ("sample.py.jinja", "python", "Python"),
     ("sample.rs.jinja", "rust", "Rust"),
 ];
-/// Part of every identifier behind its prefix.
+/// Part behind the prefix in the identifiers that samples contain.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
 /// Value of required query parameters, which are words to search for.
 const SOME_WORDS: &str = "launch";

@@ -80,7 +80,7 @@ fn add(types: &mut Vec<NamedType>, new: NamedType) -> Outcome {
     Ok(())
 }
 
-/// Compares names and types of members, and ignores their descriptions.
+/// Returns `true` if two types are equal except for the descriptions of their members.
 fn is_same(left: &Form, right: &Form) -> bool {
     let (Form::Object { members: left }, Form::Object { members: right }) = (left, right) else {
         return left == right;

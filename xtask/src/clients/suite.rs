@@ -17,7 +17,7 @@ const TYPESCRIPT: &str = "clients/typescript";
 const BENCH_SCRIPT: &str = "bench.mjs";
 pub(crate) const PYTHON: &str = "clients/python";
 const RUST: &str = "candor-client";
-/// Program of an empty project: a call that no service answers.
+/// Source of the program that tries the packaged crate: it sends a request to a port without a service.
 const PROGRAM: &str = r#"#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let candor = candor_client::Candor::builder().api_key("cdr_live_x").base_url("http://127.0.0.1:1");
@@ -28,8 +28,8 @@ async fn main() {
 /// Calls that every library makes: each operation once.
 const OPERATIONS: &str = "clients/operations.json";
 
-/// Tests the libraries, as far as their languages and packages are there. The one for Rust is tested with the
-/// binary.
+/// Tests the client libraries in those languages that this machine has. For Rust this only tries the package and
+/// the samples: the tests of the binary use the library.
 pub(crate) fn run() -> Outcome {
     build_binary()?;
     let target = Workspace::load()?.target_directory;

@@ -24,7 +24,7 @@ pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
 }
 
 fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<String> {
-    // `CANDOR_WEBHOOKS_*` means several of them.
+    // Skips patterns for several settings, such as `CANDOR_WEBHOOKS_*`.
     let named = words(text, "CANDOR_").map(|(word, _)| word).filter(|word| !word.ends_with('_'));
     let unknown: BTreeSet<&str> = named.filter(|word| !known.contains(word)).collect();
     unknown.into_iter().map(|word| format!("{path}: {word} is not a setting, see `candor config`")).collect()
@@ -47,7 +47,7 @@ pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
     judge(&wrong, format!("{} command lines are valid", found.len()))
 }
 
-/// The program prints help only for a valid command line.
+/// Returns `true` if the program accepts a command line. With `--help` it fails for an invalid one.
 fn is_valid(machine: &Machine, words: &[String]) -> bool {
     succeeds(Command::new(&machine.binary).env_clear().args(words).arg("--help"))
 }

@@ -61,7 +61,7 @@ pub(super) fn hadolint(machine: &Machine) -> Outcome<Tried> {
     Tried::passed("no findings")
 }
 
-/// Docker Compose resolves the file. Without an engine it starts nothing.
+/// Lets Docker Compose validate the compose file. Starts no containers, because that needs an engine.
 pub(super) fn compose(machine: &Machine) -> Outcome<Tried> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
     let arguments = ["--file", &path_of(COMPOSE), "config", "--quiet"];

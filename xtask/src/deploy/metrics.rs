@@ -23,7 +23,7 @@ const PROCESS_METRICS: [&str; 8] = [
 ];
 /// Endings of a histogram's names in queries.
 const HISTOGRAM_ENDINGS: [&str; 3] = ["_bucket", "_count", "_sum"];
-/// Names of crates have at most two underscores, names of metrics in the code at least three.
+/// Minimum number of underscores that makes a name in the code a metric. Names of crates have at most two.
 const UNDERSCORES: usize = 3;
 
 pub(super) fn check(machine: &Machine) -> Outcome<Tried> {

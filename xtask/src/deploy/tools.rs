@@ -81,7 +81,7 @@ pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<Pa
     Ok(path)
 }
 
-/// Returns everything that a program prints. If it fails, that is the problem.
+/// Runs a program and returns its output. If the program fails, the error contains its output.
 pub(super) fn said(command: &mut Command) -> Outcome<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("cannot run {name}: {error}"))?;

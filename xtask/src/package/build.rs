@@ -17,7 +17,7 @@ pub(crate) struct Build {
     pub(super) target: PathBuf,
     pub(super) profile: String,
     pub(super) platform: Platform,
-    /// Cargo was given the target, so that the binary is in a folder of the target's name.
+    /// `true` if cargo gets the option `--target`: it then builds into a folder with the name of the target.
     names_target: bool,
 }
 

@@ -46,7 +46,7 @@ impl<'a> Modules<'a> {
         self.modules.get(path).map(|module| module.file)
     }
 
-    /// Returns the arrows from module to module. The root of the crate joins the modules and has none.
+    /// Returns each import as a pair of modules: importer, imported. Skips the root, which only joins the modules.
     pub(super) fn arrows(&self) -> impl Iterator<Item = (&ModulePath, &ModulePath)> {
         self.modules.iter().filter(|(path, _)| !path.is_empty()).flat_map(move |(path, module)| {
             let own =

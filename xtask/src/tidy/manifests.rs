@@ -50,7 +50,7 @@ fn is_dependency_list(section: &str) -> bool {
         .any(|name| section.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-/// `[dependencies.serde]`, as against `[dependencies]` and `[target.….dependencies]`.
+/// Returns `true` for a table of one dependency, such as `[dependencies.serde]`, and `false` for a list of them.
 fn is_dependency_table(section: &str) -> bool {
     !is_dependency_list(section) && DEPENDENCIES.iter().any(|name| section.split('.').any(|part| part == *name))
 }

@@ -6,7 +6,7 @@ use super::*;
 /// First seeds of each build, so that no create repeats another one.
 const SEEDS: u64 = 20_000;
 const SEEDS_BEFORE: u64 = 30_000;
-/// Seeds of a row.
+/// Number of seeds for each row of the results.
 const ROW_SEEDS: u64 = 100;
 
 pub(super) fn main(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
@@ -43,7 +43,7 @@ fn with_and_without_creates(
     Ok(lines)
 }
 
-/// Returns `None` without another build.
+/// Compares both builds under the same traffic. Returns `None` without `--before`.
 fn compare(
     data: &DataSet<'_>,
     instance: &Instance,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The coordinator and two workers.
 const NODES: usize = 3;
-/// Upper bounds for processor time as a multiple of that on one server.
+/// Upper bounds for the processor time of a read and a create, as multiples of that on one server.
 const MAX_READ_COST: f64 = 12.0;
 const MAX_COMMIT_COST: f64 = 6.0;
 /// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one.
@@ -43,9 +43,9 @@ const COMMIT_SEEDS: u64 = 1_000;
 /// Distance between the seeds of contenders, more than the number of rounds.
 const SEEDS_APART: u64 = 100;
 
-/// The extension counts statements only on demand, since that has a cost.
+/// Settings of the nodes. `pg_stat_statements` is loaded, and counts only when told to: counting takes time.
 const SETTINGS: [&str; 2] = ["shared_preload_libraries=citus,pg_stat_statements", "max_connections=200"];
-/// A transaction on another node starts with one message of two statements, which counts once.
+/// SQL for the number of statements. Skips the second statement of the message that begins a remote transaction.
 const CALLS: &str = "(SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
     AND query NOT LIKE '%assign_distributed_transaction_id%' AND query NOT LIKE '%pg_stat_statements%')";
@@ -63,7 +63,7 @@ struct Setup {
     workers: [Vec<Person>; 2],
 }
 
-/// Returns no lines and prints the reason if the engine is not available.
+/// Measures reads and creates on a cluster. Without Citus, prints the reason and returns no lines.
 pub(crate) fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Line>> {
     let nodes = match Nodes::start_with(&SETTINGS)? {
         Ok(nodes) => nodes,
@@ -202,7 +202,7 @@ impl Costs {
         let ratio =
             |one: usize, other: usize| median(micros(one).zip(micros(other)).map(|(one, other)| one / other));
         let (apart, of_servers) = (ratio(3, 2), ratio(1, 0));
-        // Every contender had a turn before the first round.
+        // Skips the warm-up turn that each contender has before the first round.
         let cost = |contender: usize, nodes| median_by_node(&self.by_node[contender][1..], nodes);
         let line = |end, figures, value, at_most| {
             Line::new(format!("{what}: {end}"), Store::Postgres, figures, value, Limit::AtMost(at_most))

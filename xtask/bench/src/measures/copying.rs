@@ -15,7 +15,7 @@ struct Round {
     to_sqlite: f64,
 }
 
-/// Runs once, and needs both stores.
+/// Measures copies in both directions. Returns no lines unless PostgreSQL is the instance and SQLite is there.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
         return Ok(vec![]);

@@ -19,7 +19,7 @@ pub(super) fn service(_: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
     ])
 }
 
-/// Runs once, since the store makes no difference.
+/// Measures the size of the binary. Runs for one store only, since the binary contains both.
 pub(super) fn binary(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     if data.measured().next().is_some_and(|first| first.store != instance.store) {
         return Ok(vec![]);

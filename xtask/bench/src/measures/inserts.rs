@@ -42,7 +42,7 @@ pub(super) fn script(
 /// - idempotency keys are random from their first digit: each goes to another page of its index;
 /// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often.
 ///
-/// Lookups of the service count against it.
+/// The statement looks nothing up: the lookups of the service count as a cost of the service.
 fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &Stored) -> String {
     let tenant = Store::Postgres.bytes(postgres.tenant);
     let id = |number: u8| format!("(x || '{number:010}')::uuid");

@@ -23,7 +23,7 @@ pub(super) fn visible(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     let (boss, lead) = BOSS_AND_LEAD;
     let reports_to = Traffic::reports_to(&instance.api.key, lead, boss);
     burst(instance.service.address, &reports_to, Shape::for_requests(1, SEED))?;
-    // Moved lines are read from the table until autovacuum has run, within a minute.
+    // Until a vacuum, scans of an index read changed reporting lines from the table, which costs time.
     instance.database()?.run_by_store("VACUUM reporting_lines", "")?;
     let boss_key = instance.create_key_for(data::person(boss))?;
     let contenders = [&boss_key, &instance.api.key].map(|key| {

@@ -23,7 +23,7 @@ const MAX_APART_MILLIS: f64 = 40.0;
 const TEXT_CHARS: usize = 420;
 const SEEDS: u64 = 90_000;
 
-/// Places of words in the vocabulary.
+/// Range of places in the vocabulary, from which searches take a word.
 type Places = (u32, u32);
 const FREQUENT: Places = (20, 28);
 const MIDDLE: Places = (70, 100);
@@ -115,7 +115,7 @@ impl Searches<'_> {
         Ok(comparison.p99(what, Limit::AtMost(MAX_APART_MILLIS)))
     }
 
-    /// A page far after the first one.
+    /// Measures a page far after the first one, against the first one.
     fn deep(&self) -> Result<Line> {
         let first = path(&format!("{}+{}", self.vocabulary.word(20), self.vocabulary.word(23)));
         let pages = if self.data.options.quick { 20 } else { 100 };

@@ -20,7 +20,7 @@ struct Figures {
     events: f64,
 }
 
-/// Runs once, since the store makes no difference. The programs for other languages print their figures.
+/// Measures all libraries, on the first store only. Programs in other languages measure their own library.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     if data.measured().next().is_some_and(|first| first.store != instance.store) {
         return Ok(vec![]);

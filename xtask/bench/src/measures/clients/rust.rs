@@ -20,7 +20,7 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
 const PEOPLE: usize = 10_000;
 
 pub(super) fn figures(api: &Api) -> Result<Figures> {
-    // The second of two calls has no effect.
+    // Fails without effect if the process has a provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = Candor::builder().api_key(&api.key).base_url(format!("http://{}", api.address)).build()?;
     let runtime = Builder::new_current_thread().enable_all().build()?;

@@ -33,7 +33,7 @@ pub(super) struct Bare<'a> {
 impl<'a> Bare<'a> {
     pub(super) fn new(instance: &'a Instance) -> Result<Self> {
         let database = instance.database()?;
-        // As the service's own connection. Checkpoints are not part of the measurement, as there.
+        // Settings of the service's own connection, where writes do not run checkpoints either.
         database.run_by_store(
             "",
             "PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = on; \
@@ -49,7 +49,7 @@ impl<'a> Bare<'a> {
         let mut tenant = self.instance.tenant;
         tenant[8] ^= u8::try_from(number + 1)?;
         let (own, other) = (store.bytes(self.instance.tenant), store.bytes(tenant));
-        // Row by row, managers must come first, in the order of the service.
+        // SQLite inserts row by row, so managers must precede their reports: `rowid` has the order of the service.
         let order = store.pick("id", "rowid");
         self.database.run(&format!(
             "CREATE TEMP TABLE bare_departments AS SELECT * FROM departments WHERE tenant_id = {own}; \
