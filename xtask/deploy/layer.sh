@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs, removes and purges the package on a copy of this machine: sh layer.sh debian SCRATCH PACKAGE
-# The copy is the machine's own root with a layer in memory above it, in a mount namespace of its own (unshare --mount), so
-# nothing of it stays. `layer.sh true SCRATCH` only says whether that can be done.
+# The copy is an overlay: a layer in memory takes all writes to the machine's root. The caller runs this script in
+# a mount namespace (unshare --mount), which removes the layer. `layer.sh true SCRATCH` tests if overlays work.
 set -eu
 
 what=$1 scratch=$2
@@ -35,11 +35,11 @@ same() {
   [ "$1" = "$2" ] || fail "$3: $1, not $2"
 }
 
-# A service that is started by the package would be started on the machine itself.
+# This policy keeps the package from starting its service, which would run on the machine itself.
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 chmod +x "$root/usr/sbin/policy-rc.d"
 
-# A missing dependency is Debian's to bring: without the network of this test, only a note of it is made.
+# `--force-depends` reduces missing dependencies to warnings, because this test has no network to install them.
 inside dpkg --install --force-depends /candor.deb >"$log" 2>&1 || fail "it cannot be installed"
 same "$(inside dpkg-query --show --showformat='${db:Status-Abbrev}' candor)" "ii " "its state"
 same "$(mode_of /etc/candor/candor.toml)" "640 root:candor" "the settings"

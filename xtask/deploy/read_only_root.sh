@@ -1,8 +1,8 @@
 #!/bin/sh
-# Starts the program on a root that has nothing but itself and its libraries, read-only, as a user who owns nothing but
-# the folder of the data; asks it how it is, and stops it:
+# Starts the program on a read-only root that contains only the program and its libraries. The user of the program
+# owns only the data folder. Then runs the health check, and stops the program:
 #   sh read_only_root.sh SCRATCH LISTEN ADMIN_LISTEN BINARY LIBRARY…
-# It is run in a mount namespace of its own (unshare --mount), which takes all of it away in the end.
+# The caller runs this script in a mount namespace (unshare --mount), which removes the root at the end.
 set -eu
 
 scratch=$1 listen=$2 admin_listen=$3 binary=$4
@@ -16,7 +16,7 @@ for library in "$@"; do
   mkdir -p "$tree$(dirname "$library")"
   cp -L "$library" "$tree$library"
 done
-# The base of the image has certificates, and whoever starts a container gives it the name servers.
+# Containers have these files too: certificates from the base image, name servers from the container engine.
 mkdir -p "$tree/etc/ssl/certs"
 cp -L /etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/ca-certificates.crt"
 echo "nameserver 127.0.0.1" >"$tree/etc/resolv.conf"

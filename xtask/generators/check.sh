@@ -1,5 +1,5 @@
-# Clients that three generators of others make from the OpenAPI document: two linters find nothing in it, the clients compile,
-# and small programs use them against the service.
+# Checks the OpenAPI document with two linters. Then generates clients with three public generators, compiles them,
+# and runs a small program with each client against the service.
 here=$PWD/xtask/generators
 document=$PWD/docs/openapi.json
 
@@ -20,7 +20,7 @@ for program in openapi-fetch hey-api; do
   node "built/$program.js" "$CANDOR_URL" "$CANDOR_API_KEY"
 done
 
-# The generator for Python runs the formatter of its environment.
+# The generator for Python looks for its formatter in the search path.
 export PATH="$PYTHON:$PATH"
 made=$PYTHON/../made
 rm -rf "$made"

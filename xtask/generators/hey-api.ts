@@ -1,4 +1,4 @@
-// What a client does that @hey-api/openapi-ts makes. It compiles under --strict, and runs.
+// Uses the client that @hey-api/openapi-ts generates. Must compile under --strict, and pass against the service.
 
 import assert from "node:assert/strict";
 import { client } from "./hey-api/client.gen.js";
@@ -26,7 +26,7 @@ function subject(event: Event): string {
   }
 }
 
-// A write answers with the resource or, for a dry run, with its effects: members tell them apart.
+// The answer of a write is a resource or the effects of a dry run. The member `id` distinguishes them.
 const manager = await createEmployee({
   body: { email: "ines@example.com", first_name: "Ines", last_name: "Costa", custom_fields: { city: "Lagos" } },
 });
@@ -42,7 +42,7 @@ for (const observation of ["Asked first.", "Shared the credit."]) {
   assert.equal(response?.status, 201);
 }
 
-/** Several paths to expand. */
+/** Requests a page with a list of paths in `expand`. */
 const pageAt = (cursor?: string) =>
   listObservations({
     query: { limit: 1, cursor, expand: ["employee", "attributes"], "filter[manager_id]": managerId },

@@ -1,4 +1,4 @@
-// What a client does that openapi-typescript types and openapi-fetch sends. It compiles under --strict, and runs.
+// Uses openapi-fetch with types of openapi-typescript. Must compile under --strict, and pass against the service.
 
 import assert from "node:assert/strict";
 import createClient from "openapi-fetch";
@@ -27,8 +27,8 @@ function subject(event: Event): string {
   }
 }
 
-// No member with a default is demanded. A write answers with the resource or, for a dry run, with its effects: members
-// tell them apart.
+// Compiles only if members with a default are optional. The answer is a resource or the effects of a dry run: the
+// member `id` distinguishes them.
 const manager = await client.POST("/employees", {
   body: { email: "mara@example.com", first_name: "Mara", last_name: "Lindqvist", custom_fields: { city: "Oslo" } },
 });
@@ -45,7 +45,7 @@ for (const observation of ["Explained it calmly.", "Wrote it down."]) {
   assert.equal(response.status, 201);
 }
 
-/** Several paths to expand, which this client repeats. */
+/** Requests a page with several paths in `expand`. This client repeats the parameter for each path. */
 const pageAt = (cursor?: string) =>
   client.GET("/observations", {
     params: { query: { limit: 1, cursor, expand: ["employee", "attributes"], "filter[manager_id]": managerId } },
@@ -65,7 +65,7 @@ for (;;) {
 }
 assert.deepEqual(texts.sort(), ["Explained it calmly.", "Wrote it down."]);
 
-// A custom field as a filter, beside another one.
+// Combines a filter by custom field with another filter.
 for (const [city, found] of [["Oslo", ["mara@example.com"]], ["Izmir", []]] as const) {
   const people = await client.GET("/employees", {
     params: { query: { filter: { "custom_fields.city": city }, "filter[role]": ["employee", "manager"] } },
@@ -80,7 +80,7 @@ const changed = await client.PATCH("/employees/{id}", {
 assert(changed.data && "role" in changed.data, JSON.stringify(changed.error));
 assert.equal(changed.data.role, "manager");
 
-// An entry of the details is read without asking which shape it has.
+// Compiles only if `field` is readable without narrowing the type of the entry in `details`.
 const refused = await client.POST("/employees", { body: { email: "x@example.com", first_name: "", last_name: "X" } });
 assert(refused.error);
 assert.equal(refused.error.error.code, "validation_error");
@@ -88,7 +88,7 @@ assert.equal(refused.error.error.details?.[0]?.field, "first_name");
 
 const feed = await client.GET("/events", { params: { query: { "filter[event]": ["employee.created"] } } });
 assert.deepEqual(feed.data?.data.map(subject), ["mara@example.com", "jonas@example.com"]);
-// A type that was added after this client was made arrives at the default.
+// An event type that is newer than this client must reach the `default` branch.
 const later = { ...feed.data!.data[0], event: "goal.created", data: {} } as unknown as Event;
 assert.equal(subject(later), "goal.created");
 console.log("openapi-typescript: passed");

@@ -1,4 +1,4 @@
-"""What a client does that openapi-python-client makes. It passes mypy, and runs."""
+"""Uses the client that openapi-python-client generates. Must pass mypy, and run against the service."""
 
 import sys
 
@@ -63,7 +63,7 @@ assert sorted(texts) == ["Followed up.", "Listened."], texts
 city = EmployeeUpdate.from_dict({"custom_fields": {"city": "Bergen"}})
 changed = update_employee.sync(id=report.id, client=client, body=city)
 assert isinstance(changed, Employee) and changed.role is Role.EMPLOYEE, changed
-# This generator sends the members of such an object under the names that they have.
+# This generator sends the members of `filter` without the prefix, so the member has the name of the parameter.
 field = ListEmployeesFilter.from_dict({"filter[custom_fields.city]": "Bergen"})
 people = list_employees.sync(client=client, filter_=field)
 assert isinstance(people, EmployeeList) and [it.email for it in people.data] == ["tariq@example.com"], people
@@ -78,7 +78,7 @@ assert isinstance(feed, EventFeed), feed
 event = feed.data[-1]
 assert isinstance(event, EmployeeEvent) and event.data.email == "tariq@example.com", event
 
-# What was added after this client was made is passed over and breaks nothing: a type of event, a role, a code.
+# The client must accept event types, roles and error codes that are newer than its generated code.
 goal = {**event.to_dict(), "event": "goal.created", "data": {"id": "1"}}
 later = EventFeed.from_dict({**feed.to_dict(), "data": [goal]})
 assert isinstance(later.data[0], OtherEvent) and later.data[0].event == "goal.created", later

@@ -1,4 +1,4 @@
-"""Holds the copy that docs/examples/keep_a_copy.py makes against the lists of the service: after a first run beside writes,
+"""Compares the copy of docs/examples/keep_a_copy.py with the lists of the service: after a run beside writes,
 and after changes of every kind. A change that fires no event is found by `--check`."""
 
 import os
@@ -14,7 +14,7 @@ PEOPLE_MEANWHILE = 60
 
 
 def keep(*arguments):
-    """Runs the program; returns what it says if it fails, and None if it succeeds."""
+    """Runs the program. Returns its error output if it fails, and None if it succeeds."""
     copy = os.path.join(os.environ["SCRATCH"], "copy.db")
     done = subprocess.run(["python3", PROGRAM, copy, *arguments], stderr=subprocess.PIPE, text=True, check=False)
     return f"{PROGRAM} {arguments}: {done.stderr}" if done.returncode else None
@@ -47,7 +47,7 @@ def objective(owner):
     return create("employee-objectives", owner_id=owner, title="Ship", **period)
 
 
-# Resources of every kind, archived ones and a person who has left among them.
+# The first run copies resources of every kind, including archived ones and a person who has left.
 ada, ben, cem = person("ada"), person("ben"), person("cem")
 act(f"employees/{cem}/deactivate")
 kept_objective, kept_observation = objective(ada), observation(ada)
@@ -79,7 +79,7 @@ if any(problems):
     sys.exit(f"a first run beside writes: {problems}")
 expect_in_step("a first run beside writes")
 
-# Changes with and without events, and changes that show in other resources.
+# The next run must find changes with and without events, and changes that affect other resources.
 send("PATCH", f"employees/{ada}", {"job_title": "Nurse"})
 send("PATCH", f"summaries/{summary}", {"included_objective_ids": [objective(ada)]})
 act(f"observations/{kept_observation}/archive")

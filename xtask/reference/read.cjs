@@ -1,4 +1,4 @@
-// Looks at the reference as a reader does. Arguments: its address, Chromium, and a folder for pictures.
+// Reads /docs in Chromium. Arguments: URL of the service, path of Chromium, folder for screenshots.
 const { chromium } = require("playwright-core");
 const [origin, executablePath, folder] = process.argv.slice(-3);
 
@@ -9,7 +9,7 @@ const FLAGS = [
 const WAIT = { timeout: 120_000 };
 const OPERATION = "Create an observation";
 const GUIDE = "Checking the webhook signature";
-// The words of readers, and the title of the guide that they look for.
+// Search words, each with the title of the guide that the search must find.
 const SEARCHES = [
   ["rate limit", "API keys, rate limits, test environments"],
   ["idempotency", "Retries and idempotency keys"],
@@ -18,14 +18,14 @@ const SEARCHES = [
   ["paging", "Paging and cursors"],
   ["webhook signature", GUIDE],
 ];
-// Languages, and a part of the sample in each.
+// Languages, each with a part of its sample for `OPERATION`.
 const SAMPLES = {
   TypeScript: "const observation = await candor.observations.create({",
   Python: "observation = candor.observations.create(",
   Rust: "let observation = candor.observations().create(body).await?;",
   curl: "curl -sS -X POST",
 };
-// Every id has this regular expression.
+// Part of the regular expression of ids, which the page folds away.
 const PATTERN = "[0-9A-HJKMNP-TV-Z]{25}";
 
 const problems = [];

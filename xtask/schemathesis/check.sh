@@ -1,7 +1,7 @@
-# Generated requests, whose answers must agree with the OpenAPI document.
-# - All checks are on, except where the configuration says otherwise. Named here, they would be on in spite of it.
-# - One worker: Python's parser keeps its depth for all threads.
-# - Deterministic: a change that breaks nothing cannot fail by chance.
+# Sends generated requests, whose answers must agree with the OpenAPI document.
+# - No `--checks`: all are on by default, and naming them here would override the exceptions in the configuration.
+# - One worker: threads share the recursion depth of the Python parser.
+# - Deterministic requests: a change that breaks nothing cannot fail by chance.
 here=$PWD/xtask/schemathesis
 export PYTHONPATH="$here" SCHEMATHESIS_HOOKS=schemathesis_hooks SCHEMATHESIS_KEY_ID="$KEY_ID"
 cd "$SCRATCH"

@@ -1,4 +1,4 @@
-"""What the generated requests need to know that a schema cannot say."""
+"""Changes generated requests to meet rules of the API that a schema cannot express."""
 
 import datetime
 import itertools
@@ -7,7 +7,7 @@ import os
 import requests
 import schemathesis
 
-# The key that all requests come with: revoked by one of them, it would end the run for the others.
+# Id of the key that all requests use. A request that revokes it would make all later ones fail.
 OWN_KEY = os.environ.get("SCHEMATHESIS_KEY_ID")
 NO_KEY = "key_00000000000000000000000000"
 
@@ -15,15 +15,15 @@ addresses = itertools.count(1)
 
 
 def complete(adapter, request, **kwargs):
-    # Failures are counted per address. Each request comes from one of its own, so that what is tried is the refusal
-    # of a bad key and not the limit on how often one is refused.
+    # The service limits failed authentications per client address. An address for each request keeps that limit
+    # from replacing the 401 that a bad key must give.
     number = next(addresses)
     request.headers["X-Forwarded-For"] = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-    # A made-up version matches nothing, and every request would end there.
+    # No generated `If-Match` is a current version, so that every request with one would fail.
     request.headers.pop("If-Match", None)
 
 
-# The last step before a request is sent; an edit of the case itself would make a bad one count as a good one.
+# Headers change in the last step before sending, so that Schemathesis judges a request by its generated case.
 requests.adapters.HTTPAdapter.add_headers = complete
 
 
@@ -34,15 +34,15 @@ def before_call(context, case, kwargs):
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     query = case.query or {}
-    # A cursor belongs to a page that was read before.
+    # Removed, because a valid cursor must come from an earlier page.
     query.pop("cursor", None)
-    # Nor does the feed go back for more than 30 days.
+    # The feed accepts no time more than 30 days ago.
     if query.get("since") not in (None, "now"):
         query["since"] = datetime.datetime.now(datetime.timezone.utc).isoformat()
-    # The schema cannot say "not after the upper bound".
+    # Removes upper bounds: the schema cannot express that the lower bound must not be later.
     for name in [name for name in query if name.endswith("[gte]")]:
         query.pop(name.replace("[gte]", "[lte]"), None)
-    # Nor "not in the future", "not in the past" and "not before the other one".
+    # Observations are not in the future, expiry is not in the past, and a period does not end before it starts.
     if isinstance(case.body, dict):
         if case.body.get("observation_date") is not None:
             case.body["observation_date"] = "2024-02-29"
@@ -52,18 +52,18 @@ def before_call(context, case, kwargs):
             case.body["period_end"] = "9999-12-31"
         if isinstance(case.body.get("period_start"), str):
             case.body["period_start"] = min(case.body["period_start"], "2024-02-29")
-        # Nor "both ends of a period or neither".
+        # A period has both ends or neither.
         ends = [name for name in ("period_start", "period_end") if isinstance(case.body.get(name), str)]
         if "/summaries" in case.path and len(ends) == 1:
             case.body["period_start"] = case.body["period_end"] = None
-        # Nor "not more than there are reviewers".
+        # An assignment cannot require more submissions than it has reviewers.
         reviewers, required = case.body.get("reviewer_ids"), case.body.get("required_submissions")
         if isinstance(reviewers, list) and reviewers and isinstance(required, (int, float)):
             case.body["required_submissions"] = min(required, len(reviewers))
-        # Nor which URLs may be called; on this machine nobody listens at this one.
+        # The service accepts few webhook URLs. This one is valid, and no process listens at it.
         if isinstance(case.body.get("url"), str):
             case.body["url"] = "https://127.0.0.1:9/"
-        # Nor "within the last 30 days".
+        # A replay starts within the last 30 days.
         if isinstance(case.body.get("since"), str):
             case.body["since"] = datetime.datetime.now(datetime.timezone.utc).isoformat()
             case.body.pop("until", None)

@@ -41,14 +41,14 @@ def arrival():
 
 
 def deliveries():
-    """Cases of real deliveries before and after a rotation of the secret: [secret, headers, body], and whether they verify."""
+    """Yields [secret, headers, body] of deliveries before and after a rotation, with the expected verdict."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     webhook = send("POST", "webhooks", {"url": f"http://127.0.0.1:{server.server_port}/", "event_types": ["*"]})
     path, first = f"webhooks/{webhook['id']}", webhook["secret"]
     send("POST", f"{path}/test", {})
     test = arrival()
-    # Not all of it is ASCII.
+    # Signatures must also hold for bodies with characters beyond ASCII.
     send("POST", "employees", {"email": "cagla@example.com", "first_name": "Çağla", "last_name": "O’Brien 🙂"})
     before = arrival()
     second = send("PATCH", path, {"rotate_secret": True})["secret"]
@@ -67,14 +67,14 @@ def deliveries():
 
 
 def example(name):
-    """The block of code after a mark of the page."""
+    """Returns the code block of the documentation page after the mark with this name."""
     with open(PAGE, encoding="utf-8") as page:
         found = re.search(rf"<!-- example: {name} -->\n```[^\n]*\n(.*?)\n```", page.read(), re.DOTALL)
     return found[1] if found else sys.exit(f"{PAGE} has no example {name}")
 
 
 def put_to(command, name, calls, folder):
-    """Puts all cases to an example and a package in one language."""
+    """Verifies all cases with the example and the package of one language. Exits if a verdict differs."""
     with open(f"{FOLDER}/{calls}", encoding="utf-8") as file:
         program = f"{example(name)}\n\n{file.read()}"
     asked = json.dumps([case for case, _ in cases])

@@ -1,4 +1,4 @@
-// Checks deliveries with the example of the page, which stands before this text, and with the package.
+// Checks deliveries with the package and the example of docs/webhooks.md, which check.py prepends to this file.
 
 const { Webhook, WebhookVerificationError } = require("standardwebhooks");
 

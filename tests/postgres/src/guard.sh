@@ -3,7 +3,7 @@
 # ends. The guard leads a process group of its own: a Ctrl-C meant for the owner does not reach the server first.
 #
 # $1: the folder to make for the server   $2: the folder of the server programs   $3: the superuser's name
-# $4: the folder of a server whose standby it is to be, or nothing
+# $4: the folder of the primary if this server is to be its standby, otherwise empty
 # The rest: settings of the server, each as name=value
 dir=$1 bin=$2 superuser=$3 primary=$4
 shift 4
@@ -12,7 +12,7 @@ for setting; do
   set -- "$@" -c "$setting"
 done
 
-# The guard and the subshell outlive the signal that ends the server's programs, which set handlers of their own.
+# The guard and its subshells ignore the signal that ends the server: PostgreSQL sets handlers of its own.
 trap '' HUP INT QUIT TERM
 mkdir -m 700 "$dir" && cd "$dir" || exit 1
 
@@ -41,13 +41,13 @@ make() {
 
 while read -r word; do
   case $word in
-    # All at once: a session that outlives the server may show what was not yet on its standby.
+    # Kills all processes at once: a surviving session could show a commit that is not on the standby yet.
     kill)
       pid=$(head -n 1 "$dir/data/postmaster.pid")
       kill -STOP "$pid"
       kill -KILL $(cat "/proc/$pid/task/$pid/children" 2>/dev/null) "$pid"
       ;;
-    # Connections are still taken by the system, and nothing is answered.
+    # A frozen server does not answer, but the kernel still accepts connections for it.
     freeze | thaw)
       pid=$(head -n 1 "$dir/data/postmaster.pid")
       signal=$([ "$word" = freeze ] && echo STOP || echo CONT)
@@ -58,7 +58,7 @@ while read -r word; do
   esac
 done
 
-# A program that is only just starting still ignores the signal, so it is sent until the end is there.
+# A starting program still ignores the signal, so it is repeated until the server has ended.
 tries=0
 until [ -e "$dir/stopped" ] || [ "$tries" -ge 200 ]; do
   kill -QUIT 0

@@ -117,7 +117,7 @@ fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, Stri
     assert_eq!(stored.len(), rows.len());
     assert_eq!(&stored, acknowledged);
     let ids: BTreeSet<&String> = acknowledged.keys().collect();
-    // On PostgreSQL, any open transaction on the server holds the feed back, even one in another database.
+    // Waits for the feed: on PostgreSQL, open transactions of any database on the server delay its events.
     let mut told: Vec<String> = vec![];
     wait_until(PATIENCE, || {
         let events = client.all("/v1/events?filter[event]=observation.created");

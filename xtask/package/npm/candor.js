@@ -3,7 +3,7 @@
 "use strict";
 const { spawn } = require("node:child_process");
 
-// Standard C library of this machine: only glibc reports a version.
+// Returns the C library of this machine: Node.js reports a version only for glibc.
 function libc() {
   process.report.excludeNetwork = true;
   return process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";

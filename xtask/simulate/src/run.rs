@@ -32,7 +32,7 @@ pub(crate) enum Defect {
     ForgottenReturns,
     /// Processes believe that every receiver answers at once.
     AllReceiversQuick,
-    /// Claims that should visit all subscriptions in turn always begin at the first one.
+    /// Claims that should visit all subscriptions in turn visit only the first one.
     StuckWalks,
     /// Some attempts are recorded without a log entry.
     LogHoles,

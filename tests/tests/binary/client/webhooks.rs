@@ -46,7 +46,7 @@ async fn actix_application(secrets: Vec<String>, received: Received) -> SocketAd
     address
 }
 
-/// Deliveries to a receiver: one with each secret of a rotation, a hire, and a forged one.
+/// Asserts that a receiver with both secrets of a rotation gets a test and a hire, and refuses a forged delivery.
 async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<String>, Received) -> F) {
     let fixture = Fixture::start();
     let client = fixture.client();
