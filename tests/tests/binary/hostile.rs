@@ -136,7 +136,7 @@ fn oversized_bodies_are_refused_before_reading() {
 fn many_idle_connections_do_not_block_another_client() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
-    // Below the limit per client address, and above the number of server threads.
+    // 240 connections: below the limit per client address, and above the number of server threads.
     let idle: Vec<_> = (0..240).map(|_| service.anonymous().unwrap()).collect();
     let begun = Instant::now();
     thread::scope(|scope| {

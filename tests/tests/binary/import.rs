@@ -155,7 +155,7 @@ fn concurrent_imports_end_in_one_state_on_postgres() {
 
 /// Number of interrupted uploads.
 const TORN: usize = 200;
-/// Maximum number of uploads per key and minute.
+/// Number of uploads with one key, below its quota of six a minute.
 const PER_KEY: usize = 5;
 
 #[test]

@@ -82,7 +82,7 @@ fn pooler_in_session_mode_is_supported() {
     let place = trusting(&pooler.url());
     let key = place.key("*", &["--admin"]).secret;
     serves(&place, &key);
-    // A new service gets the pooler's used sessions.
+    // The pooler gives a new service the server sessions that the first service has used.
     let service = Service::serve(&place);
     assert_eq!(service.client(&key).get("/v1/employees").unwrap().status, 200);
     service.stop();

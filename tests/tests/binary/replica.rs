@@ -111,7 +111,7 @@ fn replica_serves_only_reads_that_may_lag() {
     assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
     assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
     assert!(metric(&service, READS) > reads);
-    // The age of the last replayed change grows with each check.
+    // Waits for the next check of the replica, which measures the age of the last replayed change.
     assert!(wait_until(SOON, || is_told(&mut client, &before) && lags(&service)).is_some());
     let listed = client.all("/v1/observations");
     assert!(listed.iter().any(|item| item["id"] == meanwhile.as_str()), "lists show what was written");

@@ -17,7 +17,7 @@ pub(crate) struct Api {
     pub(crate) key: String,
 }
 
-/// A person and a key of their organization. Observations about the person are created with it.
+/// A person and a key of their organization. Observations about the person are created with this key.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     pub(crate) key: String,

@@ -65,7 +65,7 @@ impl Sample {
         Self { cost: Some(usage.per_request(requests)), ..self }
     }
 
-    /// Returns the milliseconds within which this part of the requests was answered.
+    /// Returns the milliseconds within which this fraction of the requests was answered.
     pub(crate) fn within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
         let at = (last as f64 * part).round() as usize;

@@ -18,7 +18,7 @@ pub(crate) const SKEW_MILLIS: i64 = 500;
 /// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
 /// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
-/// Time after a logged 410 within which requests on their way and slow calls of the store are allowed for.
+/// Time after a logged 410 in which requests may still arrive, since calls of the store may be slow.
 const ENDED_WITHIN_MILLIS: i64 = 10_000;
 /// Maximum duration of a lease.
 const LEASE_MILLIS: i64 = 30_000;

@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Version of cargo-cyclonedx that the bill was tried with.
+/// Version of cargo-cyclonedx that is known to write a complete bill.
 const CARGO_CYCLONEDX: &str = "0.5.9";
 
-/// Writes the bill of the last commit in the form of CycloneDX; returns its name.
+/// Writes the bill of materials of the last commit in the CycloneDX format; returns its file name.
 pub(super) fn write(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let tool = tools::subcommand(&build.target, "cyclonedx", CARGO_CYCLONEDX)?;
     // The tool writes beside every manifest, so it gets a copy of them.

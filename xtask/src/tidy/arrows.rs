@@ -183,7 +183,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     Ok(findings)
 }
 
-/// Returns findings for the dependencies in the manifest. Dev-dependencies are free.
+/// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
 fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
     let counted = package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = counted.filter_map(|name| {

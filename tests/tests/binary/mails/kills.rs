@@ -72,7 +72,7 @@ fn killed_at(place: Installation, point: KillPoint) {
     let service = Service::serve(&place);
     until(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.received_mails().iter().map(|mail| mail.header("Message-ID").unwrap()).collect();
-    // Only at this point does the next process not know that the mail was accepted, so it sends the mail again.
+    // After `AfterTheAnswer`, the next process has no record that the mail was accepted, and sends it again.
     let copies = if point == KillPoint::AfterTheAnswer { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
     assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: {ids:?}");

@@ -130,7 +130,7 @@ pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenants: &[Text
     database.end_load()
 }
 
-/// Takes a text of a tenant. Each tenant is as likely as it has texts left.
+/// Takes the text with the number `turn` of those left. Returns its tenant.
 fn take_one(left: &mut [Texts], mut turn: u32) -> Option<[u8; 16]> {
     for texts in left {
         match turn.checked_sub(texts.count) {

@@ -37,7 +37,7 @@ use crate::service::{MEGABYTE, wait};
 use crate::store::Store;
 use crate::traffic::{Traffic, usual_text};
 
-/// Runs once for each store that is measured.
+/// Function of a measure, called once for each measured store.
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.

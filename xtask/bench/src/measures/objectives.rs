@@ -51,7 +51,7 @@ pub(super) fn sweep(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
             format!("{left} of {due} objectives have not started within {} s", SWEEP_TIME.as_secs()).into()
         );
     }
-    // From the first objective that started to the last.
+    // Milliseconds from the start of the first objective to that of the last.
     let millis = instance.store.pick(
         "(extract(epoch FROM max(updated_at) - min(updated_at)) * 1000)::bigint",
         "max(updated_at) - min(updated_at)",

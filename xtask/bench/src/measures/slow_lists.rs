@@ -5,7 +5,7 @@ use super::*;
 const MAX_TAIL: f64 = 3.0;
 /// Rows of the watched tenant.
 const OBSERVATIONS: usize = 200;
-/// Not the seeds of any other turn, so that no request repeats another one.
+/// Seed that no other turn has, so that no request repeats another one.
 const SEED: u64 = 6_000;
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {

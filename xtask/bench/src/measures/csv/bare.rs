@@ -12,7 +12,7 @@ use diesel::sql_types::BigInt;
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use std::time::Instant;
 
-/// The insert of one row.
+/// Statement that inserts the row of the table `bare` with this `rowid`.
 #[derive(QueryId)]
 struct OneRow(i64);
 

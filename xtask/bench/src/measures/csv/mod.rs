@@ -58,7 +58,7 @@ fn round(data: &DataSet<'_>, instance: &Instance, bare: &Bare<'_>, idle: u64, nu
     Ok(Round { bare: bare.insert(&name, number)?, peak_megabytes, ..round })
 }
 
-/// The first round counts only for the memory: it prepares statements for the others.
+/// Returns the results of the rounds. Ignores the times of the first round, which prepares the statements.
 fn results(instance: &Instance, rounds: &[Round]) -> Vec<Line> {
     let warm = rounds.get(1..).unwrap_or_default();
     let seconds = |property: fn(&Round) -> f64| format!("{:.2} s", typical(warm, property));
@@ -105,7 +105,7 @@ const WITHOUT_INDEX: [&str; 2] = [
     "CREATE TRIGGER nowhere BEFORE INSERT ON search_pending BEGIN SELECT RAISE(IGNORE); END",
 ];
 
-/// Uploads in turns to a database with the index of words, and to one without.
+/// Compares uploads to a database with the index of words with uploads to one without the index.
 fn against_unindexed(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let candors = [instance.on_empty_database("indexed")?, instance.on_empty_database("unindexed")?];
     let accounts = [candors[0].migrate_with_account()?, candors[1].migrate_with_account()?];

@@ -80,7 +80,7 @@ impl<'a> DeliveryQueue<'a> {
     pub(super) fn empty(&self, of: &Subscription) -> Result {
         self.database.run(&format!("DELETE FROM delivery_jobs WHERE {}", self.condition(of)))?;
         self.database.checkpoint()?;
-        // Autovacuum would do this as well, but perhaps during a turn.
+        // Without this, autovacuum would remove the dead rows, perhaps during a turn.
         self.database.run_by_store("VACUUM delivery_jobs", "")
     }
 
