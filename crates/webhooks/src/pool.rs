@@ -125,10 +125,11 @@ impl Pool {
     /// Returns a connection to the pool for the next request.
     pub(crate) fn put(&self, key: Key, connection: Connection) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.values().map(Vec::len).sum::<usize>() >= MAX_KEPT {
+        let count = |kept: &HashMap<Key, Vec<IdleConnection>>| kept.values().map(Vec::len).sum::<usize>();
+        if count(&kept) >= MAX_KEPT {
             kept.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
             kept.retain(|_, connections| !connections.is_empty());
-            if kept.len() >= MAX_KEPT {
+            if count(&kept) >= MAX_KEPT {
                 return;
             }
         }
