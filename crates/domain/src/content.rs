@@ -54,9 +54,8 @@ use crate::rule::{DefaultValue, Field, Rule};
 /// }
 /// ```
 ///
-/// A resource without updates has no `ContentPatch`, and all of its content is `set once`.
-///
-/// Attributes and docs of members stay on the resource, whose docs describe the member for all schemas.
+/// A resource without updates has no `ContentPatch`, and all of its content is `set once`. Attributes and docs of
+/// members stay on the resource, whose docs describe the member for all schemas.
 macro_rules! content {
     (
         $(#[$content_meta:meta])* pub struct $content:ident;
@@ -121,7 +120,10 @@ macro_rules! content {
         impl $content {
             /// Reads these members of a creation. Returns `None` if one is missing or wrong.
             pub fn read(fields: &mut $crate::fields::Fields) -> Option<Self> {
-                $(let $new: Option<$new_type> = $new_source.read_new(stringify!($new), fields);)*
+                $(
+                    let $new = $crate::content::of_type::<$new_type, _, _>($new_source);
+                    let $new = $new.read_new(stringify!($new), fields);
+                )*
                 Some(Self { $($new: $new?,)* })
             }
         }
@@ -215,6 +217,11 @@ pub(crate) struct Optional;
 pub(crate) struct OrDefault;
 /// Presence of a member of [`or`], with the value for creations that omit it.
 pub(crate) struct Or<T>(T);
+
+/// Returns the source of a member of type `T`. A source with another value is a compile error at its own line.
+pub(crate) const fn of_type<T, R: Rule, P: Presence<R, Value = T>>(source: Source<R, P>) -> Source<R, P> {
+    source
+}
 
 /// Creates the source of a member that each creation must have. Null is refused.
 pub(crate) const fn required<R: Rule>(rule: R) -> Source<R, Required> {
