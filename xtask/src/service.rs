@@ -136,7 +136,7 @@ fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
     Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
 }
 
-/// Returns the binary with a folder of its own, without the settings of this program's user.
+/// Returns a command that runs the binary in this folder, without inherited `CANDOR_` variables.
 fn command_in(binary: &Path, folder: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {

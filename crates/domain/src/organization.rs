@@ -107,7 +107,7 @@ impl Update<Patch> {
 }
 
 impl Organization {
-    /// Creates an organization with optional reviews.
+    /// Creates an organization in which reviews of objectives and summaries are optional.
     #[must_use]
     pub const fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
         Self {

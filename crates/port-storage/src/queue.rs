@@ -1,8 +1,8 @@
 //! Webhooks: typed reads of subscriptions and the delivery log, and narrow calls for the delivery queue.
 //!
 //! A queued delivery has a due time, or is parked while its subscription is not active. In both cases a
-//! worker may lease it: until the lease ends, other workers skip it, which also frees the deliveries of a
-//! dead worker. Each call is one short transaction; none stays open during an attempt.
+//! worker may lease it: other workers skip it until the lease ends. The end of the lease also frees the
+//! deliveries of a dead worker. Each call is one short transaction; none stays open during an attempt.
 
 use async_trait::async_trait;
 

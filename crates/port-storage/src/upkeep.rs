@@ -39,9 +39,9 @@ pub trait Upkeep {
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Replaces all master keys with this one: data sealed by another key is lost.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
-    /// Deletes at most `most` rows of a tenant from one of the tables of
-    /// [`candor_tables::schema::test_data`]; fewer only if none is left. Deleting reporting lines increments
-    /// the version of the tree.
+    /// Deletes at most `most` rows of a tenant from a table of [`candor_tables::schema::test_data`], or first
+    /// clears `manager_id` of at most `most` people. Returns the number of changed rows; 0 if none is left.
+    /// Deleting reporting lines increments the version of the tree.
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
     /// Measures one piece of a tenant's rows after this id, in one of
     /// [`candor_tables::sizes::measured_tables`].

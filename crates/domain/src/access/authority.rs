@@ -229,7 +229,7 @@ mod tests {
     fn stored_answer_is_replayed_to_callers_with_equal_rights() {
         const ALL: Permissions = Permissions::ALL;
         let table = [
-            // asks again                               asked first                               gets the answer
+            // repeats the request                      sent it first                             gets the answer
             (authority(1, FEW, "standard", None), authority(1, FEW, "standard", None), true),
             // A key that was narrowed later has already received this answer.
             (authority(1, FEW, "standard", None), authority(1, MORE, "standard", None), true),

@@ -35,7 +35,7 @@ pub enum PermissionDenied {
     NotTheSubject,
     /// The caller's person sees the summary only because it was shared, and cannot change it (decision B5).
     OnlyShared,
-    /// Only its requester and org admins may cancel an assignment (decision B5).
+    /// The person of the bound key did not request the assignment and therefore cannot cancel it (decision B5).
     NotTheRequester,
     /// The person of the bound key is not a participant of the conversation (decision B5).
     NotAmongParticipants,

@@ -127,7 +127,7 @@ fn answer_enumerations_are_open_except_event_tags() {
     for content in contents {
         closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
     }
-    // Only the tags of these families may be closed: an event with a new tag matches the schema of other events.
+    // Only these enumerations may be closed: an event whose type is in none of them matches `OtherEvent`.
     let families = [
         "ObservationEventType",
         "ObjectiveEventType",

@@ -48,8 +48,8 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut body = rendered(services, tenant, &page.events).await?;
     if body.entries < page.events.len() {
-        // The store knows the end position of each page, so it is asked for a shorter page. The feed only grows
-        // at its end.
+        // Not all events fit. Only the store knows the position behind the last one that does, so a page of as
+        // many is read. It has the same events, because the feed only grows at its end.
         let fitting = u16::try_from(body.entries).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
         body = rendered(services, tenant, &page.events).await?;

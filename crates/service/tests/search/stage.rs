@@ -97,7 +97,7 @@ impl SearchTest {
         stage
     }
 
-    /// Creates another process on the same database.
+    /// Creates a second service instance on the same database. `seed` determines the ids that it assigns.
     pub(crate) fn another_instance(&self, seed: u64) -> Arc<Services> {
         instance(&self.store, &self.clock, 1_000 + seed)
     }

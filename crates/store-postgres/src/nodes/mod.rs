@@ -100,7 +100,7 @@ impl Nodes {
     /// # Errors
     /// [`ConnectError`] if no node can be reached.
     pub(crate) async fn for_cluster(sessions: Vec<(String, Session)>, sizes: Sizes) -> Result<Self, ConnectError> {
-        // One pooled connection is used for the health check.
+        // The health check has a connection of its own, so the pool gets one fewer.
         let sizes = Sizes { pooled: sizes.pooled.saturating_sub(1).max(1), ..sizes };
         let node = |(name, session): (String, Session)| {
             let connections = Connections::to(Some(&name), &session, sizes)?;

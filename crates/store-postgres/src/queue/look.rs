@@ -1,5 +1,5 @@
-//! First step of a claim on a cluster: it reads the queues of all tenants, because a lease statement may concern
-//! only one.
+//! First step of a claim on a cluster: it reads the queues of all tenants, because a lease statement can only
+//! lease the deliveries of one tenant.
 
 use std::collections::BTreeMap;
 

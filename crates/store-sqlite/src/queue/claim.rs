@@ -134,7 +134,7 @@ fn jobs_of(
 }
 
 /// Returns the readable deliveries. An unreadable one is logged, and must not hold up the others; it is an
-/// error only if it is alone.
+/// error only if no delivery is readable.
 fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
     let (mut jobs, mut unread) = (vec![], None);
     for job in found {

@@ -96,7 +96,7 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
     ]
 }
 
-/// Reads similar lists that an index covers.
+/// Reads lists like those of `slow_lists`, with conditions that an index covers.
 async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
     let tenant = *tenant;
     let of_one = observation::Filter { employee_id: Some(make.id()), ..Default::default() };

@@ -6,7 +6,7 @@ use candor_test_redis::TestRedis;
 /// Upper bound for the delay of half of the answers, with the server on the same machine.
 const MAX_DELAY_MILLIS: f64 = 1.0;
 
-/// Compares a service that counts quotas itself with one on a shared server. Both need one PostgreSQL database.
+/// Compares a service that counts quotas itself with one on a shared server, both on one PostgreSQL database.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     if instance.store != Store::Postgres {
         return Ok(vec![]);

@@ -1,4 +1,4 @@
-//! Records the results of deliveries and disables subscriptions that keep failing or have ended.
+//! Records the results of deliveries. Disables subscriptions that keep failing or whose receiver answered 410.
 
 use candor_dispatch::RecordRefusal;
 use candor_port_storage::StorageError;
