@@ -329,7 +329,7 @@ async fn every<Fut: Future<Output = ()>>(
 }
 
 /// Records the last use of keys. With `sweeps`, which workers set, it also does all work that falls due: search
-/// indexing, starts of objectives, reminders of expiring keys, and removal of expired mails and rows.
+/// indexing, starts of objectives, reminders of expiring keys, giving up expired mails, deletion of expired rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {

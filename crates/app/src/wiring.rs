@@ -218,7 +218,7 @@ pub(crate) fn master_key_file(config: &Config) -> PathBuf {
     config.data_dir.join(MASTER_KEY_FILE)
 }
 
-/// Records the master key in a migrated database if a key is known, and compares it.
+/// Compares the master key with the keys recorded in a migrated database, and records it. Skipped without a key.
 ///
 /// # Errors
 /// Those of [`compare_master_key`].

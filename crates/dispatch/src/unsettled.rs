@@ -45,8 +45,8 @@ impl InFlight {
         }
     }
 
-    /// Returns `true` if a delivery claimed at `at` may belong to another process: a result of this process may
-    /// have been recorded after the claim. If the old lease had not expired, the claim came after the result.
+    /// Returns `true` if a delivery claimed at `at` may belong to another process: an earlier result of this
+    /// process may have ended the new lease. A claim before the end of the old lease came after that result.
     pub(crate) fn is_doubtful(&self, job: &Job, at: Timestamp) -> bool {
         self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|limit| limit <= at))
     }

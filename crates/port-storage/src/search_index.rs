@@ -69,7 +69,7 @@ pub struct IndexChange {
     pub indexed: Vec<PendingRow>,
     /// Segments whose documents the new segment contains. They are marked as replaced.
     pub replaced: Vec<[u8; 16]>,
-    /// Backlog table whose rows are now indexed up to this id; `None` if all of its rows are.
+    /// Backlog table, and the id up to which its rows are now indexed; the id is `None` if all rows are.
     pub backlog: Option<(UnindexedTable, Option<[u8; 16]>)>,
     /// Time of the change.
     pub at: Timestamp,

@@ -47,7 +47,7 @@ impl Resolver {
         Ok(Self { names: builder.build()?, policy })
     }
 
-    /// Returns the addresses of a URL if all of them may be called.
+    /// Returns up to `MAX_DIALLED` addresses of a URL if all of its addresses may be called.
     pub(crate) async fn vetted(&self, url: &Url) -> Result<Vec<SocketAddr>, Verdict> {
         let secure = match url.scheme() {
             "https" => true,

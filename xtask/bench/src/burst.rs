@@ -33,7 +33,7 @@ impl Shape {
         Self { connections, time, requests: MAX_REQUESTS, seed }
     }
 
-    /// Returns a burst of a number of requests on one connection, however long they take.
+    /// Returns a burst of a number of requests on one connection, sent within 15 minutes at most.
     pub(crate) const fn for_requests(requests: usize, seed: u64) -> Self {
         Self { connections: 1, time: Duration::from_secs(900), requests, seed }
     }

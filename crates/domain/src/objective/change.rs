@@ -127,8 +127,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored objective. Keeps only the status of a finished one:
-    /// [`Objective::update`] refuses every update of it and names the wanted status (decision A8).
+    /// Checks the update against the stored objective. If that is finished, returns only the wanted status:
+    /// [`Objective::update`] refuses every update of it and names that status (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts.

@@ -1,4 +1,4 @@
-//! API keys: lookup by the hash of a secret together with the person, and recording of the last use.
+//! API keys: lookup of a key and its person by the hash of a secret, and recording of the last use.
 
 use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};

@@ -1,4 +1,4 @@
-//! Events for a replay, and the events of deliveries.
+//! Reads of the events that a replay delivers again, and of events by the ids in their deliveries.
 
 use std::collections::BTreeSet;
 

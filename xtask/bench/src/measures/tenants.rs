@@ -26,7 +26,7 @@ const FIELD_CHARS: usize = 1_024;
 const TEXT_CHARS: usize = 20_000;
 /// Number of summaries with long texts.
 const TEXTS: usize = 300;
-/// First seed. No other turn has it, so that no request repeats another one.
+/// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
 const SEED: u64 = 70_000;
 
 /// Sends the requests of a load for this time. The seed determines them.

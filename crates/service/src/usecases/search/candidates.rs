@@ -98,8 +98,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Restricts the result to documents that a bound key may see. They are read before the words of the query,
-    /// so that hidden documents influence neither the reads nor their number.
+    /// Restricts the result to documents that a bound key may see. `look_up_visible` finds them before the words
+    /// of the query are read, so that hidden documents influence neither the reads nor their number.
     pub(super) const fn visible(mut self, visible: Option<&'a VisibleTerms>) -> Self {
         self.visible = visible;
         self

@@ -130,7 +130,7 @@ fn against_unindexed(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     Ok(Line::new(what, instance.store, figures, (ratio, "×"), Limit::AtMost(MAX_AGAINST_UNINDEXED)))
 }
 
-/// Subscriptions of a tenant, the most that the service allows.
+/// Subscriptions of a tenant, the most that the service allows by default.
 const SUBSCRIPTIONS: usize = 100;
 /// Rows of a file. Each creates a delivery for every subscription.
 const SUBSCRIBED_PEOPLE: u32 = 1_000;
