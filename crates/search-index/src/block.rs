@@ -5,7 +5,7 @@
 
 /// Target size of a block: a row of PostgreSQL can store it without TOAST.
 const BLOCK_BYTES: usize = 1_800;
-/// Maximum number of bytes of document numbers per entry.
+/// Number of bytes of document numbers at which an entry is full. The last number may exceed it.
 const ENTRY_BYTES: usize = 1_200;
 /// Separator between a term and the number of its entry; no term contains it.
 const END: u8 = 0;

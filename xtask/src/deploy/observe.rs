@@ -1,4 +1,4 @@
-//! Alerts and the dashboard, as Prometheus understands them.
+//! Checks of the alerts, the dashboard's queries and the program's metrics with Prometheus' tool `promtool`.
 
 use super::documents::items;
 use super::rules::{self, ALERT};

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     trial::install_and_start(&build, &folder, &files)
 }
 
-/// Makes the Debian package, the archive and the bill of materials of a build; returns their names.
+/// Makes the archive, the bill of materials and, where possible, the Debian package of a build; returns the paths.
 pub(crate) fn for_machines(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
     described(&build.folder())?;
     let mut files = Vec::new();

@@ -6,7 +6,7 @@ use crate::text::has_word;
 use crate::workspace::{Package, Workspace};
 use std::path::Path;
 
-/// Dependencies without a name in the sources, which have an effect by their linking or features.
+/// Packages, each with a dependency that none of its sources names, but that it needs for linking or features.
 const NAMELESS: [(&str, &str); 1] = [("candor-bench", "libsqlite3-sys")];
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding> {

@@ -61,8 +61,8 @@ impl Transaction {
         Self { answering, ..Self::new(statements.into_iter().map(|(statement, _)| statement).collect(), 0) }
     }
 
-    /// Creates a transaction whose statements are planned for a long queue. The rows of the last one are the
-    /// result.
+    /// Creates a transaction that restricts the planner to index plans, which stay fast when a queue becomes long.
+    /// The rows of the last statement are the result.
     pub(crate) fn steered(statements: Vec<Sql>) -> Self {
         let last = statements.len();
         let mut all = vec![Sql::plain(STEER)];

@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Number of keys, above what any store puts into one statement.
+/// Number of keys. The SQLite store needs several lookup statements for so many.
 const MANY: usize = 150;
 
 async fn many(world: &CaseContext) -> Vec<Employee> {

@@ -169,7 +169,7 @@ async fn feed_page_reports_whether_more_follows(world: CaseContext) {
     assert!(!filtered.more, "what the filter leaves out is not more");
 }
 
-/// Positions are not reused after a sweep. A poller behind the last position would otherwise miss new events.
+/// Positions are not reused after a sweep. A poller that read the removed events would otherwise miss new ones.
 async fn poller_continues_after_all_events_were_removed(world: CaseContext) {
     for _ in 0..4 {
         announce(&world, EventType::EmployeeCreated).await;

@@ -152,7 +152,7 @@ impl Searches<'_> {
         Ok(self.data.compare_reads(self.instance, &contenders)?.cost(what, MAX_NEIGHBOUR_COST))
     }
 
-    /// Observations with words, against observations with as many characters that are not words.
+    /// Compares creates of observations with words and creates with texts of similar length without words.
     fn create(&self) -> Result<Line> {
         let (people, vocabulary) = (self.data.size.people, Vocabulary::new());
         let creates = |text: Box<dyn Fn(&mut Random) -> String>| {

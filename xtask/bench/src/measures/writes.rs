@@ -96,7 +96,7 @@ pub(super) fn dry_runs(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Li
 const ORGANIZATIONS: usize = 200;
 const MAX_ORGANIZATIONS_COST: f64 = 2.5;
 
-/// Creates in many organizations against creates in one.
+/// Compares the cost of creates in many organizations at once with that of creates in one organization.
 pub(super) fn many_organizations(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let one = Traffic::creates(&instance.api.key, data.size.people, &[], 0);
     let people = (0..ORGANIZATIONS).map(|_| instance.create_organization()?.create_person());

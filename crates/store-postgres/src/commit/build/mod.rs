@@ -146,8 +146,8 @@ fn write(
     Ok(LateEvents { rows: late, unwanted, changes_subscriptions })
 }
 
-/// Builds the statements that must see the writes. Parts of one statement see the data before it, and only one of
-/// them may change a row.
+/// Builds the statements that run after the statement with the writes, because they read or change written rows.
+/// Parts of one statement see the data before it, and only one of them may change a row.
 fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     let mut statements = vec![];
     let people = reporting_changes(change).map(|(row, _)| row);

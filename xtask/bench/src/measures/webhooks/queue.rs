@@ -13,7 +13,7 @@ pub(super) const NEVER: &str = "employee.rehired";
 pub(super) const CREATED: &str = "observation.created";
 /// Number of events that can be queued.
 pub(super) const EVENTS: u32 = 100_000;
-/// First seed. No turn has it, so that no request repeats another one.
+/// Seed of the create that ensures an event to copy. No measured turn has this seed, so none repeats the create.
 const FIRST_SEED: u64 = 2_000;
 const PATIENCE: Duration = Duration::from_secs(180);
 

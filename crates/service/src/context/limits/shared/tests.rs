@@ -1,4 +1,4 @@
-//! Tests with several instances, a store with one window, and a manual clock.
+//! Tests of limits that several instances share, with a fake store of one rate-limit window and a manual clock.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
