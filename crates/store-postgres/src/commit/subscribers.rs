@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribers_are_always_expected_by_the_cluster_layout() {
+    fn unknown_tenant_has_the_subscribers_of_the_layout() {
         let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::Any));
         assert_eq!(cache.expected(make.tenant()), ExpectedSubscribers::Any);
     }

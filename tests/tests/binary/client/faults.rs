@@ -1,6 +1,7 @@
 //! Retries through a proxy that breaks responses.
 
 use std::collections::HashSet;
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -74,4 +75,17 @@ async fn attempt_without_a_response_in_time_is_a_timeout() {
     let client = fixture.builder().base_url(proxy.url()).max_retries(0).build().unwrap();
     let slow = client.me().get().timeout(Duration::from_millis(200)).await;
     assert!(matches!(slow, Err(Error::Timeout(_))), "{slow:?}");
+}
+
+#[tokio::test]
+async fn only_a_failed_connect_counts_as_unsent() {
+    let fixture = Fixture::start();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let proxy = |fault| FaultProxy::start(fixture.service.address, vec![fault]).unwrap();
+    let (reset, slow) = (proxy(Fault::ResetAfter), proxy(Fault::SlowAfter));
+    for (url, is_unsent) in [(format!("http://{free}"), true), (reset.url(), false), (slow.url(), false)] {
+        let client = fixture.builder().base_url(&url).timeout(Duration::from_secs(1)).max_retries(0);
+        let failed = client.build().unwrap().me().get().await.unwrap_err();
+        assert_eq!((failed.is_unsent(), failed.is_transient()), (is_unsent, true), "{url}: {failed}");
+    }
 }

@@ -14,7 +14,7 @@ const MAX_LONG_COST: f64 = 1.1;
 const RESOURCES: usize = 1_000;
 const PAGE: usize = 50;
 /// First seed. No other measure has it, so that no request repeats another one.
-const SEEDS: u64 = 20_000;
+const SEEDS: u64 = 40_000;
 /// Messages of a long conversation and of a short one.
 const LONG: usize = 100_000;
 const SHORT: usize = 10;
