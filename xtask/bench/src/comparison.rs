@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(alone.speed("", Limit::AtLeast(1.0)).limit, Limit::None);
     }
 
-    /// Turns of two contenders in one round: name, length and number.
+    /// Runs two contenders for one round. Returns the name, length and number of each turn, and the comparison.
     fn turns(turns: Turns) -> (Vec<(&'static str, Duration, u64)>, Comparison) {
         let log = RefCell::new(Vec::new());
         let contender = |name: &'static str| -> Contender<'_> {

@@ -334,7 +334,7 @@ impl Promises {
         self.deliveries.iter_mut().filter(move |((of, _), _)| *of == queue).map(|(_, track)| track)
     }
 
-    /// Records that a subscription is inactive for a while. Only that delays its deliveries.
+    /// Records that a subscription becomes inactive: its deliveries wait, and the delay breaks no promise.
     pub(crate) fn pause(&mut self, queue: QueueKey) {
         self.deliveries_in(queue).for_each(|track| track.waits_since = None);
     }

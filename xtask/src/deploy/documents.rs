@@ -1,4 +1,4 @@
-//! The files of the folder, and their YAML.
+//! The files in docs/deploy, and their YAML.
 
 use crate::process::Outcome;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Text files by their path in the folder, with slashes.
+/// The text files in docs/deploy by their path relative to it, with slashes.
 pub(super) struct Documents(BTreeMap<String, String>);
 
 impl Documents {

@@ -104,7 +104,7 @@ fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<Tried> 
     if findings.is_empty() { Tried::passed(observation) } else { Err(findings.join("\n  ").into()) }
 }
 
-/// Returns the path of a file of the folder, for other programs.
+/// Returns the absolute path of a file in docs/deploy, as other programs need it.
 fn path_of(name: &str) -> String {
     root().join(FOLDER).join(name).to_string_lossy().into_owned()
 }

@@ -129,7 +129,7 @@ mod tests {
     use crate::deploy::documents::parse;
     use crate::deploy::host::unit_entries;
 
-    /// Returns the documents of the folder, each with the rules for it.
+    /// Returns the parts of the files in docs/deploy that have rules, each with its rules.
     fn documents() -> Vec<(&'static [Rule], Value)> {
         let api = parse(include_str!("../../../docs/deploy/kubernetes/api.yaml")).unwrap().remove(0);
         let pod = api["spec"]["template"]["spec"].clone();

@@ -60,7 +60,7 @@ pub(crate) fn for_machines(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>
     Ok(files)
 }
 
-/// Makes the wheel and the npm packages of a build, as far as their tools are installed; returns their names.
+/// Makes the wheel and the npm packages of a build, as far as their tools are installed; returns the file names.
 fn for_registries(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let binary = build.without_debug_information()?;
     let mut files = Vec::new();
@@ -82,7 +82,7 @@ fn version() -> Outcome<String> {
     Ok(id.trim().rsplit(['#', '@']).next().unwrap_or_default().to_owned())
 }
 
-/// Makes the Debian package; returns its name.
+/// Makes the Debian package; returns its file name.
 fn debian(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let tool = tools::subcommand(&build.target, "deb", CARGO_DEB)?;
     let file = folder.join(format!("candor_{}_{}.deb", version()?, architecture()?));
@@ -124,7 +124,7 @@ fn archive(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     Ok(name.into())
 }
 
-/// Writes the file that `sha256sum --check` reads; returns its name.
+/// Writes the file that `sha256sum --check` reads; returns its file name.
 pub(crate) fn sums(folder: &Path, files: &[PathBuf]) -> Outcome<PathBuf> {
     // The program of the name on macOS has other options.
     let mut sum = if cfg!(target_os = "macos") {

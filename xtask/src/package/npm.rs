@@ -21,7 +21,7 @@ pub(super) fn is_installed() -> bool {
     succeeds(&mut program("npm", &["--version"]))
 }
 
-/// Makes the main package and the package of the build's platform; returns their names.
+/// Makes the main package and the package of the build's platform; returns their file names.
 pub(super) fn build(build: &Build, binary: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
     let version = version()?;
     let main = pack(folder, &main_manifest(&version)?, &root().join(FOLDER).join("npm").join(SCRIPT), SCRIPT)?;
@@ -29,7 +29,7 @@ pub(super) fn build(build: &Build, binary: &Path, folder: &Path) -> Outcome<Vec<
     Ok(vec![main, platform])
 }
 
-/// Packs a package of a manifest and one file; returns the name of the archive.
+/// Packs a package of a manifest and one file; returns the file name of the archive.
 fn pack(folder: &Path, manifest: &Value, file: &Path, name: &str) -> Outcome<PathBuf> {
     let stage = folder.join("npm");
     remove(&stage)?;

@@ -22,7 +22,7 @@ pub(super) fn python(target: &Path) -> Outcome<PathBuf> {
     Ok(packages::python(target, FOLDER)?.join("bin/python"))
 }
 
-/// Makes the wheel of a binary; returns its name.
+/// Makes the wheel of a binary; returns its file name.
 pub(super) fn build(python: &Path, platform: Platform, binary: &Path, folder: &Path) -> Outcome<PathBuf> {
     let (version, tag) = (version()?, platform.wheel_tag(binary)?);
     let name = format!("{FILE_NAME}-{version}-py3-none-{tag}.whl");

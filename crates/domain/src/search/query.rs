@@ -230,7 +230,8 @@ fn may_contain(text: &str, wanted: &str) -> bool {
 fn wanted_words(run: &Run) -> Vec<QueryWord> {
     let texts = run.words.iter().map(|word| word.folded.clone());
     if run.is_unspaced && run.words.len() > 1 {
-        // Leaves out the last character alone: it is a word only at the end of a text, and the last pair has it.
+        // Leaves out the word of the last character alone, which only a text that ends there has. The last
+        // word of two characters contains it.
         return texts.take(run.words.len() - 1).map(QueryWord::Whole).collect();
     }
     texts.map(if run.is_unspaced { QueryWord::Beginning } else { QueryWord::Whole }).collect()

@@ -47,8 +47,8 @@ const LEAST_POOLED: usize = 2;
 #[derive(Clone, Default)]
 pub(crate) struct Warned(pub(crate) Arc<AtomicBool>);
 
-/// Divisor for the share of pooled connections available to single reads of tenants, so that they cannot starve
-/// commits. Tenants take turns.
+/// Divisor for the share of pooled connections that reads of tenants may hold at once, one exclusive connection
+/// each. The rest stays free for commits. Waiting tenants take turns.
 const SINGLE_READ_SHARE: usize = 2;
 
 /// Maximum wait of a read for its turn at a connection.

@@ -48,7 +48,7 @@ async fn large_feed_page_is_equal_when_read_again(world: CaseContext) {
         world.commit(change).await.unwrap();
     }
     for read in 0..READS {
-        // The markers of the reads come after the written events.
+        // Each call of `events` commits a marker event, which comes after the written ones.
         assert!(world.events().await[..ROWS] == written, "read {read}");
     }
 }

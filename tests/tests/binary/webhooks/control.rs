@@ -98,8 +98,8 @@ fn a_pause_stops_and_resumes(place: Installation) {
     assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = test.until("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), before);
-    // Events during the pause were not queued. A replay sends them, but repeats acknowledged events only on
-    // request.
+    // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats acknowledged
+    // ones. A replay of `failed` finds none.
     let told = |test: &ControlTest, id: &str| {
         test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
     };

@@ -5,8 +5,8 @@ use crate::data::{self, APPROVED, FIRST_DAY};
 use std::slice::from_ref;
 use std::time::Duration;
 
-/// Upper bound for the cost of a page of visible objectives, as a multiple of a page of all. A visible page is the
-/// page of a team, as with `filter[manager_id]`.
+/// Upper bound for the cost of a page with a manager's key, as a multiple of that with a key that sees all
+/// objectives. The manager sees those of the reports, as with `filter[manager_id]`.
 const MAX_VISIBLE_COST: f64 = 6.0;
 /// Numbers of two people with some 1,100 people below each. The measure moves the second below the first.
 const BOSS_AND_LEAD: (u32, u32) = (1, 2);
