@@ -345,7 +345,7 @@ mod tests {
         let request = WebhookRequest { url: url.to_string(), headers: vec![], body, deadline };
         let answer = async {
             for _ in 0..2 {
-                // Accepts the sockets that exist only for the allowances of the closed connections.
+                // Accepts the socket that `closed_connection` opened for the byte allowance, and never used.
                 drop(listener.accept().await.unwrap());
             }
             let (mut socket, _) = listener.accept().await.unwrap();

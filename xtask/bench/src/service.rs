@@ -77,7 +77,7 @@ impl Candor {
         Ok(Self { binary, folder, database, settings: vec![], role: "all" })
     }
 
-    /// Returns the binary for another database, with another folder. SQLite's database is in that folder.
+    /// Returns the same binary with another database and a folder of its own, which also holds SQLite's database.
     pub(crate) fn beside(&self, name: &str, database: impl FnOnce(&Path) -> String) -> Result<Self> {
         let folder = self.folder.with_extension(name);
         Self::new(&self.binary, &folder, database(&folder))

@@ -15,7 +15,7 @@ const DASHBOARD: &str = "grafana/candor.json";
 /// Metrics of the process that the alerts may use.
 const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
 
-/// Every alert is valid, fires and rests in its tests, and has a description.
+/// Every alert is valid, has a test in which it fires and one in which it stays silent, and has a description.
 pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
     let findings = untested(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {
@@ -33,7 +33,7 @@ fn no_promtool() -> Outcome<Tried> {
     Tried::skipped("promtool is not available: it is in Debian's package prometheus")
 }
 
-/// Alerts without a test in which they fire, or rest, and alerts that break the rules for their texts.
+/// Returns the problems of alerts that fire in no test, stay silent in no test, or break the rules for alerts.
 fn untested(alerts: &Value, tests: &Value) -> Vec<String> {
     let cases: Vec<&Value> =
         items(&tests["tests"]).iter().flat_map(|test| items(&test["alert_rule_test"])).collect();

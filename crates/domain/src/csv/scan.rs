@@ -62,7 +62,7 @@ enum End {
     Text,
 }
 
-/// A checked record: well-formed as far as it was scanned.
+/// A record without syntax errors, scanned to its end or until it has too many cells.
 struct Span {
     begin: usize,
     cells: usize,

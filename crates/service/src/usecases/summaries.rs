@@ -138,11 +138,11 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     services.create(context, decide).await
 }
 
-/// `PATCH /summaries/{id}`: updates a summary that is not approved.
+/// `PATCH /summaries/{id}`: updates a draft or a summary in review.
 ///
 /// # Errors
-/// Not found, invalid fields, a summary that the caller may only read, approved already, invalid references; see
-/// [`Error`].
+/// Not found, invalid fields, a summary that the caller may only read, approved or archived already, invalid
+/// references; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

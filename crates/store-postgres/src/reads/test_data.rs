@@ -29,7 +29,7 @@ impl PostgresStore {
         Ok(gone)
     }
 
-    /// Changes some rows of a tenant, and returns their number.
+    /// Runs `change`, an `UPDATE` or `DELETE`, on at most `most` rows of a tenant. Returns their number.
     async fn change_some(
         &self,
         tenant: Tenant,

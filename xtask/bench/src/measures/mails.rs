@@ -83,7 +83,7 @@ impl MailService {
         Ok(burst(self.service.address, &Traffic::invitations(&self.person.key), shape)?.micros.len())
     }
 
-    /// Lets the server accept mails. Returns the duration, and the milliseconds of processor time of the service.
+    /// Lets the server accept `count` mails. Returns the duration, and the processor time of the service in ms.
     fn deliver(&self, count: usize) -> Result<(Duration, f64)> {
         let (expected, before) = (self.server.look(|seen| seen.taken) + count, self.service.usage()?);
         let started = Instant::now();
