@@ -165,6 +165,8 @@ pub struct Event {
     pub created_at: Timestamp,
     /// The resource after the change, as JSON text: the response of GET without expansion (decision F8).
     pub data: String,
+    /// Id of the request that caused the change; `None` for background work and old events. The commit sets it.
+    pub request_id: Option<String>,
 }
 
 /// Returns the id that receivers see: that of a test event starts with `evt_test_` (§4.4).
@@ -387,6 +389,7 @@ mod tests {
             kind: EventType::ObservationCreated,
             created_at: Timestamp::from_millis(0),
             data: r#"{"id":"obs_1"}"#.to_owned(),
+            request_id: Some("req_1".to_owned()),
         };
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
         assert_eq!(

@@ -61,6 +61,7 @@ pub mod audit;
 pub mod catalog;
 mod content;
 pub mod conversation;
+pub mod counts;
 pub mod csv;
 pub mod decision;
 pub mod event;

@@ -30,6 +30,8 @@ pub enum SortBy {
     Name,
     /// Time at which an action or event happened.
     OccurredAt,
+    /// Time at which an attempt began.
+    AttemptedAt,
     /// Due date of an assignment.
     DueBy,
     /// Time of the last message in a conversation.
@@ -44,7 +46,9 @@ impl SortBy {
     /// Returns `true` if `key` has the type of keys in this order.
     const fn accepts(self, key: &Key) -> bool {
         match self {
-            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::ActiveAt => matches!(key, Key::Time(_)),
+            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::AttemptedAt | Self::ActiveAt => {
+                matches!(key, Key::Time(_))
+            }
             Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),
             Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
             Self::Commit => matches!(key, Key::Rank(_)),
@@ -107,6 +111,11 @@ pub struct PageRequest {
     pub limit: u16,
     /// The position behind which the page starts; `None` for the first page.
     pub after: Option<Position>,
+}
+
+impl PageRequest {
+    /// The first page, for lists that are not read in pages.
+    pub const ALL: Self = Self { limit: MAX_LIMIT, after: None };
 }
 
 /// A page of entries, and whether another page follows.

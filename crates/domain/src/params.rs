@@ -13,7 +13,7 @@ pub use kinds::{
 use std::collections::BTreeSet;
 
 use crate::fields::StringEnum;
-use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, Sortable, read_cursor};
+use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, SortBy, Sortable, read_cursor};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
@@ -262,6 +262,20 @@ impl Params {
     pub fn list<T: Sortable, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
         self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
         self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
+    }
+
+    /// Reads sort, limit and cursor of a list with orders of its own; the first one is the default. `orders` is
+    /// their name in the OpenAPI document.
+    pub(crate) fn ordered<F, E>(
+        &mut self,
+        orders: &'static str,
+        name: &str,
+        sorts: impl Iterator<Item = (&'static str, Sort)> + Clone,
+        filter: F,
+    ) -> ListRequest<F, E> {
+        let (word, default) = sorts.clone().next().unwrap_or(("", Sort::down(SortBy::CreatedAt)));
+        self.note(|| Parameter::Sort(orders, word));
+        self.sorted(name, default, sorts, filter, Vec::new())
     }
 
     /// Reads sort, limit and cursor of a list with these orders.

@@ -10,7 +10,9 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptEffect, Delivery, HealthDelta, Job, Streak, Subscribers, Subscription};
+use candor_domain::webhook::{
+    AttemptEffect, Delivery, HealthDelta, Job, LogFigures, Streak, Subscribers, Subscription,
+};
 
 use candor_tables::Versioned;
 
@@ -152,6 +154,14 @@ pub trait Webhooks {
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
     /// Returns the events that exist, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
+    /// Returns the figures of the attempts of a subscription that began in a time range, with an inclusive start
+    /// and an exclusive end, and of its queue. Reads each attempt, so it is a slow read (decision A17).
+    async fn log_figures(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        range: (Timestamp, Timestamp),
+    ) -> Read<LogFigures>;
     /// Returns the queued delivery of an event to a subscription.
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;
     /// Returns the events to redeliver to a subscription, ordered by id, after `after`.

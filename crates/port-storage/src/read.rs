@@ -9,6 +9,7 @@ use candor_domain::id::Id;
 use candor_domain::page::Page;
 use candor_domain::visibility::Readers;
 use candor_tables::Versioned;
+use candor_tables::counts::{CountedGroups, GroupKey};
 use candor_tables::flat::{Column, SqlValue, Stored};
 use candor_tables::listing::{Listing, TypedListing};
 use candor_tables::read::{AnyStored, ID, LookupColumn, RowKind, StoredReaders};
@@ -33,6 +34,16 @@ pub trait Rows {
     /// Returns the first rows of several lists, merged in their order: up to their limit, plus one more if
     /// there is one. The lists have the same kind of row, the same order and no row in common.
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
+    /// Counts the rows of several lists by group: at most `most` groups, the largest ones. Order and page of the
+    /// lists are ignored. The lists have the same kind of row and no row in common. It reads every row, so it is
+    /// a slow read (decision A17).
+    async fn any_counts(
+        &self,
+        tenant: Tenant,
+        lists: &[Listing],
+        keys: &[GroupKey],
+        most: usize,
+    ) -> Read<CountedGroups>;
     /// Returns the row with this value in a globally unique column, of any tenant, with its tenant.
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
     /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
@@ -131,6 +142,17 @@ pub trait StorageExt: Rows + Sync {
             rows.truncate(limit.into());
             Ok(rows)
         }
+    }
+
+    /// Counts the entries of a list by group: at most `most` groups, the largest ones.
+    fn counts<T: Stored>(
+        &self,
+        tenant: Tenant,
+        list: TypedListing<T>,
+        keys: &[GroupKey],
+        most: usize,
+    ) -> impl Future<Output = Read<CountedGroups>> + Send {
+        async move { self.any_counts(T::TABLE.tenant(tenant), list.parts(), keys, most).await }
     }
 
     /// Returns the first entry of a list.

@@ -19,6 +19,7 @@ use candor_port_storage::search_index::UnindexedTable;
 use candor_port_storage::store::{Ancestors, Everyone, Expiry, FeedPage, History, People, Reporting};
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError, StoredAnswer};
+use candor_tables::counts::{CountedGroups, GroupKey};
 use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
 use candor_tables::read::{AnyStored, RowKind};
@@ -175,6 +176,15 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
     }
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::List, self.store.any_page(tenant, lists)).await
+    }
+    async fn any_counts(
+        &self,
+        tenant: Tenant,
+        lists: &[Listing],
+        keys: &[GroupKey],
+        most: usize,
+    ) -> Read<CountedGroups> {
+        self.through(FaultyCall::List, self.store.any_counts(tenant, lists, keys, most)).await
     }
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
         self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await

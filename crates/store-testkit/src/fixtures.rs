@@ -348,7 +348,13 @@ impl Fixtures {
     /// Creates an event at the current time.
     pub fn event(&self, kind: EventType) -> Event {
         let id = self.id();
-        Event { id, kind, created_at: self.clock.now(), data: format!(r#"{{"number":{}}}"#, self.number()) }
+        Event {
+            id,
+            kind,
+            created_at: self.clock.now(),
+            data: format!(r#"{{"number":{}}}"#, self.number()),
+            request_id: Some(format!("req_{}", self.number())),
+        }
     }
 
     /// Creates a response at the current time, stored for retries with `key`.

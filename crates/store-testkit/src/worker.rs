@@ -128,6 +128,7 @@ pub(crate) fn settled(
             AttemptOutcome::Acknowledged => None,
             AttemptOutcome::Failed(reason) => Some(reason),
         },
+        request_id: None,
     };
     let delivered_at = (status == Status::Success).then(|| entry.logged_at());
     AttemptEffect { entry: Delivery { delivered_at, ..entry }, retry_at }

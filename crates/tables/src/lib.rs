@@ -6,6 +6,7 @@
 pub mod access_path;
 pub mod codec;
 pub mod copy;
+pub mod counts;
 pub mod error;
 pub mod flat;
 pub mod listing;

@@ -110,6 +110,7 @@ pub const fn sort_column(by: SortBy) -> Column {
         SortBy::FirstName => Column::new("first_name_key", Type::Text),
         SortBy::Name => NAME_KEY,
         SortBy::OccurredAt => OCCURRED_AT,
+        SortBy::AttemptedAt => ATTEMPTED_AT,
         SortBy::DueBy => Column::new("due_by", Type::Date),
         SortBy::ActiveAt => Column::new("active_at", Type::Time),
         SortBy::Commit => Column::new("position", Type::Int),
@@ -132,6 +133,7 @@ pub(crate) const UPDATED_AT: Column = Column::new("updated_at", Type::Time);
 pub(crate) const OBSERVATION_DATE: Column = Column::new("observation_date", Type::Date);
 pub(crate) const NAME_KEY: Column = Column::new("name_key", Type::Text);
 pub(crate) const OCCURRED_AT: Column = Column::new("occurred_at", Type::Time);
+pub(crate) const ATTEMPTED_AT: Column = Column::new("attempted_at", Type::Time);
 pub(crate) const STATUS: Column = Column::new("status", Type::Text);
 /// Column that marks archived rows.
 pub const ARCHIVED: Column = Column::new("archived", Type::Flag);

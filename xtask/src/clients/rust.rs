@@ -97,6 +97,8 @@ pub(super) fn variant(word: &str) -> String {
     match word.strip_prefix('-') {
         Some(ascending) => format!("{}Descending", variant(ascending)),
         None if word == "*" => "All".to_owned(),
+        // A name cannot start with a digit: the window `24h` becomes `Last24h`.
+        None if word.starts_with(|letter: char| letter.is_ascii_digit()) => format!("Last{word}"),
         None => pascal_case(&word.replace(':', "_")),
     }
 }
@@ -170,6 +172,7 @@ mod tests {
             ("employee.created", "EmployeeCreated"),
             ("-created_at", "CreatedAtDescending"),
             ("*", "All"),
+            ("24h", "Last24h"),
         ] {
             assert_eq!(variant(word), expected);
         }

@@ -95,6 +95,13 @@ impl Filter {
     /// Reads the parameters of a family's list into a filter. Archived objectives are listed only if a status
     /// filter asks for them.
     pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {
+        let filter = Self::read_conditions(family, params);
+        let expand = params.expand();
+        params.list::<Objective, _, _>(family.path(), filter, expand)
+    }
+
+    /// Reads the conditions, without the parameters of a page.
+    pub(super) fn read_conditions(family: Family, params: &mut Params) -> Self {
         let owner_id = params.one(&params::id("filter[owner_id]", "Only objectives of this owner."));
         let about_scope = match family {
             Family::Employees => "Has no effect: every entry has the scope `employee`.",
@@ -113,7 +120,7 @@ impl Filter {
                 family.scopes().iter().copied().filter(|member| *member == scope).collect()
             }
         };
-        let filter = Self {
+        Self {
             scopes,
             owner_id,
             statuses,
@@ -126,9 +133,7 @@ impl Filter {
                 "Only objectives whose period ends within the bounds.",
             )),
             updated_at: params.bounds(&params::UPDATED_AT),
-        };
-        let expand = params.expand();
-        params.list::<Objective, _, _>(family.path(), filter, expand)
+        }
     }
 
     /// Reads the parameters of a family's list. Archived objectives are listed only if a status filter asks for

@@ -2,11 +2,13 @@
 
 mod authorization;
 mod change;
+mod counts;
 mod lifecycle;
 mod list;
 
 pub(crate) use change::backwards;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, StoredOwner};
+pub use counts::{ObjectiveCount, ObjectiveGroup};
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
 

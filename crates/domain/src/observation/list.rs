@@ -48,7 +48,14 @@ impl StringEnum for Expand {
 impl Filter {
     /// Reads the parameters of `GET /observations` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
-        let filter = Self {
+        let filter = Self::read_conditions(params);
+        let expand = params.expand();
+        params.list::<Observation, _, _>("observations", filter, expand)
+    }
+
+    /// Reads the conditions, without the parameters of a page.
+    pub(super) fn read_conditions(params: &mut Params) -> Self {
+        Self {
             employee_id: params.one(&params::id("filter[employee_id]", "Only entries about this person.")),
             manager_id: params.one(&params::id(
                 "filter[manager_id]",
@@ -68,9 +75,7 @@ impl Filter {
                 "Only entries whose creation time is within the bounds.",
             )),
             updated_at: params.bounds(&params::UPDATED_AT),
-        };
-        let expand = params.expand();
-        params.list::<Observation, _, _>("observations", filter, expand)
+        }
     }
 
     /// Reads the parameters of `GET /observations`.

@@ -1,9 +1,11 @@
 //! Observations: one strength or opportunity about one person (§2.1, §3.2, §4.1).
 
 mod change;
+mod counts;
 mod list;
 
 pub use change::{Draft, Patch, References};
+pub use counts::{ObservationCount, ObservationGroup};
 pub use list::{Expand, Filter};
 
 use schemars::JsonSchema;

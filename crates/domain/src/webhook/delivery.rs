@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{NextStep, Status};
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
-use crate::id::{DeliveryId, EventId, EventKind, Kind, WebhookId};
+use crate::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Param, Params, ValueForm};
 use crate::problem::ValidationErrors;
@@ -112,6 +112,8 @@ pub struct Delivery {
     pub attempted_at: Timestamp,
     /// The reason of the failure; null for attempts from before it was recorded.
     pub failure: Option<FailureReason>,
+    /// Id of the request that caused the event, if a request did.
+    pub request_id: Option<String>,
 }
 
 /// The JSON form (§2.5). The id of a test event has its own prefix (§4.4).
@@ -149,6 +151,10 @@ struct Entry<'a> {
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
     #[schemars(with = "Option<OpenWord<FailureReason>>")]
     failure: Option<&'static str>,
+    /// Id of the request that caused the event, as in the audit log. Null for events of background work, for test
+    /// events and for old events.
+    #[schemars(with = "Option<Id<RequestKind>>")]
+    request_id: Option<&'a str>,
 }
 
 impl Serialize for Delivery {
@@ -167,6 +173,7 @@ impl Serialize for Delivery {
             delivered_at: self.delivered_at,
             attempted_at: self.attempted_at,
             failure: self.failure.map(StringEnum::word),
+            request_id: self.request_id.as_deref(),
         }
         .serialize(serializer)
     }
@@ -220,22 +227,33 @@ impl DeliveryFilter {
 
     /// Declares and reads the parameters of `GET /webhooks/{id}/deliveries`.
     pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
-        let filter = Self {
+        let filter = Self::read_conditions(params);
+        params.list::<Delivery, _, _>(&format!("deliveries of {webhook}"), filter, vec![])
+    }
+
+    pub(super) fn read_conditions(params: &mut Params) -> Self {
+        Self {
             status: params.one(&params::status("Only attempts with this result. Default: `all`.")).flatten(),
             event_type: params.one(&params::word("filter[event_type]", "Only attempts for events of this type.")),
             event_id: params.one(&EVENT_ID),
-        };
-        params.list::<Delivery, _, _>(&format!("deliveries of {webhook}"), filter, vec![])
+        }
     }
 }
 
 impl Sortable for Delivery {
     const ORDERS_NAME: &'static str = "DeliverySort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |delivery| Key::Time(delivery.logged_at()),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] = &[
+        SortKey {
+            by: SortBy::CreatedAt,
+            key: |delivery| Key::Time(delivery.logged_at()),
+            words: &["-created_at", "created_at"],
+        },
+        SortKey {
+            by: SortBy::AttemptedAt,
+            key: |delivery| Key::Time(delivery.attempted_at),
+            words: &["-attempted_at", "attempted_at"],
+        },
+    ];
 }
 
 #[cfg(test)]
@@ -259,6 +277,7 @@ mod tests {
             delivered_at: None,
             attempted_at: Timestamp::from_millis(4),
             failure: Some(FailureReason::Timeout),
+            request_id: Some("req_1".to_owned()),
         }
     }
 
@@ -268,7 +287,7 @@ mod tests {
         let retried = delivery().with_result(NextStep::Retry { at }, at);
         assert_eq!(
             serde_json::to_string(&retried).unwrap(),
-            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout"}"#
+            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout","request_id":"req_1"}"#
         );
         let ping = Delivery { event_type: EventType::TestPing, ..delivery() };
         assert_eq!(serde_json::to_value(&ping).unwrap()["event_id"], "evt_test_00000000000000000000000001");

@@ -63,6 +63,7 @@ mod tests {
             kind: EventType::ObservationCreated,
             created_at: at,
             data: "{}".to_owned(),
+            request_id: None,
         };
         let body = event.body(tenant);
         let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &secrets, at, body.as_bytes(), false);

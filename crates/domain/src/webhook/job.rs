@@ -161,6 +161,7 @@ impl Job {
                 AttemptOutcome::Acknowledged => None,
                 AttemptOutcome::Failed(reason) => Some(reason),
             },
+            request_id: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Webhook subscriptions: the events that a receiver gets, and the state of deliveries to it (§2.4, §2.5, §3.4,
 //! §6).
 
+mod all_deliveries;
 mod change;
 mod delivery;
 mod headers;
@@ -9,6 +10,7 @@ mod ping;
 mod redelivery;
 mod retry_after;
 mod schedule;
+mod stats;
 mod streak;
 mod subscribers;
 mod target;
@@ -32,6 +34,7 @@ use crate::secret::Secret;
 use crate::signature::PREFIX;
 use crate::time::Timestamp;
 
+pub use all_deliveries::AllDeliveriesFilter;
 use change::TOPICS;
 pub use change::{
     DESCRIPTION_CHARS, DisableReason, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
@@ -44,6 +47,7 @@ pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use retry_after::RequestedPause;
 pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
+pub use stats::{AttemptCount, DeliveryStats, HourStats, LogFigures, MAX_QUEUED_COUNT, ReasonCount, StatsWindow};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
 pub use target::{ReceiverUrl, URL_CHARS, Verdict};

@@ -21,7 +21,7 @@ pub struct Ping {
 #[must_use]
 pub fn ping(id: EventId, at: Timestamp) -> Event {
     let data = serde_json::json!(Ping { message: PING_MESSAGE }).to_string();
-    Event { id, kind: EventType::TestPing, created_at: at, data }
+    Event { id, kind: EventType::TestPing, created_at: at, data, request_id: None }
 }
 
 #[cfg(test)]

@@ -30,10 +30,11 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             let about = format!("{about} An id, `{prefix}_…`. An unknown id matches nothing.");
             vec![value(name, text(), &about, is_repeated)]
         }
-        Parameter::Value { name, about, takes: ValueForm::Words(set), .. } => {
+        Parameter::Value { name, about, takes: ValueForm::Words(set), is_required, .. } => {
             let list = json!({"type": "array", "minItems": 1, "items": reference_to(set)});
             let mut parameter = exploded(query(name, list, about), "form");
             parameter["explode"] = json!(false);
+            parameter["required"] = json!(is_required);
             vec![parameter]
         }
         Parameter::Value { name, about, takes, is_repeated, is_required } => {

@@ -2,19 +2,22 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
+use candor_domain::counts::GroupedCounts;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{Kind, ObjectiveKind};
-use candor_domain::objective::{self, Action, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, Verb};
+use candor_domain::objective::{
+    self, Action, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, ObjectiveCount, Verb,
+};
 use candor_service::Services;
 use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;
 use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Method, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, array, field, reference_to};
 use crate::schema::words::{enum_member, enumeration, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource};
 
 /// Path, operation id and summary of a route.
 type Named = (&'static str, &'static str, &'static str);
@@ -26,7 +29,7 @@ trait Resource {
     /// Schema of a creation; each kind takes its own scopes.
     const CREATE: &'static Schema;
     /// Paths, operation ids and summaries of the routes.
-    const ROWS: [Named; 11];
+    const ROWS: [Named; 12];
 }
 
 /// The routes of `/employee-objectives`.
@@ -38,9 +41,10 @@ struct OfManagers;
 impl Resource for OfEmployees {
     const FAMILY: Family = Family::Employees;
     const CREATE: &'static Schema = &EMPLOYEE_OBJECTIVE_CREATE;
-    const ROWS: [Named; 11] = [
+    const ROWS: [Named; 12] = [
         ("/employee-objectives", "listEmployeeObjectives", "List employees' objectives"),
         ("/employee-objectives", "createEmployeeObjective", "Create an employee's objective"),
+        ("/employee-objectives/counts", "countEmployeeObjectives", "Count employees' objectives by group"),
         ("/employee-objectives/{id}", "getEmployeeObjective", "Get an employee's objective"),
         (
             "/employee-objectives/{id}",
@@ -72,9 +76,10 @@ impl Resource for OfEmployees {
 impl Resource for OfManagers {
     const FAMILY: Family = Family::Managers;
     const CREATE: &'static Schema = &MANAGER_OBJECTIVE_CREATE;
-    const ROWS: [Named; 11] = [
+    const ROWS: [Named; 12] = [
         ("/manager-objectives", "listManagerObjectives", "List managers' and org objectives"),
         ("/manager-objectives", "createManagerObjective", "Create a manager's or org objective"),
+        ("/manager-objectives/counts", "countManagerObjectives", "Count managers' and org objectives by group"),
         ("/manager-objectives/{id}", "getManagerObjective", "Get a manager's or org objective"),
         (
             "/manager-objectives/{id}",
@@ -116,14 +121,14 @@ const fn row(
 }
 
 /// Builds the routes of one kind, in the order of [`Resource::ROWS`].
-const fn rows<R: Resource>() -> [Route; 11] {
-    let [all, new, one, change, past] = of_records::<R>();
+const fn rows<R: Resource>() -> [Route; 12] {
+    let [all, new, counted, one, change, past] = of_records::<R>();
     let [submit, approve, reject, complete, miss, archive] = of_actions::<R>();
-    [all, new, one, change, past, submit, approve, reject, complete, miss, archive]
+    [all, new, counted, one, change, past, submit, approve, reject, complete, miss, archive]
 }
 
-const fn of_records<R: Resource>() -> [Route; 5] {
-    let [all, new, one, change, past, ..] = R::ROWS;
+const fn of_records<R: Resource>() -> [Route; 6] {
+    let [all, new, counted, one, change, past, ..] = R::ROWS;
     [
         row(Method::Get, all, list::<R>)
             .description(
@@ -138,6 +143,14 @@ const fn of_records<R: Resource>() -> [Route; 5] {
             )
             .takes(R::CREATE)
             .creates(&OBJECTIVE),
+        row(Method::Get, counted, counts::<R>)
+            .description(
+                "Counts the objectives that the list with the same filters shows, by one or two members. `month` is \
+                 that of `period_end`. Each objective is read: a request that takes too long is a 503, which a \
+                 filter prevents.",
+            )
+            .with(Query::one(|input| drop(objective::Filter::read_counts(R::FAMILY, input))))
+            .answers(&COUNTS),
         row(Method::Get, one, get::<R>)
             .description("Returns one objective. 404 if it belongs to the other objective paths.")
             .expands::<objective::Expand>()
@@ -216,6 +229,10 @@ fn list<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'
     Box::pin(async move { objectives::list(services, &request.context, R::FAMILY, request.params).await })
 }
 
+fn counts<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { objectives::counts(services, &request.context, R::FAMILY, request.params).await })
+}
+
 fn get<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(
         async move { objectives::get(services, &request.context, R::FAMILY, request.id()?, request.params).await },
@@ -268,6 +285,9 @@ fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a
     })
 }
 
+const COUNTS: Schema = Schema::new("ObjectiveCounts", answer_of::<GroupedCounts<ObjectiveCount>>)
+    .example(|| json!({"data": [{"status": "approved", "count": 12}], "total": 12, "has_more": false}))
+    .outcome("The counts.");
 const OBJECTIVE: Schema = Schema::resource("Objective", || {
     let expanded = vec![
         field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
@@ -311,6 +331,7 @@ fn words() -> Vec<Member> {
         ),
         enum_member::<objective::Status>("Status of an objective."),
         status_filter::<objective::Status>("Filter of objectives by status."),
+        enum_member::<objective::ObjectiveGroup>("Members by which objectives are counted."),
         enum_member::<objective::Expand>("Related resources that an objective can include."),
         enumeration(FIRST_STATUSES_NAME, &first, "Statuses that an objective can be created with."),
         scopes_of(Family::Employees),

@@ -1,8 +1,9 @@
 //! Observations (§4.1).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::counts::GroupedCounts;
 use candor_domain::id::{Kind, ObservationKind};
-use candor_domain::observation::{self, Observation, Type, Visibility};
+use candor_domain::observation::{self, Observation, ObservationCount, Type, Visibility};
 use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::usecases::observations;
@@ -10,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::attributes::ATTRIBUTE_ID;
 use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
@@ -56,6 +57,15 @@ const ROUTES: &[Route] = &[
         .named("restoreObservation", "Restore an archived observation")
         .description("Restores an archived observation. 409 if it is not archived.")
         .answers(&OBSERVATION),
+    Route::get("/observations/counts", Access::scope(Permission::ObservationsRead), counts)
+        .named("countObservations", "Count observations by group")
+        .description(
+            "Counts the observations that the list with the same filters shows, by one or two members. At most 1,000 \
+             groups are returned, the largest ones. Each observation is read: a request that takes too long is a \
+             503, which a filter prevents.",
+        )
+        .with(Query::one(|input| drop(observation::Filter::read_counts(input))))
+        .answers(&COUNTS),
 ];
 
 /// The routes of observations.
@@ -79,6 +89,10 @@ fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a
     Box::pin(async move { observations::get(services, &request.context, request.id()?, request.params).await })
 }
 
+fn counts<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { observations::counts(services, &request.context, request.params).await })
+}
+
 fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { observations::create(services, &request.context, request.body).await })
 }
@@ -95,6 +109,11 @@ fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wor
     Box::pin(async move { observations::restore(services, &request.context, request.id()?).await })
 }
 
+const COUNTS: Schema = Schema::new("ObservationCounts", answer_of::<GroupedCounts<ObservationCount>>)
+    .example(|| {
+        json!({"data": [{"type": "strength", "month": "2026-03", "count": 12}], "total": 12, "has_more": false})
+    })
+    .outcome("The counts.");
 /// Schema of an observation in answers.
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
     let expanded = vec![
@@ -131,6 +150,7 @@ fn words() -> Vec<Member> {
             "Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, \
              only the managers above that person, the author, the requester of its assignment and org admins do.",
         ),
+        enum_member::<observation::ObservationGroup>("Members by which observations are counted."),
         enum_member::<observation::Expand>("Related resources that an observation can include."),
         sort::<Observation>(),
     ]

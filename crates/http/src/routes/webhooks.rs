@@ -6,8 +6,8 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, Delivery, DeliveryFilter, FailureReason, Ping, ReplayOrder, ReplaySelection, Status, Subscription,
-    SubscriptionWithSecret, Topic,
+    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, FailureReason, Ping, ReplayOrder,
+    ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
 };
 use candor_service::Services;
 use candor_service::usecases::webhooks::{self, RedeliveryAnswer, ReplayAnswer};
@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
 use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, described, reference_to};
-use crate::schema::words::{enum_member, sort, status_filter};
+use crate::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
 
 const ROUTES: &[Route] = &[
@@ -84,6 +84,22 @@ const ROUTES: &[Route] = &[
         .takes(&WEBHOOK_REPLAY)
         .has_no_dry_run()
         .accepts(&WEBHOOK_REPLAYED),
+    Route::get("/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_all_deliveries)
+        .named("listAllDeliveries", "List the delivery attempts of all subscriptions")
+        .description(
+            "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The filters of \
+             event type and event id have no index here: a request that takes too long is a 503.",
+        )
+        .lists(&DELIVERY, |input| drop(AllDeliveriesFilter::read(input))),
+    Route::get("/webhooks/{id}/stats", Access::scope(Permission::WebhooksRead).full_sight(), stats)
+        .named("getWebhookStats", "Get statistics of the delivery attempts")
+        .description(
+            "Returns numbers of attempts by result and hour, the durations of the responses and the length of the \
+             queue. Each attempt of the time range is read: a request that takes too long is a 503. A shorter \
+             `window` is faster.",
+        )
+        .with(Query::one(|input| _ = StatsWindow::read(input)))
+        .answers(&STATS),
 ];
 
 /// The routes of webhooks.
@@ -157,6 +173,14 @@ fn replay<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { webhooks::replay(services, &request.context, request.id()?, request.body).await })
 }
 
+fn list_all_deliveries<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::all_deliveries(services, &request.context, request.params).await })
+}
+
+fn stats<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { webhooks::stats(services, &request.context, request.id()?, request.params).await })
+}
+
 const WEBHOOK: Schema =
     Schema::resource("Webhook", || resource::<Subscription, _>(webhook::Draft::read, vec![])).example(example);
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
@@ -172,6 +196,9 @@ const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<Re
 const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<ReplayAnswer>)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
     .outcome("Number of queued deliveries, and the start of the next request.");
+const STATS: Schema = Schema::new("DeliveryStats", answer_of::<DeliveryStats>)
+    .example(example_of_stats)
+    .outcome("The statistics of the subscription.");
 const TEST_MESSAGE: Schema = Schema::new("TestMessage", answer_of::<Ping>);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
@@ -204,7 +231,15 @@ fn words() -> Vec<Member> {
         ),
         sort::<Subscription>(),
         sort::<Delivery>(),
+        all_deliveries_sort(),
+        enum_member::<StatsWindow>("Time range of statistics."),
     ]
+}
+
+fn all_deliveries_sort() -> Member {
+    let words: Vec<_> = AllDeliveriesFilter::sorts().map(|(word, _)| word).collect();
+    let about = "Sort orders of this list. A leading `-` sorts in descending order.";
+    enumeration(AllDeliveriesFilter::ORDERS_NAME, &words, about)
 }
 
 fn topics() -> Member {
@@ -239,6 +274,16 @@ fn example_of_delivery() -> Value {
         "id": DELIVERY_ID, "subscription_id": WEBHOOK_ID, "event_id": EVENT_ID, "event_type": "observation.created",
         "attempt": 1, "status": "failed", "request_url": "https://hooks.example.com/candor", "response_status": 503,
         "response_duration_ms": 41, "next_attempt_at": "2026-03-02T09:00:30.041Z", "delivered_at": null,
-        "attempted_at": AT, "failure": "status",
+        "attempted_at": AT, "failure": "status", "request_id": "req_01KJPWD6M2R4CJ5Y8J0N3W7K1Q",
+    })
+}
+
+fn example_of_stats() -> Value {
+    json!({
+        "subscription_id": WEBHOOK_ID, "window": "1h", "since": "2026-03-02T08:00:00.000Z", "until": AT,
+        "attempts": 120, "successes": 118, "failures": 2,
+        "failures_by_reason": [{"reason": "timeout", "count": 2}], "p50_ms": 41, "p95_ms": 180, "queued": 1,
+        "oldest_queued_at": "2026-03-02T08:59:30.000Z", "next_attempt_at": "2026-03-02T09:00:30.041Z",
+        "by_hour": [{"hour": "2026-03-02T08:00:00.000Z", "attempts": 120, "successes": 118, "failures": 2}],
     })
 }

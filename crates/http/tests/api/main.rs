@@ -8,6 +8,7 @@ mod conditional;
 mod connections;
 mod conversations;
 mod cors;
+mod counts;
 mod csv;
 mod described;
 mod document;

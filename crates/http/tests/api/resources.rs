@@ -181,7 +181,11 @@ pub(crate) fn family(route: &Route) -> &'static str {
 /// Returns a route's path with these ids.
 pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
     let path = route.path.replace("{id}", id).replace("{delivery_id}", second).replace("{message_id}", second);
-    let query = if path == "/search" { "?q=calm" } else { "" };
+    let query = match path.rsplit('/').next() {
+        Some("search") => "?q=calm",
+        Some("counts") => "?group_by=month",
+        _ => "",
+    };
     format!("/v1{path}{query}")
 }
 

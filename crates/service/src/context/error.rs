@@ -80,6 +80,11 @@ fn advice(slow: &TooSlow) -> String {
         SlowCause::OutOfTime => "looking through the rest took too long",
         SlowCause::NoPlace => "other requests of this kind have used up their share for the moment",
     };
+    if let ["group_by" | "window"] = slow.conditions.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        return format!(
+            "The request reads every matching entry, and {cause}. Narrow the filters or the time range."
+        );
+    }
     let narrow =
         if slow.conditions.is_empty() { "by a filter".to_owned() } else { format!("or leave out {conditions}") };
     format!("{what}, and {cause}. Narrow {narrow}, or sort by what is filtered.")

@@ -3,6 +3,7 @@
 pub mod auth;
 pub(crate) mod change;
 pub mod clocks;
+pub(crate) mod counts;
 mod dry_run;
 pub mod error;
 pub(crate) mod expand;

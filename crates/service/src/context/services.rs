@@ -230,6 +230,9 @@ impl Services {
     /// # Errors
     /// Errors of the store.
     pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
+        for event in &mut change.events {
+            event.request_id.clone_from(&change.audit.request_id);
+        }
         let hand_over = self.deliveries.prepare(tenant, &mut change);
         let wakes_mailer = change.wakes(BackgroundWorker::Mail);
         let (rows, events) = (change.writes.len(), change.events.len());
@@ -271,7 +274,13 @@ impl Services {
         let data = String::from_utf8_lossy(rendered).into_owned();
         kinds
             .iter()
-            .map(|kind| Event { id: self.id(at), kind: *kind, created_at: at, data: data.clone() })
+            .map(|kind| Event {
+                id: self.id(at),
+                kind: *kind,
+                created_at: at,
+                data: data.clone(),
+                request_id: None,
+            })
             .collect()
     }
 

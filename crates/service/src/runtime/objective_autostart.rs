@@ -104,6 +104,7 @@ fn add(
         kind: *kind,
         created_at: at,
         data: data.clone(),
+        request_id: None,
     }));
     change.writes.push(Write::put(&Row::expecting(decision.state, seen)));
     Ok(())

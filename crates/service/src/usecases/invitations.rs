@@ -202,8 +202,13 @@ fn accepting(
         request_id: Some(request.to_string()),
         context: origin,
     });
-    let event =
-        |kind| candor_domain::event::Event { id: services.id(at), kind, created_at: at, data: data.clone() };
+    let event = |kind| candor_domain::event::Event {
+        id: services.id(at),
+        kind,
+        created_at: at,
+        data: data.clone(),
+        request_id: None,
+    };
     change.events = decision.events.into_iter().map(event).collect();
     change.writes = vec![
         Write::put(&Row::expecting(accepted, seen)),

@@ -2,10 +2,14 @@
 
 use candor_domain::access::Permission;
 use candor_domain::audit;
+use candor_domain::counts::CountRequest;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
-use candor_domain::objective::{Action, Draft, Expand, Family, Filter, Objective, Patch, StoredOwner, Verb};
+use candor_domain::objective::{
+    Action, Draft, Expand, Family, Filter, Objective, ObjectiveCount, ObjectiveGroup, Patch, StoredOwner, Verb,
+};
 use candor_domain::organization::Review;
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
@@ -15,6 +19,7 @@ use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::rows;
 
 use crate::context::change::PendingChange;
+use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
@@ -93,6 +98,34 @@ pub async fn list(
     let request = Filter::parse(family, params)?;
     let listing = rows::objectives::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::page(services, context, &request, listing).await
+}
+
+/// `GET` on the counts of a family: counts the objectives that the caller sees.
+///
+/// # Errors
+/// Invalid parameters, too slow; see [`Error`].
+pub async fn counts(
+    services: &Services,
+    context: &RequestContext,
+    family: Family,
+    params: Params,
+) -> Result<Reply, Error> {
+    let CountRequest { filter, groups } = Filter::parse_counts(family, params)?;
+    let keys: Vec<_> = groups.iter().map(|group| rows::objectives::group_key(*group)).collect();
+    let listing = rows::objectives::list(&filter, context.caller.viewer(), Objective::DEFAULT, &PageRequest::ALL);
+    counts::reply(services, context, listing, &keys, |counted| {
+        let mut shown = ObjectiveCount { count: counted.count, ..ObjectiveCount::default() };
+        for (group, value) in groups.iter().zip(&counted.values) {
+            let member = match group {
+                ObjectiveGroup::Status => &mut shown.status,
+                ObjectiveGroup::Scope => &mut shown.scope,
+                ObjectiveGroup::Month => &mut shown.month,
+            };
+            *member = counts::text(value);
+        }
+        shown
+    })
+    .await
 }
 
 /// Returns the objective if it belongs to this family and the caller sees it; otherwise not found (decisions A2,

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use candor_domain::access::Permission;
 use candor_domain::catalog::Attribute;
+use candor_domain::counts::CountRequest;
 use candor_domain::decision::Decision;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
-use candor_domain::observation::{Draft, Expand, Filter, Observation, Patch, References};
+use candor_domain::observation::{
+    Draft, Expand, Filter, Observation, ObservationCount, ObservationGroup, Patch, References,
+};
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::refusal::DomainError;
@@ -17,6 +21,7 @@ use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
 use crate::context::change::PendingChange;
+use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::JsonObjectWriter;
@@ -72,6 +77,33 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     let request = Filter::parse(params)?;
     let listing = rows::observations::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::page(services, context, &request, listing).await
+}
+
+/// `GET /observations/counts`: counts the observations that the caller sees.
+///
+/// # Errors
+/// Invalid parameters, too slow; without `employees:read`, a group by department; see [`Error`].
+pub async fn counts(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let CountRequest { filter, groups } = Filter::parse_counts(params)?;
+    if groups.contains(&ObservationGroup::DepartmentId) {
+        context.caller.require(Permission::EmployeesRead)?;
+    }
+    let keys: Vec<_> = groups.iter().map(|group| rows::observations::group_key(*group)).collect();
+    let listing =
+        rows::observations::list(&filter, context.caller.viewer(), Observation::DEFAULT, &PageRequest::ALL);
+    counts::reply(services, context, listing, &keys, |counted| {
+        let mut shown = ObservationCount { count: counted.count, ..ObservationCount::default() };
+        for (group, value) in groups.iter().zip(&counted.values) {
+            match group {
+                ObservationGroup::Type => shown.kind = counts::text(value),
+                ObservationGroup::AttributeId => shown.attribute_id = Some(counts::id(value)),
+                ObservationGroup::Month => shown.month = counts::text(value),
+                ObservationGroup::DepartmentId => shown.department_id = Some(counts::id(value)),
+            }
+        }
+        shown
+    })
+    .await
 }
 
 /// `GET /observations/{id}`: returns an observation, also an archived one.

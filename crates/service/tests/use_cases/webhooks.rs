@@ -203,7 +203,7 @@ async fn happened(world: &TestServices, tenant: Tenant, count: i64, apart: i64) 
     let event = |number: i64| {
         let at = Timestamp::from_millis(NOON.millis() + number * apart);
         let id = EventId::from_ulid(Ulid::from_parts(at.millis().cast_unsigned(), 1));
-        Event { id, kind: EventType::EmployeeCreated, created_at: at, data: "{}".to_owned() }
+        Event { id, kind: EventType::EmployeeCreated, created_at: at, data: "{}".to_owned(), request_id: None }
     };
     let mut change = ChangeSet::new(AuditEntry {
         id: AuditId::from_ulid(Ulid(77)),

@@ -1,5 +1,6 @@
 //! Lists: a page of any resource under any conditions. The cost does not depend on the position of the page.
 
+mod counts;
 mod page;
 mod plan;
 

@@ -70,10 +70,10 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     page.sql
 }
 
-struct PageSql {
-    sql: Sql,
+pub(super) struct PageSql {
+    pub(super) sql: Sql,
     /// Placeholder of the tenant.
-    tenant: String,
+    pub(super) tenant: String,
     limit: String,
     after: Option<(String, String)>,
     bound: u32,
@@ -81,14 +81,24 @@ struct PageSql {
 }
 
 impl PageSql {
+    /// Creates a statement that reads all rows of its lists, in any order.
+    pub(super) fn of_all_rows(own: Tenant) -> Self {
+        let mut sql = Sql::default();
+        let tenant = sql.tenant(own);
+        Self { sql, tenant, limit: String::new(), after: None, bound: 0, ids_first: false }
+    }
+
+    /// Conditions of all rows of a run.
+    pub(super) fn conditions(&mut self, listing: &Listing, run: Option<(Column, SqlValue)>) -> String {
+        let run = run.map(|(column, value)| format!("r.{} = {}", column.name, self.sql.bind(value)));
+        let met = self.plain(listing, run);
+        [met, self.looks(listing, &RowFilter::hashing_all(listing), None)].concat().join(" AND ")
+    }
+
     fn write(&mut self, first: &Listing, parts: &[Part<'_>]) {
         let mut runs = vec![];
         for part in parts {
-            let values = match &part.listing.runs {
-                Some((column, values)) => values.iter().map(|value| Some((*column, value.clone()))).collect(),
-                None => vec![None],
-            };
-            for run in values {
+            for run in runs_of(part.listing) {
                 let run = run.map(|(column, value)| format!("r.{} = {}", column.name, self.sql.bind(value)));
                 runs.push(self.run(part, run));
             }
@@ -306,6 +316,14 @@ impl PageSql {
             });
         }
         looks
+    }
+}
+
+/// Returns the column and value of each run of a list.
+pub(super) fn runs_of(listing: &Listing) -> Vec<Option<(Column, SqlValue)>> {
+    match &listing.runs {
+        Some((column, values)) => values.iter().map(|value| Some((*column, value.clone()))).collect(),
+        None => vec![None],
     }
 }
 

@@ -3,6 +3,7 @@
 mod everyone;
 mod feed;
 mod history;
+mod log_figures;
 mod people;
 mod redelivery;
 mod rows;

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
+use candor_tables::counts::{CountedGroups, GroupKey};
 use candor_tables::flat::{CellReader, Column, SqlValue};
 use candor_tables::listing::Listing;
 use candor_tables::read::{AnyStored, ID, RowKind};
@@ -64,6 +65,16 @@ impl Rows for PostgresStore {
 
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.rows_of(tenant, lists).await
+    }
+
+    async fn any_counts(
+        &self,
+        tenant: Tenant,
+        lists: &[Listing],
+        keys: &[GroupKey],
+        most: usize,
+    ) -> Read<CountedGroups> {
+        self.counts_of(tenant, lists, keys, most).await
     }
 
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {

@@ -8,7 +8,7 @@ use candor_domain::event::Event;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, LogFigures, Status, Subscribers, Subscription};
 use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
@@ -72,6 +72,15 @@ impl Webhooks for PostgresStore {
         }
         let reads = by_scope.iter().map(|sql| self.read(sql, |row| Ok((owner(row)?, versioned(row)?.value))));
         Ok(try_join_all(reads).await?.into_iter().flatten().collect())
+    }
+
+    async fn log_figures(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        range: (Timestamp, Timestamp),
+    ) -> Read<LogFigures> {
+        self.figures(tenant, webhook, range).await
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {

@@ -1,5 +1,6 @@
 //! Pages of lists: one ordered run per index range, starting after the cursor, merged into one order.
 
+pub(crate) mod counts;
 pub(crate) mod plan;
 pub(crate) mod slow;
 

@@ -3,6 +3,7 @@
 mod everyone;
 mod feed;
 mod history;
+mod log_figures;
 mod people;
 pub(crate) mod redelivery;
 mod rows;

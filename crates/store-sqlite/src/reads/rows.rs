@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
+use candor_tables::counts::{CountedGroups, GROUP_BY, GroupKey};
 use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
 use candor_tables::read::{AnyStored, RowKind};
@@ -51,6 +52,18 @@ impl Rows for SqliteStore {
             self.row_sizes.note_found(tenant, list.table(), &found);
         }
         Ok(found)
+    }
+
+    async fn any_counts(
+        &self,
+        tenant: Tenant,
+        lists: &[Listing],
+        keys: &[GroupKey],
+        most: usize,
+    ) -> Read<CountedGroups> {
+        let (lists, keys) = (lists.to_vec(), keys.to_vec());
+        let conditions = vec![GROUP_BY.to_owned()];
+        self.slowly(tenant, conditions, move |db| listing::counts::read(db, tenant, &lists, &keys, most)).await
     }
 
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {

@@ -7,14 +7,14 @@ use candor_domain::event::Event;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, Job, Status, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, Job, LogFigures, Status, Subscribers, Subscription};
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
 use candor_port_storage::{StorageError, Versioned};
 use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::read::versioned;
 
-use super::redelivery;
+use super::{log_figures, redelivery};
 use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, Value};
 use crate::table;
@@ -41,6 +41,16 @@ impl Webhooks for SqliteStore {
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let wanted = wanted.to_vec();
         self.look_up_all(None, wanted.len(), move |db| events(db, wanted)).await
+    }
+
+    async fn log_figures(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        range: (Timestamp, Timestamp),
+    ) -> Read<LogFigures> {
+        let conditions = vec![log_figures::WINDOW.to_owned()];
+        self.slowly(tenant, conditions, move |db| log_figures::read(db, tenant, webhook, range)).await
     }
 
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {

@@ -164,6 +164,7 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
         delivered_at: None,
         attempted_at: make.tick(),
         failure: None,
+        request_id: None,
     }
 }
 

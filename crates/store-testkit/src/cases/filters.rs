@@ -68,7 +68,7 @@ async fn check<T>(
     list.must_show(sort, *world.random.pick(&LIMITS), all, wanted, what).await;
 }
 
-fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Population) -> bool {
+pub(super) fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Population) -> bool {
     let tagged =
         filter.attribute_ids.is_empty() || filter.attribute_ids.iter().any(|tag| it.attribute_ids.contains(tag));
     filter.employee_id.is_none_or(|id| it.employee_id == id)

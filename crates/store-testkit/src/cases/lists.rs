@@ -18,7 +18,7 @@ use candor_domain::people::{self, Connector, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
+use candor_domain::webhook::{self, AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_tables::rows;
@@ -200,6 +200,24 @@ pub(crate) fn deliveries(world: &CaseContext, webhook: WebhookId, filter: Delive
             let world = world.clone();
             Box::pin(async move {
                 world.store.page(world.tenant, rows::deliveries::list(webhook, &filter, sort, &page)).await
+            })
+        },
+    )
+}
+
+pub(crate) fn all_deliveries(
+    world: &CaseContext,
+    existing: &[WebhookId],
+    filter: AllDeliveriesFilter,
+) -> List<Delivery> {
+    let (world, existing) = (world.clone(), existing.to_vec());
+    List::new(
+        |row| row.id.to_bytes(),
+        move |sort, page| {
+            let (world, existing) = (world.clone(), existing.clone());
+            Box::pin(async move {
+                let list = rows::deliveries::list_all(&filter, &existing, sort, &page);
+                world.store.page(world.tenant, list).await
             })
         },
     )

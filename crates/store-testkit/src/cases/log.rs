@@ -48,6 +48,7 @@ pub(super) fn entry(world: &CaseContext, to: &Subscription, at: Timestamp) -> De
         delivered_at: None,
         attempted_at: at,
         failure: Some(FailureReason::Status),
+        request_id: None,
     }
 }
 
@@ -70,7 +71,7 @@ async fn delivery_attempt_round_trips(world: CaseContext) {
         Delivery { attempt: u16::MAX, response_status: u16::MAX, response_duration_ms: u32::MAX, ..plain() },
         Delivery { attempt: 0, next_attempt_at: Some(late), event_type: EventType::TestPing, ..plain() },
         Delivery { request_url: "https://例え.example/?q=%20'\"\\ 👍🏽".repeat(40), ..plain() },
-        Delivery { request_url: String::new(), ..plain() },
+        Delivery { request_url: String::new(), request_id: Some("req_1".to_owned()), ..plain() },
     ];
     world.logged(&to, &table).await;
     for wanted in &table {

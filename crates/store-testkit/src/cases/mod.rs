@@ -6,6 +6,7 @@ mod checks;
 mod claims;
 mod commits;
 mod conversations;
+mod counts;
 mod crowds;
 mod dropped;
 mod faults;
@@ -17,6 +18,7 @@ mod keys;
 mod large;
 mod lists;
 mod log;
+mod log_of_all;
 mod mails;
 mod objectives;
 mod pages;
@@ -78,6 +80,8 @@ pub(crate) fn all() -> Vec<Case> {
         redelivery::cases(),
         sooner::cases(),
         summaries::cases(),
+        counts::cases(),
+        log_of_all::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::people::invitation::Recipient;
 use candor_domain::time::{Date, Timestamp};
-use candor_domain::webhook::{Delivery, HealthDelta, Job, Subscribers, Subscription};
+use candor_domain::webhook::{Delivery, HealthDelta, Job, LogFigures, Subscribers, Subscription};
 use candor_port_storage::Storage;
 use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
@@ -35,6 +35,14 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     }
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         self.through(FaultyCall::Batch, self.store.events_by_id(wanted)).await
+    }
+    async fn log_figures(
+        &self,
+        tenant: Tenant,
+        webhook: WebhookId,
+        range: (Timestamp, Timestamp),
+    ) -> Read<LogFigures> {
+        self.through(FaultyCall::Get, self.store.log_figures(tenant, webhook, range)).await
     }
     async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
         self.through(FaultyCall::Get, self.store.queued(tenant, webhook, event)).await

@@ -12,7 +12,7 @@ use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_domain::webhook::{self, Delivery, DeliveryFilter, Subscription};
+use candor_domain::webhook::{self, AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
 
 use super::*;
 use crate::flat::Stored;
@@ -179,7 +179,8 @@ fn message_and_conversation_filters_have_an_index() {
 fn filter_without_an_index_is_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let named = slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE));
-    assert_eq!(named.len(), Observation::sorts().count());
+    let by_time = ["-created_at", "created_at", "-updated_at", "updated_at"];
+    assert_eq!(named.iter().map(|(word, _)| *word).collect::<Vec<_>>(), by_time);
     assert!(named.iter().all(|(_, names)| *names == ["filter[type]"]), "{named:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
     assert_eq!(
@@ -305,7 +306,26 @@ fn delivery_log_by_type_or_event_has_an_index_but_not_by_both() {
         let filter = DeliveryFilter { event_type, event_id, status: None };
         slow::<Delivery>(|sort| rows::deliveries::list(webhook(), &filter, sort, &PAGE)).len()
     };
-    assert_eq!((slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))), (0, 0, 2));
+    assert_eq!(
+        (slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))),
+        (2, 2, 4),
+        "by the start of the attempt there is one by status only"
+    );
+}
+
+#[test]
+fn log_of_all_has_an_index_by_status_and_subscription() {
+    let slow = |filter: AllDeliveriesFilter| {
+        let existing = [webhook(), WebhookId::from_bytes([3; 16])];
+        let sort = Sort::down(SortBy::AttemptedAt);
+        unanswered_parameters(rows::deliveries::list_all(&filter, &existing, sort, &PAGE).parts())
+    };
+    let none = AllDeliveriesFilter::default();
+    assert_eq!(slow(none), [""; 0]);
+    assert_eq!(slow(AllDeliveriesFilter { attempted_at: CHANGED, ..none }), [""; 0]);
+    assert_eq!(slow(AllDeliveriesFilter { webhook_id: Some(webhook()), ..none }), [""; 0]);
+    let log = DeliveryFilter { event_id: Some(EventId::from_bytes([5; 16])), ..DeliveryFilter::default() };
+    assert_eq!(slow(AllDeliveriesFilter { log, ..none }), ["filter[event_id]"]);
 }
 
 #[test]

@@ -4,12 +4,12 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Job, Status};
+use candor_domain::webhook::{AllDeliveriesFilter, Delivery, DeliveryFilter, Job, Status};
 
 use super::column;
 use crate::codec::{self, IdColumn, Time};
-use crate::flat::{Index, Table, Type};
-use crate::listing::{Listing, STATUS, TypedListing};
+use crate::flat::{Index, SqlValue, Table, Type};
+use crate::listing::{ATTEMPTED_AT, Listing, STATUS, TypedListing};
 use crate::stored::{columns_read, stored};
 
 stored! {
@@ -29,6 +29,7 @@ stored! {
         delivered_at: Option<Time>,
         attempted_at: Option<Time> = Some(delivery.attempted_at),
         failure: Option<OneOfColumn>,
+        request_id: Option<TextColumn>,
     }
     // The time in the id of the attempt.
     derived { created_at: Time = delivery.logged_at() }
@@ -39,7 +40,12 @@ stored! {
             Index::unique(&["webhook_id", "status", "created_at", "id"]),
             Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
             Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
+            Index::on(&["webhook_id", "status", "attempted_at", "id", "response_duration_ms", "failure"]),
+            Index::on(&["status", "attempted_at", "id"]),
         ],
+        parameters: &[("webhook_id", "subscription_id")],
+        // A list over all subscriptions skips the entries of deleted ones.
+        looked_at: &["webhook_id"],
         ..Table::named("deliveries")
     };
 }
@@ -59,11 +65,41 @@ pub fn list(
 ) -> TypedListing<Delivery> {
     let mut it = Listing::new::<Delivery>(sort, page);
     it.is(column("webhook_id", Type::Id), Some(webhook));
-    let statuses = Status::ALL.iter().filter(|status| filter.status.is_none_or(|wanted| wanted == **status));
-    it.runs(STATUS, statuses.map(|status| status.word()));
+    it.runs(STATUS, statuses(filter));
     it.is(column("event_type", Type::Text), filter.event_type.map(|event_type| event_type.word().to_owned()));
     it.is(column("event_id", Type::Id), filter.event_id);
     it.alone()
+}
+
+/// List of `GET /deliveries` over the existing subscriptions of the tenant (§4.4).
+#[must_use]
+pub fn list_all(
+    filter: &AllDeliveriesFilter,
+    existing: &[WebhookId],
+    sort: Sort,
+    page: &PageRequest,
+) -> TypedListing<Delivery> {
+    let mut it = Listing::new::<Delivery>(sort, page);
+    let webhook = column("webhook_id", Type::Id);
+    let AllDeliveriesFilter { webhook_id, attempted_at, log } = filter;
+    match webhook_id {
+        Some(only) if !existing.contains(only) => return TypedListing::from_parts(vec![]),
+        None if existing.is_empty() => return TypedListing::from_parts(vec![]),
+        Some(only) => it.is(webhook, Some(*only)),
+        // Deleted subscriptions leave their entries in the log until these expire.
+        None => it.one_of(webhook, existing.iter().map(|id| SqlValue::from(*id)).collect()),
+    }
+    it.runs(STATUS, statuses(log));
+    it.is(column("event_type", Type::Text), log.event_type.map(|event_type| event_type.word().to_owned()));
+    it.is(column("event_id", Type::Id), log.event_id);
+    it.within(ATTEMPTED_AT, *attempted_at, SqlValue::Time);
+    it.alone()
+}
+
+/// Returns the words of the selected statuses.
+fn statuses(filter: &DeliveryFilter) -> impl Iterator<Item = &'static str> {
+    let is_wanted = |status: &&Status| filter.status.is_none_or(|wanted| wanted == **status);
+    Status::ALL.iter().filter(is_wanted).map(|status| status.word())
 }
 
 columns_read! {

@@ -13,6 +13,7 @@ stored! {
         type as kind: OneOfColumn,
         created_at: Time,
         data: TextColumn,
+        request_id: Option<TextColumn>,
     }
     table Table {
         versioned: false,

@@ -30,6 +30,7 @@ pub mod departments;
 pub mod employees;
 pub mod events;
 pub mod invitations;
+mod log_figures;
 pub mod notifications;
 pub mod objectives;
 pub mod observations;
@@ -39,6 +40,7 @@ pub mod summaries;
 pub mod webhooks;
 
 pub use deliveries::{JOB_TABLE, read_job};
+pub use log_figures::add_figure;
 
 use crate::flat::{Column, Type};
 use crate::unique::Unique;

@@ -2,15 +2,16 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
-use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
+use candor_domain::objective::{Family, Filter, Objective, ObjectiveGroup, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
 use super::summaries::INCLUDES;
+use crate::counts::GroupKey;
 use crate::flat::{Column, Index, Related, SqlValue, Table, Type};
-use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT, sort_column};
+use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
@@ -85,6 +86,16 @@ readers!(Objective);
 
 /// Lookup by the day on which objectives start automatically (decision C3).
 pub const STARTS_ON: LookupColumn<Objective> = LookupColumn::column("due_on", Type::Date);
+
+/// Returns the key of a group of objectives.
+#[must_use]
+pub const fn group_key(group: ObjectiveGroup) -> GroupKey {
+    match group {
+        ObjectiveGroup::Status => GroupKey::Column(STATUS),
+        ObjectiveGroup::Scope => GroupKey::Column(column("scope", Type::Text)),
+        ObjectiveGroup::Month => GroupKey::Month(sort_column(SortBy::PeriodEnd)),
+    }
+}
 
 /// Value of the column `shelf`: the family of the scope, with a suffix for archived objectives. The default list
 /// of a family, all objectives that are not archived, is one run of an index on this column.

@@ -2,12 +2,13 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, ObservationId, ObservationKind};
-use candor_domain::observation::{Filter, Observation, Visibility};
+use candor_domain::observation::{Filter, Observation, ObservationGroup, Visibility};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::column;
+use crate::counts::GroupKey;
 use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::{columns_read, stored};
@@ -39,6 +40,7 @@ stored! {
         members: Some(TAGS),
         indexes: &[
             Index::on(&["archived", "observation_date", "id", "employee_id"]),
+            Index::on(&["archived", "type", "observation_date", "id", "employee_id"]),
             Index::on(&["archived", "created_at", "id", "employee_id"]),
             Index::on(&["archived", "updated_at", "id", "employee_id"]),
             Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
@@ -72,6 +74,19 @@ columns_read! {
 }
 
 readers!(Observation);
+
+/// Returns the key of a group of observations.
+#[must_use]
+pub const fn group_key(group: ObservationGroup) -> GroupKey {
+    match group {
+        ObservationGroup::Type => GroupKey::Column(column("type", Type::Text)),
+        ObservationGroup::AttributeId => GroupKey::Tag(TAGS),
+        ObservationGroup::Month => GroupKey::Month(OBSERVATION_DATE),
+        ObservationGroup::DepartmentId => {
+            GroupKey::Related { by: column("employee_id", Type::Id), table: "employees", column: "department_id" }
+        }
+    }
+}
 
 /// A part of the observations, which one list returns.
 #[derive(Debug, Clone, Copy)]

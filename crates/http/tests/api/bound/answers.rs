@@ -19,7 +19,8 @@ async fn routes_without_visibility_refuse_bound_keys() {
         (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
     let closed: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
     for route in ROUTES {
-        let shows = ["/events", "/webhooks", "/audit-log"].iter().any(|path| route.path.starts_with(path));
+        let shows =
+            ["/events", "/webhooks", "/deliveries", "/audit-log"].iter().any(|path| route.path.starts_with(path));
         assert_eq!(route.access.needs_full_sight(), shows, "{}", route.operation);
     }
     for level in [AccessLevel::Standard, AccessLevel::Admin] {

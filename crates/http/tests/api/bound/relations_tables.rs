@@ -37,6 +37,9 @@ const fn shows(roots: &'static [Kind], depth: u8, queries: &'static [&'static st
 
 /// A read that shows none of the watched resources.
 const NOTHING: Entry = shows(&[], 0, &[""]);
+/// Counts contain no ids of the watched resources.
+const COUNTS: Entry = shows(&[], 0, &["?group_by=type,month"]);
+const COUNTS_OF_GOALS: Entry = shows(&[], 0, &["?group_by=status,month"]);
 /// A read limited to the caller's own items; it shows an unspecified part of the visible resources.
 const OWN: Entry =
     Entry::Shows(VisibleResources { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
@@ -85,6 +88,11 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getWebhook", Entry::Refused),
     ("listDeliveries", Entry::Refused),
     ("getDelivery", Entry::Refused),
+    ("listAllDeliveries", Entry::Refused),
+    ("getWebhookStats", Entry::Refused),
+    ("countObservations", COUNTS),
+    ("countEmployeeObjectives", COUNTS_OF_GOALS),
+    ("countManagerObjectives", COUNTS_OF_GOALS),
     ("getMe", NOTHING),
     ("getOrganization", NOTHING),
     ("listEmployees", NOTHING),

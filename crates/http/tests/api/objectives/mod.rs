@@ -142,7 +142,7 @@ async fn mark(world: &TestApi) -> String {
     let id = world.services.id(at);
     let mut change = ChangeSet::new(audit);
     let data = documented::example_of("getSummary").to_string();
-    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data }];
+    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data, request_id: None }];
     world.services.store.commit(Tenant::live(world.organization), change).await.unwrap();
     id.to_string()
 }

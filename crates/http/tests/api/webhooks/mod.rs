@@ -2,6 +2,7 @@
 
 mod live;
 mod log;
+mod log_of_all;
 mod redelivery;
 mod replays;
 mod rotation;

@@ -30,7 +30,7 @@ impl Engine {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
             Ok(ready) => ready,
-            Err(result) => return AttemptEnd::Finished(Box::new(self.not_sent(job, result)), None),
+            Err(result) => return AttemptEnd::Finished(Box::new(self.not_sent(job, result).await), None),
         };
         if !self.with_dispatcher(|dispatcher, now| dispatcher.may_send(begun.ends, now)) {
             return AttemptEnd::Late;
@@ -47,8 +47,9 @@ impl Engine {
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let answered = AttemptResponse { status, duration_ms, outcome, retry_after };
         let url = ready.receiver.url.clone();
-        let (finished, answer) =
+        let (mut finished, answer) =
             finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));
+        add_cause(&mut finished, &ready.message);
         self.metrics.attempted(outcome, duration);
         log(&finished, outcome);
         AttemptEnd::Finished(Box::new(finished), Some(answer))
@@ -129,13 +130,23 @@ impl Engine {
 
     /// Creates the result of a delivery that was not sent. Logs it if the delivery was dropped for being too
     /// late.
-    fn not_sent(&self, job: Job, result: AttemptResult) -> DeliveryResult {
-        let finished = unsent(job, result);
+    async fn not_sent(&self, job: Job, result: AttemptResult) -> DeliveryResult {
+        let mut finished = unsent(job, result);
         if matches!(finished.result, AttemptResult::Settled(_)) {
+            if let Ok(message) = self.message(&job).await {
+                add_cause(&mut finished, &message);
+            }
             self.metrics.too_late.increment(1);
             log(&finished, AttemptOutcome::Failed(FailureReason::TooLate));
         }
         finished
+    }
+}
+
+/// Adds the request that caused the event to the log entry.
+fn add_cause(finished: &mut DeliveryResult, message: &Message) {
+    if let AttemptResult::Settled(settled) = &mut finished.result {
+        settled.entry.request_id.clone_from(&message.event.request_id);
     }
 }
 

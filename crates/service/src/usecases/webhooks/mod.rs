@@ -1,5 +1,6 @@
 //! Webhook subscriptions, their delivery log, tests and redeliveries (§4.4, decisions F).
 
+mod log;
 mod redelivery;
 mod rekey;
 
@@ -20,6 +21,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 use crate::context::{expand, list, webhook_secrets};
 
+pub use log::{all_deliveries, stats};
 pub use redelivery::{RedeliveryAnswer, ReplayAnswer, redeliver, replay, test};
 pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
 

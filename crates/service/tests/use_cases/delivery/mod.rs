@@ -250,6 +250,7 @@ impl DeliveryTest {
             kind: EventType::EmployeeCreated,
             created_at: at,
             data: "{}".to_owned(),
+            request_id: None,
         };
         change.events = std::iter::repeat_with(event).take(count).collect();
         self.world.store.commit(self.tenant(), change).await.unwrap();

@@ -89,8 +89,13 @@ impl Post {
     }
 
     fn event(&self, data: String) -> (Event, Bytes) {
-        let event =
-            Event { id: EventId::from_bytes([1; 16]), kind: EventType::ObservationCreated, created_at: AT, data };
+        let event = Event {
+            id: EventId::from_bytes([1; 16]),
+            kind: EventType::ObservationCreated,
+            created_at: AT,
+            data,
+            request_id: None,
+        };
         let body = Bytes::from(event.body(Tenant::from_bytes([1; 16])));
         (event, body)
     }

@@ -1,0 +1,67 @@
+//! Counts of objectives by group.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use super::{Family, Filter, Scope, Status};
+use crate::counts::{self, CountRequest};
+use crate::fields::StringEnum;
+use crate::params::Params;
+use crate::problem::ValidationErrors;
+use crate::schema::OpenWord;
+
+/// Members by which objectives are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum ObjectiveGroup {
+    /// The status of the objective.
+    Status,
+    /// The scope of the objective.
+    Scope,
+    /// The month of the last day of the period.
+    Month,
+}
+
+impl StringEnum for ObjectiveGroup {
+    const NAME: &'static str = "ObjectiveGroup";
+}
+
+/// Number of objectives of one group. It has the members that the request groups by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ObjectiveCount {
+    /// Status of the objectives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OpenWord<Status>")]
+    pub status: Option<String>,
+    /// Scope of the objectives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OpenWord<Scope>")]
+    pub scope: Option<String>,
+    /// Month of `period_end`, `YYYY-MM`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub month: Option<String>,
+    /// Number of objectives.
+    pub count: u64,
+}
+
+impl Filter {
+    /// Declares and reads the parameters of the counts of a family.
+    pub fn read_counts(family: Family, params: &mut Params) -> CountRequest<Self, ObjectiveGroup> {
+        let groups = counts::groups(params, "One or two members to group by, separated by commas.");
+        CountRequest { filter: Self::read_conditions(family, params), groups }
+    }
+
+    /// Parses the parameters of the counts of a family.
+    ///
+    /// # Errors
+    /// One problem for each wrong parameter.
+    pub fn parse_counts(
+        family: Family,
+        mut params: Params,
+    ) -> Result<CountRequest<Self, ObjectiveGroup>, ValidationErrors> {
+        let request = Self::read_counts(family, &mut params);
+        params.finish(request)
+    }
+}

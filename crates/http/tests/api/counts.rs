@@ -1,0 +1,110 @@
+//! Counts of observations and objectives by group (decision A19).
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+async fn counts(world: &TestApi, key: &str, path: &str) -> (Value, u64) {
+    let answered = world.bare("GET", &format!("/v1/{path}")).key(key).send().await;
+    assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+    let body = answered.json();
+    assert_eq!(body["has_more"], false, "{path}");
+    (body["data"].clone(), body["total"].as_u64().unwrap())
+}
+
+async fn observed(world: &TestApi, about: &str, kind: &str, day: &str, attributes: &[&str]) -> String {
+    let body = json!({
+        "employee_id": about, "type": kind, "observation": "Listens.", "observation_date": day,
+        "attribute_ids": attributes,
+    });
+    world.made("/v1/observations", body).await
+}
+
+#[tokio::test]
+async fn observations_are_counted_by_one_or_two_members() {
+    for shared in every_store().await {
+        let (world, key) = (&shared.world, shared.world.admin.clone());
+        assert_eq!(counts(world, &key, "observations/counts?group_by=type").await, (json!([]), 0));
+        let care = world.made("/v1/departments", json!({"name": "Care"})).await;
+        let body = json!({"email": "a@example.com", "first_name": "A", "last_name": "B", "department_id": care});
+        let (ada, bob) = (world.made("/v1/employees", body).await, person(world, "bob", "employee", None).await);
+        let calm = world.made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
+        let kind = world.made("/v1/attributes", json!({"name": "Kind", "category": "Character"})).await;
+        observed(world, &ada, "strength", "2026-01-31", &[&calm, &kind]).await;
+        observed(world, &ada, "strength", "2026-02-01", &[&calm]).await;
+        observed(world, &bob, "opportunity", "2026-02-02", &[]).await;
+        let old = observed(world, &bob, "strength", "2026-02-02", &[]).await;
+        world.post(&format!("/v1/observations/{old}/archive"), json!({})).await;
+        let by = async |query: &str| counts(world, &key, &format!("observations/counts?group_by={query}")).await;
+        let wanted = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 2}]);
+        assert_eq!(by("type").await, (wanted, 3), "{}", shared.name);
+        let wanted = json!([{"month": "2026-01", "count": 1}, {"month": "2026-02", "count": 2}]);
+        assert_eq!(by("month").await, (wanted, 3), "{}", shared.name);
+        let wanted = json!([
+            {"type": "opportunity", "month": "2026-02", "count": 1},
+            {"type": "strength", "month": "2026-01", "count": 1},
+            {"type": "strength", "month": "2026-02", "count": 1},
+        ]);
+        assert_eq!(by("month,type").await.0.as_array().unwrap().len(), 3, "{}", shared.name);
+        assert_eq!(by("type,month").await, (wanted, 3), "{}", shared.name);
+        let wanted = json!([{"department_id": care, "count": 2}, {"department_id": null, "count": 1}]);
+        assert_eq!(by("department_id").await, (wanted, 3), "{}", shared.name);
+        let mut wanted = [(calm.clone(), 2), (kind.clone(), 1)];
+        wanted.sort();
+        let mut wanted: Vec<_> =
+            wanted.iter().map(|(id, count)| json!({"attribute_id": id, "count": count})).collect();
+        wanted.push(json!({"attribute_id": null, "count": 1}));
+        assert_eq!(by("attribute_id").await, (json!(wanted), 3), "{}: one has two attributes", shared.name);
+        let filtered = by("type&filter[archived]=all&filter[observation_date][gte]=2026-02-02").await;
+        let wanted = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 1}]);
+        assert_eq!(filtered, (wanted, 2), "{}", shared.name);
+        let narrow = Permissions::NONE.with(Permission::ObservationsRead);
+        let narrow = world.key(narrow, AccessLevel::Standard, Environment::Live).await;
+        let ask = async |path: &str| world.bare("GET", path).key(&narrow).send().await.status;
+        assert_eq!(ask("/v1/observations/counts?group_by=department_id").await, 403, "{}", shared.name);
+        assert_eq!(ask("/v1/observations/counts?group_by=type").await, 200, "{}", shared.name);
+        assert_eq!(ask("/v1/observations/counts").await, 400, "{}", shared.name);
+        let bound = key_for(world, &bob, AccessLevel::Standard).await;
+        let wanted = json!([{"type": "opportunity", "count": 1}]);
+        assert_eq!(
+            counts(world, &bound, "observations/counts?group_by=type").await,
+            (wanted, 1),
+            "{}",
+            shared.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn objectives_are_counted_like_their_list() {
+    for shared in every_store().await {
+        let (world, key) = (&shared.world, shared.world.admin.clone());
+        let owner = person(world, "ada", "org_admin", None).await;
+        let stranger = person(world, "bob", "employee", None).await;
+        for (path, scope) in
+            [("employee-objectives", "employee"), ("manager-objectives", "manager"), ("manager-objectives", "org")]
+        {
+            let body = json!({
+                "owner_id": owner, "title": "Answer within a day", "scope": scope, "period_start": "2026-04-01",
+                "period_end": "2026-06-30",
+            });
+            world.made(&format!("/v1/{path}"), body).await;
+        }
+        let wanted = json!([{"scope": "manager", "count": 1}, {"scope": "org", "count": 1}]);
+        assert_eq!(counts(world, &key, "manager-objectives/counts?group_by=scope").await, (wanted, 2));
+        let wanted = json!([{"status": "proposed", "month": "2026-06", "count": 1}]);
+        let path = "employee-objectives/counts?group_by=status,month";
+        assert_eq!(counts(world, &key, path).await, (wanted, 1), "{}", shared.name);
+        assert_eq!(
+            counts(world, &key, "employee-objectives/counts?group_by=status&filter[status]=archived").await.1,
+            0
+        );
+        let bound = key_for(world, &stranger, AccessLevel::Standard).await;
+        assert_eq!(counts(world, &bound, path).await.1, 0, "{}", shared.name);
+        let wanted = json!([{"scope": "org", "count": 1}]);
+        assert_eq!(counts(world, &bound, "manager-objectives/counts?group_by=scope").await, (wanted, 1));
+    }
+}

@@ -1,0 +1,109 @@
+//! The delivery log over all subscriptions, and the statistics of one subscription (decision F9).
+
+use candor_port_clock::Clock;
+use candor_service::runtime::delivery::{Engine, Settings};
+use serde_json::{Value, json};
+
+use super::{path, subscribed, text};
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+async fn list(world: &TestApi, query: &str) -> Vec<Value> {
+    let answered = world.get(&format!("/v1/deliveries{query}")).await;
+    assert_eq!(answered.status, 200, "{query}: {}", answered.text());
+    answered.json()["data"].as_array().unwrap().clone()
+}
+
+fn attempts(entries: &[Value]) -> Vec<String> {
+    entries.iter().map(|entry| text(entry, "id")).collect()
+}
+
+#[tokio::test]
+async fn log_of_all_shows_attempts_of_existing_subscriptions() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        assert_eq!(list(world, "").await, [json!(null); 0], "{store}");
+        let (one, other) =
+            (subscribed(world, &["employee.created"]).await, subscribed(world, &["employee.created"]).await);
+        world.employee("ada@example.com").await;
+        let failed: Vec<_> = world.attempt_all(503).await.iter().map(|entry| entry.id.to_string()).collect();
+        world.clock.advance_seconds(30);
+        let begun = world.clock.now().to_string();
+        let good: Vec<_> = world.attempt_all(204).await.iter().map(|entry| entry.id.to_string()).collect();
+        assert_eq!((failed.len(), good.len()), (2, 2), "{store}");
+        let all = list(world, "").await;
+        let up = list(world, "?sort=attempted_at").await;
+        assert_eq!(all.len(), 4, "{store}");
+        assert_eq!(attempts(&up), attempts(&all).into_iter().rev().collect::<Vec<_>>(), "{store}");
+        assert!(all[..2].iter().all(|entry| good.contains(&text(entry, "id"))), "{store}: {all:?}");
+        let id = text(&one, "id");
+        let of_one = list(world, &format!("?filter[subscription_id]={id}")).await;
+        let log = world.get(&format!("{}/deliveries", path(&one))).await.json();
+        assert_eq!(json!(of_one), log["data"], "{store}");
+        assert_eq!(list(world, "?filter[status]=failed").await.len(), 2, "{store}");
+        assert_eq!(
+            attempts(&list(world, &format!("?filter[attempted_at][gte]={begun}")).await).len(),
+            2,
+            "{store}"
+        );
+        let event = text(&all[0], "event_id");
+        assert_eq!(list(world, &format!("?filter[event_id]={event}")).await.len(), 4, "{store}");
+        let page = world.get("/v1/deliveries?limit=3").await.json();
+        let next = text(&page, "next_cursor");
+        assert_eq!(
+            attempts(&list(world, &format!("?limit=3&cursor={next}")).await),
+            attempts(&all)[3..],
+            "{store}"
+        );
+        assert_eq!(world.ask("DELETE", &path(&other)).send().await.status, 204, "{store}");
+        assert_eq!(list(world, "").await, of_one, "{store}: the log of a deleted subscription is deleted");
+        let bad = world.get("/v1/deliveries?sort=created_at").await;
+        assert_eq!(bad.status, 400, "{store}");
+    }
+}
+
+#[tokio::test]
+async fn delivery_names_the_request_that_caused_its_event() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let webhook = subscribed(world, &["employee.created"]).await;
+        let employee = world.employee("ada@example.com").await;
+        let engine = Engine::new(&world.services, Settings::default());
+        engine.run_once().await.unwrap();
+        let [entry] = &list(world, "").await[..] else { panic!("{}: one attempt", shared.name) };
+        let id = employee.clone();
+        let entries = world.get(&format!("/v1/audit-log?filter[target_id]={id}")).await.json();
+        assert_eq!(entry["request_id"], entries["data"][0]["request_id"], "{}", shared.name);
+        assert!(text(entry, "request_id").starts_with("req_"), "{}", shared.name);
+        world.post(&format!("{}/test", path(&webhook)), json!({})).await;
+        engine.run_once().await.unwrap();
+        let test = &list(world, "?filter[event_type]=test.ping").await[0];
+        assert_eq!(test["request_id"], Value::Null, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn stats_count_attempts_and_queued_deliveries() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        let webhook = subscribed(world, &["employee.created"]).await;
+        let stats = async |query: &str| world.get(&format!("{}/stats{query}", path(&webhook))).await;
+        let empty = stats("").await.json();
+        assert_eq!((&empty["attempts"], &empty["p50_ms"], &empty["queued"]), (&json!(0), &Value::Null, &json!(0)));
+        assert_eq!(empty["by_hour"].as_array().unwrap().len(), 25, "{store}");
+        world.employee("ada@example.com").await;
+        world.attempt_all(503).await;
+        world.employee("grace@example.com").await;
+        world.attempt_all(204).await;
+        world.clock.advance_millis(1);
+        let shown = stats("?window=1h").await.json();
+        let numbers = ["attempts", "successes", "failures", "p50_ms", "p95_ms", "queued"].map(|name| &shown[name]);
+        assert_eq!(numbers.map(|number| number.as_u64().unwrap()), [2, 1, 1, 7, 7, 1], "{store}: {shown}");
+        assert_eq!(shown["failures_by_reason"], json!([{"reason": "status", "count": 1}]), "{store}");
+        assert!(shown["next_attempt_at"].is_string() && shown["oldest_queued_at"].is_string(), "{store}");
+        let counted: u64 =
+            shown["by_hour"].as_array().unwrap().iter().map(|hour| hour["attempts"].as_u64().unwrap()).sum();
+        assert_eq!(counted, 2, "{store}");
+        assert_eq!(stats("?window=2h").await.status, 400, "{store}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Answers with numbers of entries of a list by group.
+
+use candor_domain::counts::{GroupedCounts, MAX_GROUPS};
+use candor_domain::id::{Id, Kind};
+use candor_port_storage::StorageExt;
+use candor_tables::counts::{GroupCount, GroupKey};
+use candor_tables::flat::{SqlValue, Stored};
+use candor_tables::listing::TypedListing;
+use serde::Serialize;
+
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, render};
+
+/// Counts the entries of the list by these keys; `show` makes an element of the answer from a group.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
+    services: &Services,
+    context: &RequestContext,
+    list: TypedListing<T>,
+    keys: &[GroupKey],
+    show: impl Fn(GroupCount) -> C,
+) -> Result<Reply, Error> {
+    let tenant = context.caller.tenant;
+    // A row with several tags is in several groups, so their sum is not the number of rows.
+    let are_disjoint = !keys.iter().any(|key| matches!(key, GroupKey::Tag(_)));
+    let all =
+        if are_disjoint { None } else { Some(services.store.counts(tenant, list.clone(), &[], 1).await?.total) };
+    let mut counted = services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
+    let has_more = counted.groups.len() > MAX_GROUPS;
+    counted.groups.truncate(MAX_GROUPS);
+    // Nulls last: both stores compare them in their own way.
+    let place = |value: &SqlValue| (matches!(value, SqlValue::Null(_)), value.clone());
+    counted.groups.sort_by_cached_key(|group| group.values.iter().map(place).collect::<Vec<_>>());
+    let data = counted.groups.into_iter().map(show).collect();
+    let counts = GroupedCounts { data, total: all.unwrap_or(counted.total), has_more };
+    Ok(Reply::ok(render(&counts)?, None))
+}
+
+/// Returns the text of a group.
+pub(crate) fn text(value: &SqlValue) -> Option<String> {
+    if let SqlValue::Text(text) = value { Some(text.clone()) } else { None }
+}
+
+/// Returns the id of a group; `None` for the group without one.
+pub(crate) fn id<K: Kind>(value: &SqlValue) -> Option<Id<K>> {
+    if let SqlValue::Id(bytes) = value { Some(Id::from_bytes(*bytes)) } else { None }
+}

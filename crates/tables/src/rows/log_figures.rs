@@ -1,0 +1,31 @@
+//! Rows of the statistics of a delivery log, which both stores read in the same form.
+
+use candor_domain::fields::StringEnum;
+use candor_domain::webhook::{AttemptCount, FailureReason, LogFigures, Status};
+
+use crate::error::CorruptRow;
+use crate::flat::CellReader;
+
+/// Adds a row to the figures. Its columns are: `true` for attempts by duration, hour or duration, status, failure,
+/// and number of attempts. Status and failure are null in rows by duration.
+///
+/// # Errors
+/// [`CorruptRow`] naming the column.
+pub fn add_figure(row: &mut dyn CellReader, figures: &mut LogFigures) -> Result<(), CorruptRow> {
+    let corrupt = |column| move |reason| CorruptRow { table: "deliveries", column, reason };
+    let is_duration = row.flag().map_err(corrupt("status"))? == Some(true);
+    let key = row.int().map_err(corrupt("attempted_at"))?.unwrap_or_default();
+    let status = row.text().map_err(corrupt("status"))?;
+    let failure = row.text().map_err(corrupt("failure"))?;
+    let count = row.int().map_err(corrupt("id"))?.unwrap_or_default().unsigned_abs();
+    if is_duration {
+        let duration = u32::try_from(key).map_err(|error| corrupt("response_duration_ms")(error.to_string()))?;
+        figures.durations.push((duration, count));
+        return Ok(());
+    }
+    let unknown = |_| corrupt("failure")("unknown word".to_owned());
+    let failure = failure.map(|word| FailureReason::from_word(&word).map_err(unknown)).transpose()?;
+    let is_success = status.as_deref() == Some(Status::Success.word());
+    figures.counts.push(AttemptCount { hour: key, is_success, failure, count });
+    Ok(())
+}
