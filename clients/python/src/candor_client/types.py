@@ -35,6 +35,13 @@ ActorType: TypeAlias = Literal[
 """Kind of an actor."""
 
 
+AllDeliveriesSort: TypeAlias = Literal[
+    "-attempted_at",
+    "attempted_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
 class ApiKey(TypedDict):
     """An API key. Only the hash of its secret is stored."""
 
@@ -838,6 +845,11 @@ class Delivery(TypedDict):
     failure: DeliveryFailure | str | None
     """Reason for the failure. Null on success and for old attempts without a recorded reason."""
 
+    request_id: str | None
+    """Id of the request that caused the event, as in the audit log. Null for events of background work,
+    for test events and for old events.
+    """
+
 
 DeliveryFailure: TypeAlias = Literal[
     "status",
@@ -872,8 +884,60 @@ class DeliveryPromised(TypedDict):
 DeliverySort: TypeAlias = Literal[
     "-created_at",
     "created_at",
+    "-attempted_at",
+    "attempted_at",
 ]
 """Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+class DeliveryStats(TypedDict):
+    """Statistics of the attempts of one subscription."""
+
+    subscription_id: str
+    """Id of the subscription."""
+
+    window: StatsWindow | str
+    """Time range of the attempts."""
+
+    since: str
+    """Start of the time range."""
+
+    until: str
+    """End of the time range."""
+
+    attempts: int
+    """Number of attempts that began in the time range, with tests and deliveries that were dropped as
+    `too_late`.
+    """
+
+    successes: int
+    """Number of attempts that the receiver acknowledged."""
+
+    failures: int
+    """Number of failed attempts."""
+
+    failures_by_reason: list[ReasonCount]
+    """Failed attempts by reason, the most frequent first."""
+
+    p50_ms: int | None
+    """Median of the durations in milliseconds. Null without attempts."""
+
+    p95_ms: int | None
+    """95th percentile of the durations in milliseconds. Null without attempts."""
+
+    queued: int
+    """Number of queued deliveries now. At most 10,000 are counted."""
+
+    oldest_queued_at: str | None
+    """Time of the oldest event with a queued delivery. Null if none is queued."""
+
+    next_attempt_at: str | None
+    """Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription."""
+
+    by_hour: list[HourStats]
+    """Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
+    incomplete.
+    """
 
 
 DeliveryStatus: TypeAlias = Literal[
@@ -1431,6 +1495,22 @@ class HistoryEntry(TypedDict):
     """Id of the request. Null if the service acted without a request."""
 
 
+class HourStats(TypedDict):
+    """Number of attempts that began in one hour."""
+
+    hour: str
+    """Start of the hour in UTC."""
+
+    attempts: int
+    """Number of attempts."""
+
+    successes: int
+    """Number of attempts that the receiver acknowledged."""
+
+    failures: int
+    """Number of failed attempts."""
+
+
 class IdempotencyConflict(TypedDict):
     """The idempotency key was already used for another request: 409."""
 
@@ -1873,6 +1953,35 @@ class ObjectiveComplete(TypedDict):
     """Outcome, shown in the history. At most 2000 characters."""
 
 
+class ObjectiveCount(TypedDict):
+    """Number of objectives of one group. It has the members that the request groups by."""
+
+    count: int
+    """Number of objectives."""
+
+    month: NotRequired[str]
+    """Month of `period_end`, `YYYY-MM`."""
+
+    scope: NotRequired[ObjectiveScope | str]
+    """Scope of the objectives."""
+
+    status: NotRequired[ObjectiveStatus | str]
+    """Status of the objectives."""
+
+
+class ObjectiveCounts(TypedDict):
+    """The number of entries of a list by group."""
+
+    data: list[ObjectiveCount]
+    """The groups with at least one entry, at most 1,000, in ascending order of their members."""
+
+    total: int
+    """Number of entries of the list. Each is counted once, also those of groups that are left out."""
+
+    has_more: bool
+    """True if there are more than 1,000 groups. Then `data` has the largest ones."""
+
+
 class ObjectiveEvent(TypedDict):
     """An objective was created or changed."""
 
@@ -1917,6 +2026,14 @@ ObjectiveFirstStatus: TypeAlias = Literal[
     "in_progress",
 ]
 """Statuses that an objective can be created with."""
+
+
+ObjectiveGroup: TypeAlias = Literal[
+    "status",
+    "scope",
+    "month",
+]
+"""Members by which objectives are counted."""
 
 
 class ObjectiveMiss(TypedDict):
@@ -2044,6 +2161,40 @@ class Observation(TypedDict):
     """The person. Present with `expand=employee`."""
 
 
+class ObservationCount(TypedDict):
+    """Number of observations of one group. It has the members that the request groups by."""
+
+    count: int
+    """Number of observations."""
+
+    attribute_id: NotRequired[str | None]
+    """Attribute of the observations. Null for observations without attributes."""
+
+    department_id: NotRequired[str | None]
+    """Current department of the people that the observations are about. Null for people without a
+    department.
+    """
+
+    month: NotRequired[str]
+    """Month of the observation date, `YYYY-MM`."""
+
+    type: NotRequired[ObservationType | str]
+    """Type of the observations."""
+
+
+class ObservationCounts(TypedDict):
+    """The number of entries of a list by group."""
+
+    data: list[ObservationCount]
+    """The groups with at least one entry, at most 1,000, in ascending order of their members."""
+
+    total: int
+    """Number of entries of the list. Each is counted once, also those of groups that are left out."""
+
+    has_more: bool
+    """True if there are more than 1,000 groups. Then `data` has the largest ones."""
+
+
 class ObservationCreate(TypedDict):
 
     employee_id: str
@@ -2116,6 +2267,15 @@ ObservationExpand: TypeAlias = Literal[
     "attributes",
 ]
 """Related resources that an observation can include."""
+
+
+ObservationGroup: TypeAlias = Literal[
+    "type",
+    "attribute_id",
+    "month",
+    "department_id",
+]
+"""Members by which observations are counted."""
 
 
 ObservationSort: TypeAlias = Literal[
@@ -2253,6 +2413,16 @@ class RateLimit(TypedDict):
     """Length of the sliding window in seconds."""
 
 
+class ReasonCount(TypedDict):
+    """Number of failed attempts with the same reason."""
+
+    reason: DeliveryFailure | str | None
+    """Reason of the failures. Null for old attempts without a recorded reason."""
+
+    count: int
+    """Number of attempts."""
+
+
 class RefusedEnvironment(TypedDict):
     """The environment of the API key is not allowed here: 403."""
 
@@ -2324,6 +2494,15 @@ SearchType: TypeAlias = Literal[
     "summaries",
 ]
 """Types that can be searched."""
+
+
+StatsWindow: TypeAlias = Literal[
+    "1h",
+    "24h",
+    "7d",
+    "30d",
+]
+"""Time range of statistics."""
 
 
 class Submission(TypedDict):
@@ -3125,6 +3304,45 @@ class ListMessagesQuery(TypedDict):
     """
 
 
+class ListAllDeliveriesFilter(TypedDict):
+    """Filters of the operation `ListAllDeliveries`."""
+
+    subscription_id: NotRequired[str]
+    """Only attempts of the subscription with this id. An id, `whk_…`. An unknown id matches nothing."""
+
+    attempted_at: NotRequired[Range]
+    """Bounds of `attempted_at`, both inclusive."""
+
+    status: NotRequired[DeliveryStatusFilter]
+    """Only attempts with this result. Default: `all`."""
+
+    event_type: NotRequired[EventType]
+    """Only attempts for events of this type."""
+
+    event_id: NotRequired[str]
+    """Only attempts for this event. An id, `evt_…`. An unknown id matches nothing."""
+
+
+class ListAllDeliveriesQuery(TypedDict):
+    """Query of the operation `ListAllDeliveries`."""
+
+    filter: NotRequired[ListAllDeliveriesFilter]
+    """Conditions that every entry matches."""
+
+    sort: NotRequired[AllDeliveriesSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-attempted_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
 class ListDepartmentsFilter(TypedDict):
     """Filters of the operation `ListDepartments`."""
 
@@ -3203,6 +3421,40 @@ class ListEmployeeObjectivesQuery(TypedDict):
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
     Separate several by commas or repeat the parameter.
     """
+
+
+class CountEmployeeObjectivesFilter(TypedDict):
+    """Filters of the operation `CountEmployeeObjectives`."""
+
+    owner_id: NotRequired[str]
+    """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
+
+    scope: NotRequired[ObjectiveScope]
+    """Has no effect: every entry has the scope `employee`."""
+
+    status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
+    """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    to 100 times. Entries match any of the values.
+    """
+
+    period_start: NotRequired[Range]
+    """Bounds of `period_start`, both inclusive."""
+
+    period_end: NotRequired[Range]
+    """Bounds of `period_end`, both inclusive."""
+
+    updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
+
+
+class CountEmployeeObjectivesQuery(TypedDict):
+    """Query of the operation `CountEmployeeObjectives`."""
+
+    filter: NotRequired[CountEmployeeObjectivesFilter]
+    """Conditions that every entry matches."""
+
+    group_by: ObjectiveGroup | Sequence[ObjectiveGroup]
+    """One or two members to group by, separated by commas."""
 
 
 class GetEmployeeObjectiveQuery(TypedDict):
@@ -3388,6 +3640,40 @@ class ListManagerObjectivesQuery(TypedDict):
     """
 
 
+class CountManagerObjectivesFilter(TypedDict):
+    """Filters of the operation `CountManagerObjectives`."""
+
+    owner_id: NotRequired[str]
+    """Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing."""
+
+    scope: NotRequired[ObjectiveScope]
+    """Only objectives of this scope. `employee` matches nothing."""
+
+    status: NotRequired[ObjectiveStatusFilter | Sequence[ObjectiveStatusFilter]]
+    """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    to 100 times. Entries match any of the values.
+    """
+
+    period_start: NotRequired[Range]
+    """Bounds of `period_start`, both inclusive."""
+
+    period_end: NotRequired[Range]
+    """Bounds of `period_end`, both inclusive."""
+
+    updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
+
+
+class CountManagerObjectivesQuery(TypedDict):
+    """Query of the operation `CountManagerObjectives`."""
+
+    filter: NotRequired[CountManagerObjectivesFilter]
+    """Conditions that every entry matches."""
+
+    group_by: ObjectiveGroup | Sequence[ObjectiveGroup]
+    """One or two members to group by, separated by commas."""
+
+
 class GetManagerObjectiveQuery(TypedDict):
     """Query of the operation `GetManagerObjective`."""
 
@@ -3498,6 +3784,50 @@ class ListObservationsQuery(TypedDict):
     expand: NotRequired[ObservationExpand | Sequence[ObservationExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
     Separate several by commas or repeat the parameter.
+    """
+
+
+class CountObservationsFilter(TypedDict):
+    """Filters of the operation `CountObservations`."""
+
+    employee_id: NotRequired[str]
+    """Only entries about this person. An id, `emp_…`. An unknown id matches nothing."""
+
+    manager_id: NotRequired[str]
+    """Only entries about the direct and indirect reports of this person. Entries about the person are not
+    included. An id, `emp_…`. An unknown id matches nothing.
+    """
+
+    type: NotRequired[ObservationType]
+    """Only observations of this type."""
+
+    archived: NotRequired[ArchivedFilter]
+    """`false` lists entries in use, `true` archived entries, `all` both. Default: `false`."""
+
+    attribute_id: NotRequired[str | Sequence[str]]
+    """Only observations with this attribute. An id, `attr_…`. An unknown id matches nothing. May be
+    repeated up to 100 times. Entries match any of the values.
+    """
+
+    observation_date: NotRequired[Range]
+    """Bounds of `observation_date`, both inclusive."""
+
+    created_at: NotRequired[Range]
+    """Bounds of `created_at`, both inclusive."""
+
+    updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
+
+
+class CountObservationsQuery(TypedDict):
+    """Query of the operation `CountObservations`."""
+
+    filter: NotRequired[CountObservationsFilter]
+    """Conditions that every entry matches."""
+
+    group_by: ObservationGroup | Sequence[ObservationGroup]
+    """One or two members to group by, separated by commas. `department_id` also requires the scope
+    `employees:read`.
     """
 
 
@@ -3674,6 +4004,13 @@ class ListDeliveriesQuery(TypedDict):
     """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
     filters.
     """
+
+
+class GetWebhookStatsQuery(TypedDict):
+    """Query of the operation `GetWebhookStats`."""
+
+    window: NotRequired[StatsWindow]
+    """Time range of the attempts. It ends now. Default: `24h`."""
 
 
 ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | RefusedEnvironment | Conflict | IdempotencyConflict | RateLimit

@@ -702,6 +702,36 @@ export class Conversations {
   }
 }
 
+/** Operations below `/deliveries`. */
+export class Deliveries {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * List the delivery attempts of all subscriptions.
+   *
+   * Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The filters of
+   * event type and event id have no index here: a request that takes too long is a 503.
+   *
+   * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `read`.
+   */
+  listAll(query?: types.ListAllDeliveriesQuery, options?: RequestOptions): PagePromise<types.Delivery> {
+    return new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/deliveries",
+        query,
+      },
+      options,
+    );
+  }
+}
+
 /** Operations below `/departments`. */
 export class Departments {
   protected readonly core: Core;
@@ -889,6 +919,27 @@ export class EmployeeObjectives {
         path: "/employee-objectives",
         body,
         query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /**
+   * Count employees' objectives by group.
+   *
+   * Counts the objectives that the list with the same filters shows, by one or two members. `month` is that
+   * of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter prevents.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  count(query: types.CountEmployeeObjectivesQuery, options?: RequestOptions): AnswerPromise<types.ObjectiveCounts> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/employee-objectives/counts",
+        query,
+        joined: ["group_by"],
       },
       options,
     );
@@ -1458,6 +1509,27 @@ export class ManagerObjectives {
   }
 
   /**
+   * Count managers' and org objectives by group.
+   *
+   * Counts the objectives that the list with the same filters shows, by one or two members. `month` is that
+   * of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter prevents.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  count(query: types.CountManagerObjectivesQuery, options?: RequestOptions): AnswerPromise<types.ObjectiveCounts> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/manager-objectives/counts",
+        query,
+        joined: ["group_by"],
+      },
+      options,
+    );
+  }
+
+  /**
    * Get a manager's or org objective.
    *
    * Returns one objective. 404 if it belongs to the other objective paths.
@@ -1806,6 +1878,28 @@ export class Observations {
         path: "/observations",
         body,
         query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /**
+   * Count observations by group.
+   *
+   * Counts the observations that the list with the same filters shows, by one or two members. At most 1,000
+   * groups are returned, the largest ones. Each observation is read: a request that takes too long is a 503,
+   * which a filter prevents.
+   *
+   * Needs the scope `observations:read`. Counts as `read`.
+   */
+  count(query: types.CountObservationsQuery, options?: RequestOptions): AnswerPromise<types.ObservationCounts> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/observations/counts",
+        query,
+        joined: ["group_by"],
       },
       options,
     );
@@ -2415,6 +2509,28 @@ export class Webhooks {
   }
 
   /**
+   * Get statistics of the delivery attempts.
+   *
+   * Returns numbers of attempts by result and hour, the durations of the responses and the length of the
+   * queue. Each attempt of the time range is read: a request that takes too long is a 503. A shorter `window`
+   * is faster.
+   *
+   * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
+   * admin. Counts as `read`.
+   */
+  getStats(id: string, query?: types.GetWebhookStatsQuery, options?: RequestOptions): AnswerPromise<types.DeliveryStats> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/webhooks/${encodeURIComponent(id)}/stats`,
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
    * Send a test event to a receiver.
    *
    * Sends a `test.ping` once, even if the subscription is inactive.
@@ -2443,6 +2559,7 @@ export class Resources {
   readonly auditLog: AuditLog;
   readonly connectors: Connectors;
   readonly conversations: Conversations;
+  readonly deliveries: Deliveries;
   readonly departments: Departments;
   readonly employeeObjectives: EmployeeObjectives;
   readonly employees: Employees;
@@ -2465,6 +2582,7 @@ export class Resources {
     this.auditLog = new AuditLog(core);
     this.connectors = new Connectors(core);
     this.conversations = new Conversations(core);
+    this.deliveries = new Deliveries(core);
     this.departments = new Departments(core);
     this.employeeObjectives = new EmployeeObjectives(core);
     this.employees = new Employees(core);

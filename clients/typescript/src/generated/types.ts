@@ -30,6 +30,11 @@ export type ActorType =
   | "connector"
   | "system";
 
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type AllDeliveriesSort =
+  | "-attempted_at"
+  | "attempted_at";
+
 /** An API key. Only the hash of its secret is stored. */
 export interface ApiKey {
   /** Id of the key. It is not the secret. */
@@ -638,6 +643,11 @@ export interface Delivery {
   attempted_at: string;
   /** Reason for the failure. Null on success and for old attempts without a recorded reason. */
   failure: Open<DeliveryFailure> | null;
+  /**
+   * Id of the request that caused the event, as in the audit log. Null for events of background work, for
+   * test events and for old events.
+   */
+  request_id: string | null;
 }
 
 /** Reason why a delivery attempt failed. */
@@ -670,7 +680,47 @@ export interface DeliveryPromised {
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type DeliverySort =
   | "-created_at"
-  | "created_at";
+  | "created_at"
+  | "-attempted_at"
+  | "attempted_at";
+
+/** Statistics of the attempts of one subscription. */
+export interface DeliveryStats {
+  /** Id of the subscription. */
+  subscription_id: string;
+  /** Time range of the attempts. */
+  window: Open<StatsWindow>;
+  /** Start of the time range. */
+  since: string;
+  /** End of the time range. */
+  until: string;
+  /**
+   * Number of attempts that began in the time range, with tests and deliveries that were dropped as
+   * `too_late`.
+   */
+  attempts: number;
+  /** Number of attempts that the receiver acknowledged. */
+  successes: number;
+  /** Number of failed attempts. */
+  failures: number;
+  /** Failed attempts by reason, the most frequent first. */
+  failures_by_reason: Array<ReasonCount>;
+  /** Median of the durations in milliseconds. Null without attempts. */
+  p50_ms: number | null;
+  /** 95th percentile of the durations in milliseconds. Null without attempts. */
+  p95_ms: number | null;
+  /** Number of queued deliveries now. At most 10,000 are counted. */
+  queued: number;
+  /** Time of the oldest event with a queued delivery. Null if none is queued. */
+  oldest_queued_at: string | null;
+  /** Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription. */
+  next_attempt_at: string | null;
+  /**
+   * Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
+   * incomplete.
+   */
+  by_hour: Array<HourStats>;
+}
 
 /** Result of a delivery attempt. No attempt follows after `dropped`. */
 export type DeliveryStatus =
@@ -1138,6 +1188,18 @@ export interface HistoryEntry {
   request_id: string | null;
 }
 
+/** Number of attempts that began in one hour. */
+export interface HourStats {
+  /** Start of the hour in UTC. */
+  hour: string;
+  /** Number of attempts. */
+  attempts: number;
+  /** Number of attempts that the receiver acknowledged. */
+  successes: number;
+  /** Number of failed attempts. */
+  failures: number;
+}
+
 /** The idempotency key was already used for another request: 409. */
 export interface IdempotencyConflict {
   /** Idempotency key that was used for another request. */
@@ -1483,6 +1545,28 @@ export interface ObjectiveComplete {
   outcome?: string | null | undefined;
 }
 
+/** Number of objectives of one group. It has the members that the request groups by. */
+export interface ObjectiveCount {
+  /** Number of objectives. */
+  count: number;
+  /** Month of `period_end`, `YYYY-MM`. */
+  month?: string | undefined;
+  /** Scope of the objectives. */
+  scope?: Open<ObjectiveScope> | undefined;
+  /** Status of the objectives. */
+  status?: Open<ObjectiveStatus> | undefined;
+}
+
+/** The number of entries of a list by group. */
+export interface ObjectiveCounts {
+  /** The groups with at least one entry, at most 1,000, in ascending order of their members. */
+  data: Array<ObjectiveCount>;
+  /** Number of entries of the list. Each is counted once, also those of groups that are left out. */
+  total: number;
+  /** True if there are more than 1,000 groups. Then `data` has the largest ones. */
+  has_more: boolean;
+}
+
 /** An objective was created or changed. */
 export interface ObjectiveEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
@@ -1516,6 +1600,12 @@ export type ObjectiveFirstStatus =
   | "proposed"
   | "approved"
   | "in_progress";
+
+/** Members by which objectives are counted. */
+export type ObjectiveGroup =
+  | "status"
+  | "scope"
+  | "month";
 
 export interface ObjectiveMiss {
   /** Reason, shown in the history. At most 2000 characters. */
@@ -1614,6 +1704,32 @@ export interface Observation {
   employee?: Employee | null | undefined;
 }
 
+/** Number of observations of one group. It has the members that the request groups by. */
+export interface ObservationCount {
+  /** Number of observations. */
+  count: number;
+  /** Attribute of the observations. Null for observations without attributes. */
+  attribute_id?: string | null | undefined;
+  /**
+   * Current department of the people that the observations are about. Null for people without a department.
+   */
+  department_id?: string | null | undefined;
+  /** Month of the observation date, `YYYY-MM`. */
+  month?: string | undefined;
+  /** Type of the observations. */
+  type?: Open<ObservationType> | undefined;
+}
+
+/** The number of entries of a list by group. */
+export interface ObservationCounts {
+  /** The groups with at least one entry, at most 1,000, in ascending order of their members. */
+  data: Array<ObservationCount>;
+  /** Number of entries of the list. Each is counted once, also those of groups that are left out. */
+  total: number;
+  /** True if there are more than 1,000 groups. Then `data` has the largest ones. */
+  has_more: boolean;
+}
+
 export interface ObservationCreate {
   /**
    * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
@@ -1670,6 +1786,13 @@ export type ObservationEventType =
 export type ObservationExpand =
   | "employee"
   | "attributes";
+
+/** Members by which observations are counted. */
+export type ObservationGroup =
+  | "type"
+  | "attribute_id"
+  | "month"
+  | "department_id";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ObservationSort =
@@ -1775,6 +1898,14 @@ export interface RateLimit {
   window_seconds: number;
 }
 
+/** Number of failed attempts with the same reason. */
+export interface ReasonCount {
+  /** Reason of the failures. Null for old attempts without a recorded reason. */
+  reason: Open<DeliveryFailure> | null;
+  /** Number of attempts. */
+  count: number;
+}
+
 /** The environment of the API key is not allowed here: 403. */
 export interface RefusedEnvironment {
   /** Environment of the key. */
@@ -1835,6 +1966,13 @@ export type SearchType =
   | "objectives"
   | "employees"
   | "summaries";
+
+/** Time range of statistics. */
+export type StatsWindow =
+  | "1h"
+  | "24h"
+  | "7d"
+  | "30d";
 
 /** One reviewer's part of an assignment. */
 export interface Submission {
@@ -2467,6 +2605,36 @@ export interface ListMessagesQuery {
   cursor?: string | undefined;
 }
 
+/** Filters of the operation `ListAllDeliveries`. */
+export interface ListAllDeliveriesFilter {
+  /** Only attempts of the subscription with this id. An id, `whk_…`. An unknown id matches nothing. */
+  subscription_id?: string | undefined;
+  /** Bounds of `attempted_at`, both inclusive. */
+  attempted_at?: Range | undefined;
+  /** Only attempts with this result. Default: `all`. */
+  status?: DeliveryStatusFilter | undefined;
+  /** Only attempts for events of this type. */
+  event_type?: EventType | undefined;
+  /** Only attempts for this event. An id, `evt_…`. An unknown id matches nothing. */
+  event_id?: string | undefined;
+}
+
+/** Query of the operation `ListAllDeliveries`. */
+export interface ListAllDeliveriesQuery {
+  /** Conditions that every entry matches. */
+  filter?: ListAllDeliveriesFilter | undefined;
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-attempted_at`.
+   */
+  sort?: AllDeliveriesSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
 /** Filters of the operation `ListDepartments`. */
 export interface ListDepartmentsFilter {
   /** Only the department with this name. The whole name is compared, without case. */
@@ -2529,6 +2697,33 @@ export interface ListEmployeeObjectivesQuery {
    * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
+}
+
+/** Filters of the operation `CountEmployeeObjectives`. */
+export interface CountEmployeeObjectivesFilter {
+  /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
+  owner_id?: string | undefined;
+  /** Has no effect: every entry has the scope `employee`. */
+  scope?: ObjectiveScope | undefined;
+  /**
+   * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
+   * 100 times. Entries match any of the values.
+   */
+  status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** Bounds of `period_start`, both inclusive. */
+  period_start?: Range | undefined;
+  /** Bounds of `period_end`, both inclusive. */
+  period_end?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
+  updated_at?: Range | undefined;
+}
+
+/** Query of the operation `CountEmployeeObjectives`. */
+export interface CountEmployeeObjectivesQuery {
+  /** Conditions that every entry matches. */
+  filter?: CountEmployeeObjectivesFilter | undefined;
+  /** One or two members to group by, separated by commas. */
+  group_by: ObjectiveGroup | readonly ObjectiveGroup[];
 }
 
 /** Query of the operation `GetEmployeeObjective`. */
@@ -2680,6 +2875,33 @@ export interface ListManagerObjectivesQuery {
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
 }
 
+/** Filters of the operation `CountManagerObjectives`. */
+export interface CountManagerObjectivesFilter {
+  /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
+  owner_id?: string | undefined;
+  /** Only objectives of this scope. `employee` matches nothing. */
+  scope?: ObjectiveScope | undefined;
+  /**
+   * Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up to
+   * 100 times. Entries match any of the values.
+   */
+  status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** Bounds of `period_start`, both inclusive. */
+  period_start?: Range | undefined;
+  /** Bounds of `period_end`, both inclusive. */
+  period_end?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
+  updated_at?: Range | undefined;
+}
+
+/** Query of the operation `CountManagerObjectives`. */
+export interface CountManagerObjectivesQuery {
+  /** Conditions that every entry matches. */
+  filter?: CountManagerObjectivesFilter | undefined;
+  /** One or two members to group by, separated by commas. */
+  group_by: ObjectiveGroup | readonly ObjectiveGroup[];
+}
+
 /** Query of the operation `GetManagerObjective`. */
 export interface GetManagerObjectiveQuery {
   /**
@@ -2773,6 +2995,43 @@ export interface ListObservationsQuery {
    * Separate several by commas or repeat the parameter.
    */
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
+}
+
+/** Filters of the operation `CountObservations`. */
+export interface CountObservationsFilter {
+  /** Only entries about this person. An id, `emp_…`. An unknown id matches nothing. */
+  employee_id?: string | undefined;
+  /**
+   * Only entries about the direct and indirect reports of this person. Entries about the person are not
+   * included. An id, `emp_…`. An unknown id matches nothing.
+   */
+  manager_id?: string | undefined;
+  /** Only observations of this type. */
+  type?: ObservationType | undefined;
+  /** `false` lists entries in use, `true` archived entries, `all` both. Default: `false`. */
+  archived?: ArchivedFilter | undefined;
+  /**
+   * Only observations with this attribute. An id, `attr_…`. An unknown id matches nothing. May be repeated up
+   * to 100 times. Entries match any of the values.
+   */
+  attribute_id?: string | readonly string[] | undefined;
+  /** Bounds of `observation_date`, both inclusive. */
+  observation_date?: Range | undefined;
+  /** Bounds of `created_at`, both inclusive. */
+  created_at?: Range | undefined;
+  /** Bounds of `updated_at`, both inclusive. */
+  updated_at?: Range | undefined;
+}
+
+/** Query of the operation `CountObservations`. */
+export interface CountObservationsQuery {
+  /** Conditions that every entry matches. */
+  filter?: CountObservationsFilter | undefined;
+  /**
+   * One or two members to group by, separated by commas. `department_id` also requires the scope
+   * `employees:read`.
+   */
+  group_by: ObservationGroup | readonly ObservationGroup[];
 }
 
 /** Query of the operation `GetObservation`. */
@@ -2921,6 +3180,12 @@ export interface ListDeliveriesQuery {
    * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
    */
   cursor?: string | undefined;
+}
+
+/** Query of the operation `GetWebhookStats`. */
+export interface GetWebhookStatsQuery {
+  /** Time range of the attempts. It ends now. Default: `24h`. */
+  window?: StatsWindow | undefined;
 }
 
 /** The types of events that this version describes. */

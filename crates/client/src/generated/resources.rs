@@ -385,6 +385,26 @@ impl Conversations {
     }
 }
 
+/// Operations with paths that begin with `/deliveries`.
+#[derive(Clone, Debug)]
+pub struct Deliveries {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Deliveries {
+    /// List the delivery attempts of all subscriptions.
+    ///
+    /// Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The filters of
+    /// event type and event id have no index here: a request that takes too long is a 503.
+    ///
+    /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
+    /// admin. Counts as `read`.
+    pub fn list_all(&self, query: impl Into<Option<types::ListAllDeliveriesQuery>>) -> Pages<types::Delivery> {
+        let spec = Spec::new(Method::GET, "/deliveries").query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+}
+
 /// Operations with paths that begin with `/departments`.
 #[derive(Clone, Debug)]
 pub struct Departments {
@@ -483,6 +503,18 @@ impl EmployeeObjectives {
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn create(&self, body: types::EmployeeObjectiveCreate) -> Call<types::Objective> {
         let spec = Spec::new(Method::POST, "/employee-objectives").json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Count employees' objectives by group.
+    ///
+    /// Counts the objectives that the list with the same filters shows, by one or two members. `month` is
+    /// that of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter
+    /// prevents.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn count(&self, query: types::CountEmployeeObjectivesQuery) -> Call<types::ObjectiveCounts> {
+        let spec = Spec::new(Method::GET, "/employee-objectives/counts").query(&query, &["group_by"]);
         Call::new(&self.core, spec)
     }
 
@@ -801,6 +833,18 @@ impl ManagerObjectives {
         Call::new(&self.core, spec)
     }
 
+    /// Count managers' and org objectives by group.
+    ///
+    /// Counts the objectives that the list with the same filters shows, by one or two members. `month` is
+    /// that of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter
+    /// prevents.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn count(&self, query: types::CountManagerObjectivesQuery) -> Call<types::ObjectiveCounts> {
+        let spec = Spec::new(Method::GET, "/manager-objectives/counts").query(&query, &["group_by"]);
+        Call::new(&self.core, spec)
+    }
+
     /// Get a manager's or org objective.
     ///
     /// Returns one objective. 404 if it belongs to the other objective paths.
@@ -991,6 +1035,18 @@ impl Observations {
     /// Needs the scope `observations:write`. Counts as `write`.
     pub fn create(&self, body: types::ObservationCreate) -> Call<types::Observation> {
         let spec = Spec::new(Method::POST, "/observations").json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Count observations by group.
+    ///
+    /// Counts the observations that the list with the same filters shows, by one or two members. At most
+    /// 1,000 groups are returned, the largest ones. Each observation is read: a request that takes too long
+    /// is a 503, which a filter prevents.
+    ///
+    /// Needs the scope `observations:read`. Counts as `read`.
+    pub fn count(&self, query: types::CountObservationsQuery) -> Call<types::ObservationCounts> {
+        let spec = Spec::new(Method::GET, "/observations/counts").query(&query, &["group_by"]);
         Call::new(&self.core, spec)
     }
 
@@ -1326,6 +1382,23 @@ impl Webhooks {
         Call::new(&self.core, spec)
     }
 
+    /// Get statistics of the delivery attempts.
+    ///
+    /// Returns numbers of attempts by result and hour, the durations of the responses and the length of the
+    /// queue. Each attempt of the time range is read: a request that takes too long is a 503. A shorter
+    /// `window` is faster.
+    ///
+    /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
+    /// admin. Counts as `read`.
+    pub fn get_stats(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::GetWebhookStatsQuery>>,
+    ) -> Call<types::DeliveryStats> {
+        let spec = Spec::new(Method::GET, format!("/webhooks/{}/stats", segment(id))).query(&query.into(), &[]);
+        Call::new(&self.core, spec)
+    }
+
     /// Send a test event to a receiver.
     ///
     /// Sends a `test.ping` once, even if the subscription is inactive.
@@ -1374,6 +1447,12 @@ impl crate::Candor {
     #[must_use]
     pub fn conversations(&self) -> Conversations {
         Conversations { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/deliveries`.
+    #[must_use]
+    pub fn deliveries(&self) -> Deliveries {
+        Deliveries { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/departments`.

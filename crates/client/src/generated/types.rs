@@ -39,6 +39,14 @@ words! {
     }
 }
 
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    AllDeliveriesSort {
+        AttemptedAtDescending = "-attempted_at",
+        AttemptedAt = "attempted_at",
+    }
+}
+
 /// An API key. Only the hash of its secret is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1096,6 +1104,9 @@ pub struct Delivery {
     pub attempted_at: String,
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
     pub failure: Option<DeliveryFailure>,
+    /// Id of the request that caused the event, as in the audit log. Null for events of background work, for
+    /// test events and for old events.
+    pub request_id: Option<String>,
 }
 
 words! {
@@ -1133,7 +1144,45 @@ words! {
     DeliverySort {
         CreatedAtDescending = "-created_at",
         CreatedAt = "created_at",
+        AttemptedAtDescending = "-attempted_at",
+        AttemptedAt = "attempted_at",
     }
+}
+
+/// Statistics of the attempts of one subscription.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeliveryStats {
+    /// Id of the subscription.
+    pub subscription_id: String,
+    /// Time range of the attempts.
+    pub window: StatsWindow,
+    /// Start of the time range.
+    pub since: String,
+    /// End of the time range.
+    pub until: String,
+    /// Number of attempts that began in the time range, with tests and deliveries that were dropped as
+    /// `too_late`.
+    pub attempts: i64,
+    /// Number of attempts that the receiver acknowledged.
+    pub successes: i64,
+    /// Number of failed attempts.
+    pub failures: i64,
+    /// Failed attempts by reason, the most frequent first.
+    pub failures_by_reason: Vec<ReasonCount>,
+    /// Median of the durations in milliseconds. Null without attempts.
+    pub p50_ms: Option<i64>,
+    /// 95th percentile of the durations in milliseconds. Null without attempts.
+    pub p95_ms: Option<i64>,
+    /// Number of queued deliveries now. At most 10,000 are counted.
+    pub queued: i64,
+    /// Time of the oldest event with a queued delivery. Null if none is queued.
+    pub oldest_queued_at: Option<String>,
+    /// Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription.
+    pub next_attempt_at: Option<String>,
+    /// Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
+    /// incomplete.
+    pub by_hour: Vec<HourStats>,
 }
 
 words! {
@@ -2140,6 +2189,20 @@ pub struct HistoryEntry {
     pub request_id: Option<String>,
 }
 
+/// Number of attempts that began in one hour.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HourStats {
+    /// Start of the hour in UTC.
+    pub hour: String,
+    /// Number of attempts.
+    pub attempts: i64,
+    /// Number of attempts that the receiver acknowledged.
+    pub successes: i64,
+    /// Number of failed attempts.
+    pub failures: i64,
+}
+
 /// The idempotency key was already used for another request: 409.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2678,6 +2741,35 @@ impl ObjectiveComplete {
     }
 }
 
+/// Number of objectives of one group. It has the members that the request groups by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObjectiveCount {
+    /// Number of objectives.
+    pub count: i64,
+    /// Month of `period_end`, `YYYY-MM`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub month: Option<String>,
+    /// Scope of the objectives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ObjectiveScope>,
+    /// Status of the objectives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<ObjectiveStatus>,
+}
+
+/// The number of entries of a list by group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObjectiveCounts {
+    /// The groups with at least one entry, at most 1,000, in ascending order of their members.
+    pub data: Vec<ObjectiveCount>,
+    /// Number of entries of the list. Each is counted once, also those of groups that are left out.
+    pub total: i64,
+    /// True if there are more than 1,000 groups. Then `data` has the largest ones.
+    pub has_more: bool,
+}
+
 /// An objective was created or changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2720,6 +2812,15 @@ words! {
         Proposed = "proposed",
         Approved = "approved",
         InProgress = "in_progress",
+    }
+}
+
+words! {
+    /// Members by which objectives are counted.
+    ObjectiveGroup {
+        Status = "status",
+        Scope = "scope",
+        Month = "month",
     }
 }
 
@@ -2927,6 +3028,39 @@ pub struct Observation {
     pub employee: Option<Employee>,
 }
 
+/// Number of observations of one group. It has the members that the request groups by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObservationCount {
+    /// Number of observations.
+    pub count: i64,
+    /// Attribute of the observations. Null for observations without attributes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_id: Option<String>,
+    /// Current department of the people that the observations are about. Null for people without a
+    /// department.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub department_id: Option<String>,
+    /// Month of the observation date, `YYYY-MM`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub month: Option<String>,
+    /// Type of the observations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<ObservationType>,
+}
+
+/// The number of entries of a list by group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObservationCounts {
+    /// The groups with at least one entry, at most 1,000, in ascending order of their members.
+    pub data: Vec<ObservationCount>,
+    /// Number of entries of the list. Each is counted once, also those of groups that are left out.
+    pub total: i64,
+    /// True if there are more than 1,000 groups. Then `data` has the largest ones.
+    pub has_more: bool,
+}
+
 /// Type `ObservationCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -3084,6 +3218,16 @@ words! {
     ObservationExpand {
         Employee = "employee",
         Attributes = "attributes",
+    }
+}
+
+words! {
+    /// Members by which observations are counted.
+    ObservationGroup {
+        Type = "type",
+        AttributeId = "attribute_id",
+        Month = "month",
+        DepartmentId = "department_id",
     }
 }
 
@@ -3307,6 +3451,16 @@ pub struct RateLimit {
     pub window_seconds: i64,
 }
 
+/// Number of failed attempts with the same reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReasonCount {
+    /// Reason of the failures. Null for old attempts without a recorded reason.
+    pub reason: Option<DeliveryFailure>,
+    /// Number of attempts.
+    pub count: i64,
+}
+
 /// The environment of the API key is not allowed here: 403.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -3394,6 +3548,16 @@ words! {
         Objectives = "objectives",
         Employees = "employees",
         Summaries = "summaries",
+    }
+}
+
+words! {
+    /// Time range of statistics.
+    StatsWindow {
+        Last1h = "1h",
+        Last24h = "24h",
+        Last7d = "7d",
+        Last30d = "30d",
     }
 }
 
@@ -5079,6 +5243,127 @@ impl ListMessagesQuery {
     }
 }
 
+/// Filters of the operation `ListAllDeliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListAllDeliveriesFilter {
+    /// Only attempts of the subscription with this id. An id, `whk_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subscription_id: Option<String>,
+    /// Bounds of `attempted_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempted_at: Option<Range>,
+    /// Only attempts with this result. Default: `all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<DeliveryStatusFilter>,
+    /// Only attempts for events of this type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_type: Option<EventType>,
+    /// Only attempts for this event. An id, `evt_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<String>,
+}
+
+impl ListAllDeliveriesFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { subscription_id: None, attempted_at: None, status: None, event_type: None, event_id: None }
+    }
+
+    /// Sets `subscription_id`: only attempts of the subscription with this id.
+    #[must_use]
+    pub fn subscription_id(mut self, value: impl Into<String>) -> Self {
+        self.subscription_id = Some(value.into());
+        self
+    }
+
+    /// Sets `attempted_at`: bounds of `attempted_at`, both inclusive.
+    #[must_use]
+    pub fn attempted_at(mut self, value: impl Into<Range>) -> Self {
+        self.attempted_at = Some(value.into());
+        self
+    }
+
+    /// Sets `status`: only attempts with this result.
+    #[must_use]
+    pub fn status(mut self, value: impl Into<DeliveryStatusFilter>) -> Self {
+        self.status = Some(value.into());
+        self
+    }
+
+    /// Sets `event_type`: only attempts for events of this type.
+    #[must_use]
+    pub fn event_type(mut self, value: impl Into<EventType>) -> Self {
+        self.event_type = Some(value.into());
+        self
+    }
+
+    /// Sets `event_id`: only attempts for this event.
+    #[must_use]
+    pub fn event_id(mut self, value: impl Into<String>) -> Self {
+        self.event_id = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListAllDeliveries`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListAllDeliveriesQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<ListAllDeliveriesFilter>,
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    /// `-attempted_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<AllDeliveriesSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListAllDeliveriesQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { filter: None, sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<ListAllDeliveriesFilter>) -> Self {
+        self.filter = Some(value.into());
+        self
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<AllDeliveriesSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
+        self
+    }
+}
+
 /// Filters of the operation `ListDepartments`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -5317,6 +5602,107 @@ impl ListEmployeeObjectivesQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Filters of the operation `CountEmployeeObjectives`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountEmployeeObjectivesFilter {
+    /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+    /// Has no effect: every entry has the scope `employee`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ObjectiveScope>,
+    /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    /// to 100 times. Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// Bounds of `period_start`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_start: Option<Range>,
+    /// Bounds of `period_end`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_end: Option<Range>,
+    /// Bounds of `updated_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Range>,
+}
+
+impl CountEmployeeObjectivesFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+    }
+
+    /// Sets `owner_id`: only objectives of this owner.
+    #[must_use]
+    pub fn owner_id(mut self, value: impl Into<String>) -> Self {
+        self.owner_id = Some(value.into());
+        self
+    }
+
+    /// Sets `scope`. Has no effect: every entry has the scope `employee`.
+    #[must_use]
+    pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
+        self.scope = Some(value.into());
+        self
+    }
+
+    /// Sets `status`: only entries with this status, or `all`.
+    #[must_use]
+    pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
+        self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
+    #[must_use]
+    pub fn period_start(mut self, value: impl Into<Range>) -> Self {
+        self.period_start = Some(value.into());
+        self
+    }
+
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
+    #[must_use]
+    pub fn period_end(mut self, value: impl Into<Range>) -> Self {
+        self.period_end = Some(value.into());
+        self
+    }
+
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    #[must_use]
+    pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
+        self.updated_at = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `CountEmployeeObjectives`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountEmployeeObjectivesQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<CountEmployeeObjectivesFilter>,
+    /// One or two members to group by, separated by commas.
+    pub group_by: Vec<ObjectiveGroup>,
+}
+
+impl CountEmployeeObjectivesQuery {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(group_by: impl IntoIterator<Item = impl Into<ObjectiveGroup>>) -> Self {
+        Self { filter: None, group_by: group_by.into_iter().map(Into::into).collect() }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<CountEmployeeObjectivesFilter>) -> Self {
+        self.filter = Some(value.into());
         self
     }
 }
@@ -5872,6 +6258,107 @@ impl ListManagerObjectivesQuery {
     }
 }
 
+/// Filters of the operation `CountManagerObjectives`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountManagerObjectivesFilter {
+    /// Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_id: Option<String>,
+    /// Only objectives of this scope. `employee` matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ObjectiveScope>,
+    /// Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
+    /// to 100 times. Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// Bounds of `period_start`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_start: Option<Range>,
+    /// Bounds of `period_end`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_end: Option<Range>,
+    /// Bounds of `updated_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Range>,
+}
+
+impl CountManagerObjectivesFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+    }
+
+    /// Sets `owner_id`: only objectives of this owner.
+    #[must_use]
+    pub fn owner_id(mut self, value: impl Into<String>) -> Self {
+        self.owner_id = Some(value.into());
+        self
+    }
+
+    /// Sets `scope`: only objectives of this scope.
+    #[must_use]
+    pub fn scope(mut self, value: impl Into<ObjectiveScope>) -> Self {
+        self.scope = Some(value.into());
+        self
+    }
+
+    /// Sets `status`: only entries with this status, or `all`.
+    #[must_use]
+    pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
+        self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `period_start`: bounds of `period_start`, both inclusive.
+    #[must_use]
+    pub fn period_start(mut self, value: impl Into<Range>) -> Self {
+        self.period_start = Some(value.into());
+        self
+    }
+
+    /// Sets `period_end`: bounds of `period_end`, both inclusive.
+    #[must_use]
+    pub fn period_end(mut self, value: impl Into<Range>) -> Self {
+        self.period_end = Some(value.into());
+        self
+    }
+
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    #[must_use]
+    pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
+        self.updated_at = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `CountManagerObjectives`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountManagerObjectivesQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<CountManagerObjectivesFilter>,
+    /// One or two members to group by, separated by commas.
+    pub group_by: Vec<ObjectiveGroup>,
+}
+
+impl CountManagerObjectivesQuery {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(group_by: impl IntoIterator<Item = impl Into<ObjectiveGroup>>) -> Self {
+        Self { filter: None, group_by: group_by.into_iter().map(Into::into).collect() }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<CountManagerObjectivesFilter>) -> Self {
+        self.filter = Some(value.into());
+        self
+    }
+}
+
 /// Query of the operation `GetManagerObjective`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -6203,6 +6690,138 @@ impl ListObservationsQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Filters of the operation `CountObservations`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountObservationsFilter {
+    /// Only entries about this person. An id, `emp_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub employee_id: Option<String>,
+    /// Only entries about the direct and indirect reports of this person. Entries about the person are not
+    /// included. An id, `emp_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manager_id: Option<String>,
+    /// Only observations of this type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<ObservationType>,
+    /// `false` lists entries in use, `true` archived entries, `all` both. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived: Option<ArchivedFilter>,
+    /// Only observations with this attribute. An id, `attr_…`. An unknown id matches nothing. May be repeated
+    /// up to 100 times. Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attribute_id: Option<Vec<String>>,
+    /// Bounds of `observation_date`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation_date: Option<Range>,
+    /// Bounds of `created_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Range>,
+    /// Bounds of `updated_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Range>,
+}
+
+impl CountObservationsFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            employee_id: None,
+            manager_id: None,
+            r#type: None,
+            archived: None,
+            attribute_id: None,
+            observation_date: None,
+            created_at: None,
+            updated_at: None,
+        }
+    }
+
+    /// Sets `employee_id`: only entries about this person.
+    #[must_use]
+    pub fn employee_id(mut self, value: impl Into<String>) -> Self {
+        self.employee_id = Some(value.into());
+        self
+    }
+
+    /// Sets `manager_id`: only entries about the direct and indirect reports of this person.
+    #[must_use]
+    pub fn manager_id(mut self, value: impl Into<String>) -> Self {
+        self.manager_id = Some(value.into());
+        self
+    }
+
+    /// Sets `type`: only observations of this type.
+    #[must_use]
+    pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
+        self.r#type = Some(value.into());
+        self
+    }
+
+    /// Sets `archived`: `false` lists entries in use, `true` archived entries, `all` both.
+    #[must_use]
+    pub fn archived(mut self, value: impl Into<ArchivedFilter>) -> Self {
+        self.archived = Some(value.into());
+        self
+    }
+
+    /// Sets `attribute_id`: only observations with this attribute.
+    #[must_use]
+    pub fn attribute_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.attribute_id = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `observation_date`: bounds of `observation_date`, both inclusive.
+    #[must_use]
+    pub fn observation_date(mut self, value: impl Into<Range>) -> Self {
+        self.observation_date = Some(value.into());
+        self
+    }
+
+    /// Sets `created_at`: bounds of `created_at`, both inclusive.
+    #[must_use]
+    pub fn created_at(mut self, value: impl Into<Range>) -> Self {
+        self.created_at = Some(value.into());
+        self
+    }
+
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    #[must_use]
+    pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
+        self.updated_at = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `CountObservations`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CountObservationsQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<CountObservationsFilter>,
+    /// One or two members to group by, separated by commas. `department_id` also requires the scope
+    /// `employees:read`.
+    pub group_by: Vec<ObservationGroup>,
+}
+
+impl CountObservationsQuery {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(group_by: impl IntoIterator<Item = impl Into<ObservationGroup>>) -> Self {
+        Self { filter: None, group_by: group_by.into_iter().map(Into::into).collect() }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<CountObservationsFilter>) -> Self {
+        self.filter = Some(value.into());
         self
     }
 }
@@ -6710,6 +7329,30 @@ impl ListDeliveriesQuery {
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `GetWebhookStats`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetWebhookStatsQuery {
+    /// Time range of the attempts. It ends now. Default: `24h`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<StatsWindow>,
+}
+
+impl GetWebhookStatsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { window: None }
+    }
+
+    /// Sets `window`: time range of the attempts.
+    #[must_use]
+    pub fn window(mut self, value: impl Into<StatsWindow>) -> Self {
+        self.window = Some(value.into());
         self
     }
 }

@@ -2973,6 +2973,84 @@ class AsyncConversations:
         return answer
 
 
+class Deliveries:
+    """Operations below `/deliveries`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def list_all(
+        self,
+        *,
+        filter: types.ListAllDeliveriesFilter | Unset = UNSET,
+        sort: types.AllDeliveriesSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> Pages[types.Delivery]:
+        """List the delivery attempts of all subscriptions.
+
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The
+        filters of event type and event id have no index here: a request that takes too long is a 503.
+
+        Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/deliveries",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return Pages(self._core, spec)
+
+
+class AsyncDeliveries:
+    """Operations below `/deliveries`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    def list_all(
+        self,
+        *,
+        filter: types.ListAllDeliveriesFilter | Unset = UNSET,
+        sort: types.AllDeliveriesSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> AsyncPages[types.Delivery]:
+        """List the delivery attempts of all subscriptions.
+
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The
+        filters of event type and event id have no index here: a request that takes too long is a 503.
+
+        Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/deliveries",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return AsyncPages(self._core, spec)
+
+
 class Departments:
     """Operations below `/departments`."""
 
@@ -3661,6 +3739,36 @@ class EmployeeObjectives:
         answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
+    def count(
+        self,
+        *,
+        filter: types.CountEmployeeObjectivesFilter | Unset = UNSET,
+        group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObjectiveCounts:
+        """Count employees' objectives by group.
+
+        Counts the objectives that the list with the same filters shows, by one or two members. `month`
+        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
+        filter prevents.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/employee-objectives/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObjectiveCounts = self._core.send(spec)
+        return answer
+
     def get(
         self,
         id: str,
@@ -4271,6 +4379,36 @@ class AsyncEmployeeObjectives:
             max_retries=max_retries,
         )
         answer: types.Objective | types.DryRun = await self._core.send(spec)
+        return answer
+
+    async def count(
+        self,
+        *,
+        filter: types.CountEmployeeObjectivesFilter | Unset = UNSET,
+        group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObjectiveCounts:
+        """Count employees' objectives by group.
+
+        Counts the objectives that the list with the same filters shows, by one or two members. `month`
+        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
+        filter prevents.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/employee-objectives/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
 
     async def get(
@@ -6143,6 +6281,36 @@ class ManagerObjectives:
         answer: types.Objective | types.DryRun = self._core.send(spec)
         return answer
 
+    def count(
+        self,
+        *,
+        filter: types.CountManagerObjectivesFilter | Unset = UNSET,
+        group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObjectiveCounts:
+        """Count managers' and org objectives by group.
+
+        Counts the objectives that the list with the same filters shows, by one or two members. `month`
+        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
+        filter prevents.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/manager-objectives/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObjectiveCounts = self._core.send(spec)
+        return answer
+
     def get(
         self,
         id: str,
@@ -6753,6 +6921,36 @@ class AsyncManagerObjectives:
             max_retries=max_retries,
         )
         answer: types.Objective | types.DryRun = await self._core.send(spec)
+        return answer
+
+    async def count(
+        self,
+        *,
+        filter: types.CountManagerObjectivesFilter | Unset = UNSET,
+        group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObjectiveCounts:
+        """Count managers' and org objectives by group.
+
+        Counts the objectives that the list with the same filters shows, by one or two members. `month`
+        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
+        filter prevents.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/manager-objectives/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
 
     async def get(
@@ -7721,6 +7919,36 @@ class Observations:
         answer: types.Observation | types.DryRun = self._core.send(spec)
         return answer
 
+    def count(
+        self,
+        *,
+        filter: types.CountObservationsFilter | Unset = UNSET,
+        group_by: types.ObservationGroup | Sequence[types.ObservationGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObservationCounts:
+        """Count observations by group.
+
+        Counts the observations that the list with the same filters shows, by one or two members. At
+        most 1,000 groups are returned, the largest ones. Each observation is read: a request that takes
+        too long is a 503, which a filter prevents.
+
+        Needs the scope `observations:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/observations/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObservationCounts = self._core.send(spec)
+        return answer
+
     def get(
         self,
         id: str,
@@ -8060,6 +8288,36 @@ class AsyncObservations:
             max_retries=max_retries,
         )
         answer: types.Observation | types.DryRun = await self._core.send(spec)
+        return answer
+
+    async def count(
+        self,
+        *,
+        filter: types.CountObservationsFilter | Unset = UNSET,
+        group_by: types.ObservationGroup | Sequence[types.ObservationGroup],
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ObservationCounts:
+        """Count observations by group.
+
+        Counts the observations that the list with the same filters shows, by one or two members. At
+        most 1,000 groups are returned, the largest ones. Each observation is read: a request that takes
+        too long is a 503, which a filter prevents.
+
+        Needs the scope `observations:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/observations/counts",
+            query=given(
+                filter=filter,
+                group_by=group_by,
+            ),
+            joined=("group_by", ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ObservationCounts = await self._core.send(spec)
         return answer
 
     async def get(
@@ -10075,6 +10333,36 @@ class Webhooks:
         answer: types.WebhookReplayed = self._core.send(spec)
         return answer
 
+    def get_stats(
+        self,
+        id: str,
+        /,
+        *,
+        window: types.StatsWindow | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DeliveryStats:
+        """Get statistics of the delivery attempts.
+
+        Returns numbers of attempts by result and hour, the durations of the responses and the length of
+        the queue. Each attempt of the time range is read: a request that takes too long is a 503. A
+        shorter `window` is faster.
+
+        Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/webhooks/{segment(id)}/stats",
+            query=given(
+                window=window,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.DeliveryStats = self._core.send(spec)
+        return answer
+
     def test(
         self,
         id: str,
@@ -10490,6 +10778,36 @@ class AsyncWebhooks:
         answer: types.WebhookReplayed = await self._core.send(spec)
         return answer
 
+    async def get_stats(
+        self,
+        id: str,
+        /,
+        *,
+        window: types.StatsWindow | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DeliveryStats:
+        """Get statistics of the delivery attempts.
+
+        Returns numbers of attempts by result and hour, the durations of the responses and the length of
+        the queue. Each attempt of the time range is read: a request that takes too long is a 503. A
+        shorter `window` is faster.
+
+        Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
+        an org admin. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/webhooks/{segment(id)}/stats",
+            query=given(
+                window=window,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.DeliveryStats = await self._core.send(spec)
+        return answer
+
     async def test(
         self,
         id: str,
@@ -10530,6 +10848,7 @@ class Resources:
         self.audit_log = AuditLog(core)
         self.connectors = Connectors(core)
         self.conversations = Conversations(core)
+        self.deliveries = Deliveries(core)
         self.departments = Departments(core)
         self.employee_objectives = EmployeeObjectives(core)
         self.employees = Employees(core)
@@ -10616,6 +10935,7 @@ class AsyncResources:
         self.audit_log = AsyncAuditLog(core)
         self.connectors = AsyncConnectors(core)
         self.conversations = AsyncConversations(core)
+        self.deliveries = AsyncDeliveries(core)
         self.departments = AsyncDepartments(core)
         self.employee_objectives = AsyncEmployeeObjectives(core)
         self.employees = AsyncEmployees(core)

@@ -38,6 +38,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "conversations.list_messages",
     "conversations.create_message",
     "conversations.get_message",
+    "deliveries.list_all",
     "departments.list",
     "departments.create",
     "departments.get",
@@ -46,6 +47,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "departments.restore",
     "employee_objectives.list",
     "employee_objectives.create",
+    "employee_objectives.count",
     "employee_objectives.get",
     "employee_objectives.update",
     "employee_objectives.approve",
@@ -70,6 +72,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "invitations.accept",
     "manager_objectives.list",
     "manager_objectives.create",
+    "manager_objectives.count",
     "manager_objectives.get",
     "manager_objectives.update",
     "manager_objectives.approve",
@@ -85,6 +88,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "notifications.read",
     "observations.list",
     "observations.create",
+    "observations.count",
     "observations.get",
     "observations.update",
     "observations.archive",
@@ -111,6 +115,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "webhooks.get_delivery",
     "webhooks.redeliver",
     "webhooks.replay_events",
+    "webhooks.get_stats",
     "webhooks.test",
     "get_document",
     "search",
@@ -126,6 +131,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "audit_log" => audit_log(client, step).await,
         "connectors" => connectors(client, step).await,
         "conversations" => conversations(client, step).await,
+        "deliveries" => deliveries(client, step).await,
         "departments" => departments(client, step).await,
         "employee_objectives" => employee_objectives(client, step).await,
         "employees" => employees(client, step).await,
@@ -222,6 +228,14 @@ async fn conversations(client: &Candor, step: &Step) -> Result<Value, Error> {
     }
 }
 
+async fn deliveries(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.deliveries();
+    match step.name() {
+        "list_all" => first_page(resource.list_all(step.query::<Option<types::ListAllDeliveriesQuery>>())).await,
+        other => panic!("deliveries has no operation {other}"),
+    }
+}
+
 async fn departments(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.departments();
     match step.name() {
@@ -240,6 +254,7 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListEmployeeObjectivesQuery>>())).await,
         "create" => answer(resource.create(step.body())).await,
+        "count" => answer(resource.count(step.query())).await,
         "get" => {
             answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeObjectiveQuery>>())).await
         }
@@ -302,6 +317,7 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListManagerObjectivesQuery>>())).await,
         "create" => answer(resource.create(step.body())).await,
+        "count" => answer(resource.count(step.query())).await,
         "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetManagerObjectiveQuery>>())).await,
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
@@ -346,6 +362,7 @@ async fn observations(client: &Candor, step: &Step) -> Result<Value, Error> {
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListObservationsQuery>>())).await,
         "create" => answer(resource.create(step.body())).await,
+        "count" => answer(resource.count(step.query())).await,
         "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetObservationQuery>>())).await,
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
@@ -405,6 +422,9 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
         "get_delivery" => answer(resource.get_delivery(step.path(0), step.path(1))).await,
         "redeliver" => answer(resource.redeliver(step.path(0), step.path(1))).await,
         "replay_events" => answer(resource.replay_events(step.path(0), step.body())).await,
+        "get_stats" => {
+            answer(resource.get_stats(step.path(0), step.query::<Option<types::GetWebhookStatsQuery>>())).await
+        }
         "test" => answer(resource.test(step.path(0))).await,
         other => panic!("webhooks has no operation {other}"),
     }
