@@ -1,0 +1,199 @@
+// Requests to `/v1`. Each is kept in `log`, from which the drawer shows them as curl, TypeScript and Python.
+//
+//   const { data, etag } = await request("GET", "/employees", { query: { limit: 50, "filter[role]": ["manager"] } });
+//   await request("PATCH", `/employees/${id}`, { body: { job_title: "…" }, etag });
+//
+// A failure is an ApiError. 429 and 503 wait for `Retry-After` and say so in `waiting`; 401 ends the session and
+// keeps the screen with everything typed. Each POST has one Idempotency-Key for all its attempts.
+
+import { store } from "./view.js";
+
+/** @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Query */
+/** @typedef {{ field?: string, code?: string, message?: string, required_scope?: string, current?: unknown,
+ *   required_access_level?: string, key_environment?: string, attempted_transition?: string,
+ *   quota?: string, limit?: number, window_seconds?: number }} Detail */
+/** @typedef {{ query?: Query, body?: unknown, csv?: string, etag?: string | null, signal?: AbortSignal,
+ *   key?: string, quiet?: boolean }} Options */
+/** @typedef {{ limit: number, remaining: number, reset: number }} Quota */
+/** @typedef {{ id: number, method: string, path: string, query: Query, body: unknown, csv: boolean,
+ *   status: number | null, milliseconds: number, requestId: string | null }} LoggedRequest */
+/**
+ * @template T
+ * @typedef {{ data: T, status: number, etag: string | null, requestId: string | null, headers: Headers }} Answer
+ */
+
+const API = "/v1";
+const MOST_LOGGED = 20;
+const MOST_ATTEMPTS = 4;
+const LONGEST_WAIT_S = 60;
+
+/** An answer other than 2xx, or no answer at all (status 0). */
+export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {{ code?: string, message?: string, details?: Detail[], request_id?: string }} error
+   * @param {number} [retryAfter]
+   */
+  constructor(status, error, retryAfter) {
+    super(error.message ?? "");
+    this.status = status;
+    this.code = error.code ?? "";
+    /** @type {Detail[]} */
+    this.details = error.details ?? [];
+    this.requestId = error.request_id ?? null;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Scope that the key lacks. */
+  get missingScope() {
+    return this.details.find((detail) => detail.required_scope)?.required_scope ?? null;
+  }
+}
+
+/** Requests of the current screen, newest first. */
+export const log = store(/** @type {LoggedRequest[]} */ ([]));
+/** The wait that the service asked for, while there is one. */
+export const waiting = store(/** @type {{ until: number, status: number } | null} */ (null));
+/** Quotas by class, from the headers of the last answers. */
+export const quotas = store(/** @type {Record<string, Quota>} */ ({}));
+
+/** Access of the requests. `session.js` sets it. */
+export const access = {
+  key: /** @type {string | null} */ (null),
+  /** Called when the service no longer accepts the key. */
+  refused: /** @type {(key: string) => void} */ (() => {}),
+};
+
+let lastId = 0;
+
+/** @param {Query} query */
+export function queryString(query) {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === "") continue;
+    for (const one of Array.isArray(value) ? value : [value]) pairs.append(name, String(one));
+  }
+  const text = pairs.toString().replaceAll("%5B", "[").replaceAll("%5D", "]");
+  return text ? `?${text}` : "";
+}
+
+/** @param {number} milliseconds @param {AbortSignal | undefined} signal */
+const pause = (milliseconds, signal) =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+  });
+
+/** @param {string} method @param {Headers} headers */
+function rememberQuota(method, headers) {
+  const limit = Number(headers.get("x-ratelimit-limit"));
+  if (!limit) return;
+  const remaining = Number(headers.get("x-ratelimit-remaining"));
+  const quota = { limit, remaining, reset: Number(headers.get("x-ratelimit-reset")) };
+  quotas.set({ ...quotas.value, [method === "GET" ? "read" : "write"]: quota });
+}
+
+/** @param {LoggedRequest} entry @param {Partial<LoggedRequest>} changes */
+const amend = (entry, changes) =>
+  log.set(log.value.map((other) => (other.id === entry.id ? { ...other, ...changes } : other)));
+
+/**
+ * @param {string} method @param {string} path @param {Options} options @param {Headers} headers
+ * @returns {Promise<{ answer: Response, text: string }>}
+ */
+async function attempt(method, path, options, headers) {
+  const body = options.csv ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const init = { method, headers, body, signal: options.signal, cache: /** @type {const} */ ("no-store") };
+  try {
+    const answer = await fetch(API + path + queryString(options.query ?? {}), init);
+    return { answer, text: await answer.text() };
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiError(0, { code: "no_connection" });
+  }
+}
+
+/** @param {string} method @param {Options} options @param {string} key */
+function headersOf(method, options, key) {
+  const headers = new Headers({ authorization: `Bearer ${key}`, accept: "application/json" });
+  if (options.csv !== undefined) headers.set("content-type", "text/csv");
+  else if (options.body !== undefined) headers.set("content-type", "application/json");
+  if (options.etag) headers.set("if-match", options.etag);
+  if (method === "POST") headers.set("idempotency-key", crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`);
+  return headers;
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Sends a request and returns its answer.
+ * @template [T=any]
+ * @param {string} method
+ * @param {string} path below `/v1`
+ * @param {Options} [options]
+ * @returns {Promise<Answer<T>>}
+ */
+export async function request(method, path, options = {}) {
+  const key = options.key ?? access.key ?? "";
+  const headers = headersOf(method, options, key);
+  /** @type {LoggedRequest} */
+  const entry = {
+    id: ++lastId, method, path, query: options.query ?? {}, body: options.body, csv: options.csv !== undefined,
+    status: null, milliseconds: 0, requestId: null,
+  };
+  if (!options.quiet) log.set([entry, ...log.value.filter((other) => !isSame(other, entry))].slice(0, MOST_LOGGED));
+  for (let count = 1; ; count += 1) {
+    const started = performance.now();
+    const { answer, text } = await attempt(method, path, options, headers);
+    const requestId = answer.headers.get("x-request-id");
+    rememberQuota(method, answer.headers);
+    if (!options.quiet) {
+      amend(entry, { status: answer.status, milliseconds: Math.round(performance.now() - started), requestId });
+    }
+    if (answer.ok) {
+      const { status, headers } = answer;
+      return { data: parsed(text), status, etag: headers.get("etag"), requestId, headers };
+    }
+    const retryAfter = Number(answer.headers.get("retry-after")) || undefined;
+    const error = new ApiError(answer.status, parsed(text)?.error ?? { request_id: requestId }, retryAfter);
+    const isTemporary = answer.status === 429 || answer.status === 503;
+    if (isTemporary && count < MOST_ATTEMPTS && (retryAfter ?? 1) <= LONGEST_WAIT_S) {
+      const milliseconds = (retryAfter ?? 1) * 1000;
+      waiting.set({ until: Date.now() + milliseconds, status: answer.status });
+      await pause(milliseconds, options.signal).finally(() => waiting.set(null));
+      continue;
+    }
+    if (answer.status === 401 && !options.key) access.refused(key);
+    throw error;
+  }
+}
+
+/** @param {LoggedRequest} one @param {LoggedRequest} other */
+const isSame = (one, other) =>
+  one.method === "GET" && other.method === "GET" && one.path === other.path &&
+  queryString(one.query) === queryString(other.query);
+
+/**
+ * Reads a list to its end, or until `most` entries.
+ * @template [T=any]
+ * @param {string} path @param {Query} query @param {number} most @param {AbortSignal} [signal]
+ * @returns {Promise<{ rows: T[], isComplete: boolean }>}
+ */
+export async function readAll(path, query, most, signal) {
+  /** @type {T[]} */
+  const rows = [];
+  for (let cursor = null; ; ) {
+    const { data } = await request("GET", path, { query: { limit: 100, ...query, cursor }, signal });
+    rows.push(...data.data);
+    cursor = data.next_cursor;
+    if (!data.has_more) return { rows, isComplete: true };
+    if (rows.length >= most) return { rows, isComplete: false };
+  }
+}

@@ -1,0 +1,42 @@
+// Charts as inline SVG, each with its numbers as text for screen readers.
+
+import { html } from "./view.js";
+
+const WIDTH = 720;
+const HEIGHT = 140;
+
+/**
+ * Bars of two parts over time: what went well below, what failed above it.
+ * @param {{ label: string, bars: { name: string, good: number, bad: number }[], names: { good: string, bad: string } }} p
+ */
+export function Bars({ label, bars, names }) {
+  const most = Math.max(1, ...bars.map((bar) => bar.good + bar.bad));
+  const step = WIDTH / Math.max(1, bars.length);
+  const size = (/** @type {number} */ count) => (count === 0 ? 0 : Math.max(2, (count / most) * (HEIGHT - 4)));
+  return html`<figure class="chart">
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${label}>
+      <line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT / 2} y2=${HEIGHT / 2} />
+      <line class="axis" x1="0" x2=${WIDTH} y1=${HEIGHT - 0.5} y2=${HEIGHT - 0.5} />
+      ${bars.map((bar, at) => {
+        const [good, bad] = [size(bar.good), size(bar.bad)];
+        const [x, width] = [at * step + step * 0.15, step * 0.7];
+        return html`<g key=${at}><title>${`${bar.name}: ${bar.good} ${names.good}, ${bar.bad} ${names.bad}`}</title>
+          <rect class="whole" x=${at * step} y="0" width=${step} height=${HEIGHT} />
+          <rect class="good" x=${x} y=${HEIGHT - good} width=${width} height=${good} />
+          <rect class="bad" x=${x} y=${HEIGHT - good - bad} width=${width} height=${bad} /></g>`;
+      })}
+    </svg>
+    <figcaption><span>${bars[0]?.name}</span>
+      <span class="legend"><i class="good"></i>${names.good}<i class="bad"></i>${names.bad}</span>
+      <span>${bars.at(-1)?.name}</span></figcaption>
+  </figure>`;
+}
+
+/** The used part of a limit. @param {{ label: string, part: number, whole: number, text: string }} p */
+export function Meter({ label, part, whole, text }) {
+  const share = whole ? Math.min(1, part / whole) : 0;
+  return html`<div class="meter"><div class="meter-text"><span>${label}</span><span>${text}</span></div>
+    <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${text}`}>
+      <rect class="track" width="100" height="6" /><rect class=${share > 0.8 ? "bad" : "fill"} width=${share * 100} height="6" />
+    </svg></div>`;
+}

@@ -1,0 +1,86 @@
+// Times, numbers and values in the form in which people read them.
+
+const LOCALE = "en-GB";
+const DATE_TIME = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
+});
+const DATE_TIME_YEAR = new Intl.DateTimeFormat(LOCALE, {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
+});
+const DATE = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const HOUR = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const NUMBER = new Intl.NumberFormat("en");
+const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+
+const MINUTE = 60_000;
+const HOURS = 60 * MINUTE;
+const DAY = 24 * HOURS;
+
+/** Time in the zone of the person. @param {string} at */
+export function time(at) {
+  const date = new Date(at);
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  return (isThisYear ? DATE_TIME : DATE_TIME_YEAR).format(date);
+}
+
+/** Time in UTC, for the title of a shown time. @param {string} at */
+export const utc = (at) => `${at.replace("T", " ").replace(/\.\d+Z$|Z$/, "")} UTC`;
+
+/** @param {string} at */
+export const date = (at) => DATE.format(new Date(at));
+
+/** @param {string | number} at */
+export const hour = (at) => HOUR.format(new Date(at));
+
+/** Distance from now: "3 minutes ago", "in 2 hours". @param {string} at @param {number} [now] */
+export function relative(at, now = Date.now()) {
+  const distance = new Date(at).getTime() - now;
+  const size = Math.abs(distance);
+  if (size < 45_000) return distance < 0 ? "just now" : "in a few seconds";
+  if (size < HOURS) return RELATIVE.format(Math.round(distance / MINUTE), "minute");
+  if (size < DAY) return RELATIVE.format(Math.round(distance / HOURS), "hour");
+  return RELATIVE.format(Math.round(distance / DAY), "day");
+}
+
+/** @param {number} value */
+export const number = (value) => NUMBER.format(value);
+
+/** Never 100 % while something is missing. @param {number} part @param {number} whole */
+export function percent(part, whole) {
+  if (whole === 0) return "–";
+  const share = part / whole;
+  return PERCENT.format(share < 1 ? Math.min(share, 0.999) : 1);
+}
+
+/** @param {number} milliseconds */
+export function duration(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+  return `${Math.round(milliseconds / 60_000)} min`;
+}
+
+/** A value of the API as text. @param {unknown} value */
+export function plain(value) {
+  if (value === null || value === undefined || value === "") return "–";
+  if (typeof value === "string") return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? time(value) : value;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A word of the API as people read it: `in_progress` is "In progress". @param {string} word */
+export function words(word) {
+  const text = word.replaceAll(/[_.]/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * Cuts a text after this many characters, never within one.
+ * @param {string} text @param {number} most
+ */
+export function short(text, most) {
+  const characters = [...text];
+  return characters.length > most ? `${characters.slice(0, most - 1).join("").trimEnd()}…` : text;
+}
+
+/** @param {{ first_name: string, last_name: string }} person */
+export const fullName = (person) => `${person.first_name} ${person.last_name}`;

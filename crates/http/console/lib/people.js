@@ -1,0 +1,89 @@
+// Names of people: each id is read once, and screens show the id until then.
+
+import { t } from "../texts.js";
+import { request } from "./api.js";
+import { fullName } from "./format.js";
+import { href } from "./router.js";
+import { can } from "./session.js";
+import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
+
+/** @typedef {import("../types").Employee} Employee */
+
+const MOST_AT_ONCE = 4;
+const known = store(/** @type {ReadonlyMap<string, Employee | null>} */ (new Map()));
+/** @type {string[]} */
+const queue = [];
+let running = 0;
+
+/** @param {Employee | null | undefined} person */
+export function remember(person) {
+  if (person) known.set(new Map(known.value).set(person.id, person));
+}
+
+/** Forgets all names, for a session with another key. */
+export const forgetPeople = () => known.set(new Map());
+
+function next() {
+  while (running < MOST_AT_ONCE && queue.length > 0) {
+    const id = /** @type {string} */ (queue.shift());
+    running += 1;
+    request("GET", `/employees/${id}`, { quiet: true }).then(({ data }) => remember(data), () => {}).finally(() => {
+      running -= 1;
+      next();
+    });
+  }
+}
+
+/** @param {string | null | undefined} id */
+export function usePerson(id) {
+  const people = useStore(known);
+  useEffect(() => {
+    if (!id || !id.startsWith("emp_") || known.value.has(id) || queue.includes(id) || !can("employees:read")) return;
+    queue.push(id);
+    next();
+  }, [id]);
+  return id ? (people.get(id) ?? null) : null;
+}
+
+/** @param {{ id: string | null | undefined, none?: string, plain?: boolean }} p */
+export function Person({ id, none = "–", plain }) {
+  const person = usePerson(id);
+  if (!id) return html`<span class="muted">${none}</span>`;
+  const name = person ? html`<span dir="auto">${fullName(person)}</span>` : html`<code>${id}</code>`;
+  return plain ? name : html`<a class="person" href=${href(`/people/${id}`)}>${name}</a>`;
+}
+
+/**
+ * A field that finds a person by name or e-mail.
+ * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean }} p
+ */
+export function PersonField({ value, onChange, label, canBeNone }) {
+  const person = usePerson(value);
+  const [text, setText] = useState("");
+  const [found, setFound] = useState(/** @type {Employee[]} */ ([]));
+  const turn = useRef(0);
+  useEffect(() => {
+    const mine = ++turn.current;
+    if (text.trim().length < 2) return void setFound([]);
+    const timer = setTimeout(async () => {
+      const query = { q: text.trim().slice(0, 200), types: "employees", limit: 8 };
+      const { data } = await request("GET", "/search", { query, quiet: true }).catch(() => ({ data: { data: [] } }));
+      if (mine === turn.current) setFound(data.data.map((/** @type {any} */ hit) => hit.resource));
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const choose = (/** @type {Employee | null} */ one) => {
+    remember(one);
+    onChange(one?.id ?? null);
+    setText("");
+  };
+  return html`<div class="person-field">
+    ${value && html`<div class="chosen"><span>${person ? fullName(person) : value}</span>
+      ${canBeNone && html`<button type="button" class="link" onClick=${() => choose(null)}>${t.none}</button>`}</div>`}
+    <input type="search" aria-label=${label} value=${text} placeholder=${t.findPerson} autocomplete="off"
+      onInput=${(/** @type {any} */ event) => setText(event.target.value)} />
+    ${found.length > 0 && html`<ul class="found">${found.map((one) => html`<li key=${one.id}>
+      <button type="button" onClick=${() => choose(one)}><span dir="auto">${fullName(one)}</span>
+        <span class="muted">${one.job_title ?? one.email}</span></button></li>`)}</ul>`}
+  </div>`;
+}

@@ -1,0 +1,69 @@
+// The key of the console: in memory; in sessionStorage if the person ticks the box or came by a link.
+//
+//   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
+//   isAdmin()               true for a key of the admin level
+
+import { access, request } from "./api.js";
+import { exchange } from "./link.js";
+import { store } from "./view.js";
+
+/** @typedef {import("../types").Me} Me */
+/** @typedef {{ key: string, me: Me }} Session */
+
+const KEPT = "candor-key";
+
+/** The current session. After a refusal it stays, with `ended`, so that the screen keeps what was typed. */
+export const session = store(/** @type {Session | null} */ (null));
+/** Reason why the key has to be given again, while the screen behind it stays. */
+export const ended = store(/** @type {"refused" | "left" | null} */ (null));
+
+access.refused = (key) => {
+  if (key !== access.key) return;
+  access.key = null;
+  sessionStorage.removeItem(KEPT);
+  ended.set("refused");
+};
+
+/**
+ * Signs in with a key.
+ * @param {string} key
+ * @param {boolean} keep in sessionStorage, until the tab is closed
+ */
+export async function signIn(key, keep) {
+  const { data } = await request("GET", "/me", { key, quiet: true });
+  access.key = key;
+  if (keep) sessionStorage.setItem(KEPT, key);
+  session.set({ key, me: data });
+  ended.set(null);
+}
+
+/** Forgets the key and everything shown. */
+export function signOut() {
+  access.key = null;
+  sessionStorage.removeItem(KEPT);
+  ended.set("left");
+  session.set(null);
+}
+
+/** Signs in with a link's fragment or the kept key. Returns the reason why neither worked, if there was one. */
+export async function resume() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const [link, given] = [fragment.get("link"), fragment.get("key")];
+  if (link ?? given) history.replaceState(null, "", location.pathname + location.search);
+  const kept = sessionStorage.getItem(KEPT);
+  const key = link ? await exchange(link) : (given ?? kept);
+  if (key) await signIn(key, true);
+}
+
+/** @param {string} scope */
+export function can(scope) {
+  const scopes = /** @type {string[]} */ (session.value?.me.scopes ?? []);
+  return scopes.includes("*") || scopes.includes(scope);
+}
+
+export const isAdmin = () => session.value?.me.access_level === "admin";
+export const isTest = () => session.value?.me.environment === "test";
+/** Keys of the admin level manage keys, connectors and settings of the live data. */
+export const isOperator = () => isAdmin() && !isTest();
+/** The audit log, the events and the webhooks are closed to keys that act for one person. */
+export const isBound = () => Boolean(session.value?.me.employee_id);

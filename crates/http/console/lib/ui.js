@@ -1,0 +1,231 @@
+// Parts of screens. A screen is one file in `screens/`, exports one component, and is made of:
+//
+//   Page      title, lead, actions; gives the focus to the title when the screen opens
+//   Shown     loading, error and empty states of a read: html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
+//   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain }]; cards on a narrow screen
+//   Filters   fields bound to the query of the address
+//   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
+//   Dialog, Confirm in `dialog.js`; toast() in `toast.js`; people in `people.js`; charts in `charts.js`
+//
+// Every text that people read comes from `texts.js`.
+
+import { t } from "../texts.js";
+import { plain, relative, time, utc, words } from "./format.js";
+import { href, setQuery, useRoute } from "./router.js";
+import { html, useEffect, useRef, useState } from "./view.js";
+import { toast } from "./toast.js";
+
+/** @typedef {import("./api.js").ApiError} ApiError */
+/** @typedef {any} Content */
+
+/** @param {{ title: string, lead?: Content, actions?: Content, back?: { href: string, text: string }, children?: Content }} p */
+export function Page({ title, lead, actions, back, children }) {
+  const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  useEffect(() => {
+    document.title = `${title} · Candor`;
+  }, [title]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, []);
+  return html`<div class="page">
+    ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
+    <header class="page-head">
+      <div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
+      ${actions && html`<div class="actions">${actions}</div>`}
+    </header>
+    ${children}
+  </div>`;
+}
+
+/** @param {{ kind?: "primary" | "danger" | "quiet", busy?: boolean, children?: Content, [attribute: string]: any }} p */
+export function Button({ kind, busy, children, ...rest }) {
+  return html`<button type="button" class=${`button ${kind ?? ""}`} aria-busy=${busy ? "true" : null}
+    ...${rest} disabled=${rest.disabled || busy}>${children}</button>`;
+}
+
+/** @param {{ tone?: "good" | "bad" | "warn" | "info", children?: Content }} p */
+export const Badge = ({ tone, children }) => html`<span class=${`badge ${tone ?? ""}`}>${children}</span>`;
+
+/** @type {Record<string, "good" | "bad" | "warn" | "info">} */
+const TONES = {
+  success: "good", active: "good", approved: "good", completed: "good", succeeded: "good", shared: "good", strength: "good",
+  create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad", expired: "bad",
+  disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn", partial: "warn",
+  opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info", update: "info", test: "info",
+};
+
+/** A word of the API with its colour. @param {{ word: string }} p */
+export const Status = ({ word }) => html`<${Badge} tone=${TONES[word]}>${t.words[word] ?? words(word)}</${Badge}>`;
+
+/** @param {{ at: string | null | undefined, none?: string, exact?: boolean }} p */
+export function Time({ at, none = "–", exact }) {
+  if (!at) return html`<span class="muted">${none}</span>`;
+  return html`<time datetime=${at} title=${`${time(at)} · ${utc(at)}`}>${exact ? time(at) : relative(at)}</time>`;
+}
+
+/** @param {{ value: string, label?: string }} p */
+export function Copy({ value, label }) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(value).then(() => toast(t.copied), () => toast(t.notCopied, "bad"));
+  };
+  return html`<button type="button" class="copy" onClick=${copy} aria-label=${`${t.copy} ${label ?? value}`} title=${t.copy}>
+    <svg viewBox="0 0 16 16" aria-hidden="true"><rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2"/></svg>
+  </button>`;
+}
+
+/** @param {{ value: string | null | undefined, to?: string }} p */
+export function Id({ value, to }) {
+  if (!value) return html`<span class="muted">–</span>`;
+  return html`<span class="id">${to ? html`<a href=${to}><code>${value}</code></a>` : html`<code>${value}</code>`}<${Copy} value=${value} /></span>`;
+}
+
+/** @param {{ error: ApiError, retry?: () => void }} p */
+export function Problem({ error, retry }) {
+  const scope = error.missingScope;
+  const level = error.details.find((detail) => detail.required_access_level);
+  const title = t.problems[error.code] ?? t.problems.other(error.status);
+  const text = scope ? t.missingScope(scope) : level ? t.missingLevel : (t.problemTexts[error.code] ?? error.message);
+  const fields = error.details.filter((detail) => detail.field && detail.message);
+  return html`<div class="problem" role="alert">
+    <strong>${title}</strong>
+    <p>${text}</p>
+    ${fields.length > 0 && html`<ul>${fields.map((one) => html`<li><code>${one.field}</code> ${one.message}</li>`)}</ul>`}
+    <div class="problem-foot">
+      ${retry && error.status !== 403 && html`<${Button} onClick=${retry}>${t.tryAgain}</${Button}>`}
+      ${error.requestId && html`<span class="muted">${t.requestId} <${Id} value=${error.requestId} /></span>`}
+    </div>
+  </div>`;
+}
+
+/** @param {{ title: string, text?: Content, children?: Content }} p */
+export const Empty = ({ title, text, children }) => html`<div class="empty">
+  <svg viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="17"/><path d="M16 24h16M24 16v16"/></svg>
+  <h2>${title}</h2>${text && html`<p>${text}</p>`}${children}
+</div>`;
+
+/** @param {{ rows?: number }} p */
+export const Skeleton = ({ rows = 6 }) => html`<div class="skeleton" role="status" aria-label=${t.loading}>
+  ${Array.from({ length: rows }, (_, at) => html`<div key=${at}></div>`)}
+</div>`;
+
+/**
+ * Shows a read: its skeleton, its error, or its data.
+ * @param {{ of: { data?: any, rows?: any, error: ApiError | null, isLoading: boolean, reload: () => void, hasMore?: boolean,
+ *   isMore?: boolean, more?: () => void }, empty?: Content, rows?: number, children: any }} p
+ */
+export function Shown({ of, empty, rows, children }) {
+  const value = "rows" in of ? of.rows : of.data;
+  if (value === null || value === undefined) {
+    return of.error ? html`<${Problem} error=${of.error} retry=${of.reload} />` : html`<${Skeleton} rows=${rows} />`;
+  }
+  if (empty && Array.isArray(value) && value.length === 0) return empty;
+  return html`<div class=${of.isLoading ? "stale" : ""}>
+    ${children(value)}
+    ${of.error && html`<${Problem} error=${of.error} retry=${of.reload} />`}
+    ${of.hasMore && html`<div class="more"><${Button} busy=${of.isMore} onClick=${of.more}>${t.more}</${Button}></div>`}
+  </div>`;
+}
+
+/**
+ * @typedef {{ name: string, label: string, cell: (row: any) => Content, isNumber?: boolean, isMain?: boolean,
+ *   isWide?: boolean }} Column
+ */
+
+/** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} p */
+export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
+  const kind = (/** @type {Column} */ column) =>
+    [column.isNumber && "number", column.isMain && "main", column.isWide && "wide"].filter(Boolean).join(" ");
+  return html`<div class="table-frame"><table>
+    <caption class="hidden">${caption}</caption>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column) => html`
+      <td class=${kind(column)} data-label=${column.label}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+/** @param {{ entries: [string, Content][] }} p */
+export const Facts = ({ entries }) => html`<dl class="facts">
+  ${entries.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+</dl>`;
+
+/** @param {{ title: string, actions?: Content, children?: Content }} p */
+export const Card = ({ title, actions, children }) => html`<section class="card" aria-label=${title}>
+  <header><h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</header>${children}
+</section>`;
+
+/** @param {{ label: string, value: Content, note?: Content, tone?: "good" | "bad" | "warn", to?: string }} p */
+export const Figure = ({ label, value, note, tone, to }) => html`<div class=${`figure ${tone ?? ""}`}>
+  <span class="figure-label">${to ? html`<a href=${to}>${label}</a>` : label}</span>
+  <strong>${value}</strong>${note && html`<span class="muted">${note}</span>`}
+</div>`;
+
+/** Views of one screen, chosen by the parameter `name` of the address. @param {{ label: string, name?: string, tabs: [string, string][] }} p */
+export function Tabs({ label, name = "view", tabs }) {
+  const { path, query } = useRoute();
+  const current = query[name] ?? tabs[0]?.[0];
+  return html`<nav class="tabs" aria-label=${label}>${tabs.map(([word, text], at) => html`
+    <a key=${word} href=${href(path, at === 0 ? {} : { [name]: word })}
+      aria-current=${word === current ? "page" : null}>${text}</a>`)}</nav>`;
+}
+
+/** @param {{ label: string, hint?: Content, error?: string, children: any, wide?: boolean }} p */
+export function Field({ label, hint, error, children, wide }) {
+  return html`<label class=${`field ${wide ? "wide" : ""} ${error ? "wrong" : ""}`}>
+    <span class="field-label">${label}</span>${children}
+    ${hint && html`<span class="hint">${hint}</span>`}${error && html`<span class="field-error">${error}</span>`}
+  </label>`;
+}
+
+/** Message of a field in a failed write. @param {ApiError | null} error @param {string} field */
+export const fieldError = (error, field) =>
+  error?.details.find((detail) => detail.field === field || detail.field?.startsWith(`${field}.`))?.message;
+
+/**
+ * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.
+ * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, hint?: string }[] }} p
+ */
+export function Filters({ filters }) {
+  const { query } = useRoute();
+  const isSet = filters.some((filter) => query[filter.name]);
+  const clear = () => setQuery(Object.fromEntries(filters.map((filter) => [filter.name, null])));
+  return html`<div class="filters" role="search" aria-label=${t.filters}>
+    ${filters.map((filter) => html`<${Field} key=${filter.name} label=${filter.label}>
+      ${filter.options
+        ? html`<select value=${query[filter.name] ?? ""}
+            onChange=${(/** @type {any} */ event) => setQuery({ [filter.name]: event.target.value })}>
+            <option value="">${t.any}</option>
+            ${filter.options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}
+          </select>`
+        : html`<${Typed} filter=${filter} value=${query[filter.name] ?? ""} />`}
+    </${Field}>`)}
+    ${isSet && html`<${Button} kind="quiet" onClick=${clear}>${t.clear}</${Button}>`}
+  </div>`;
+}
+
+const TYPING_MS = 350;
+
+/** @param {{ filter: { name: string, type?: string, hint?: string }, value: string }} p */
+function Typed({ filter, value }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => setQuery({ [filter.name]: text.trim() }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`<input type=${filter.type ?? "search"} value=${text} placeholder=${filter.hint} autocomplete="off"
+    onInput=${(/** @type {any} */ event) => setText(event.target.value)} />`;
+}
+
+/** Members before and after a change. @param {{ changes: Record<string, { from?: unknown, to: unknown }>, name?: (value: unknown, field: string) => Content }} p */
+export function Changes({ changes, name = plain }) {
+  const entries = Object.entries(changes);
+  if (entries.length === 0) return html`<span class="muted">–</span>`;
+  return html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
+    <code>${field}</code> ${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
+      <span aria-hidden="true">→</span> `}<ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
+}
+
+/** A text that people wrote, with its line ends. @param {{ children?: Content }} p */
+export const Prose = ({ children }) => html`<p class="prose" dir="auto">${children}</p>`;
