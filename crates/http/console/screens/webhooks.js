@@ -1,0 +1,195 @@
+// Webhooks: subscriptions with their health, the deliveries of all of them, one subscription, one delivery.
+
+import { request } from "../lib/api.js";
+import { Bars } from "../lib/charts.js";
+import { useGet, useList, usePoll } from "../lib/data.js";
+import { barsOf, isFailure, useAllDeliveries, useStats } from "../lib/deliveries.js";
+import { Confirm } from "../lib/dialog.js";
+import { duration, number, percent } from "../lib/format.js";
+import { go, href, useRoute } from "../lib/router.js";
+import { can } from "../lib/session.js";
+import { toast } from "../lib/toast.js";
+import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs, Time } from "../lib/ui.js";
+import { html, useState } from "../lib/view.js";
+import { t } from "../texts.js";
+import { Delivery } from "./webhooks_delivery.js";
+import { Edit, Replay, Rotate } from "./webhooks_forms.js";
+import { EVENT_TYPES } from "./webhooks_types.js";
+
+/** @typedef {import("../types").Webhook} Webhook */
+/** @typedef {import("../types").Delivery} DeliveryEntry */
+
+const POLL_MS = 5000;
+
+export default function Webhooks() {
+  const { path, query } = useRoute();
+  const [, , id, section, delivery] = path.split("/");
+  if (id && section === "deliveries" && delivery) return html`<${Delivery} webhookId=${id} id=${delivery} />`;
+  if (id) return html`<${Subscription} id=${id} />`;
+  return html`<${Overview} view=${query.view ?? "subscriptions"} />`;
+}
+
+/** @param {{ view: string }} p */
+function Overview({ view }) {
+  const webhooks = useList("/webhooks", { limit: 100 });
+  const [isNew, setIsNew] = useState(false);
+  const actions = can("webhooks:write") &&
+    html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.webhooks.create}</${Button}>`;
+  return html`<${Page} title=${t.screens.webhooks} lead=${t.webhooks.lead} actions=${actions}>
+    <${Tabs} label=${t.screens.webhooks} tabs=${[["subscriptions", t.webhooks.subscriptions], ["deliveries", t.webhooks.deliveries]]} />
+    ${view === "deliveries" ? html`<${Log} webhooks=${webhooks} />` : html`<${Subscriptions} webhooks=${webhooks} />`}
+    ${isNew && html`<${Edit} onClose=${() => setIsNew(false)} onSaved=${(/** @type {Webhook} */ made) => go(`/webhooks/${made.id}`)} />`}
+  </${Page}>`;
+}
+
+/** State of a subscription in one word. @param {Webhook} one */
+const stateOf = (one) => (one.active ? (one.last_delivery_status && one.last_delivery_status !== "success" ? "failing" : "active") : "paused");
+
+/** @param {{ webhooks: any }} p */
+function Subscriptions({ webhooks }) {
+  const stats = useStats(webhooks.rows?.map((/** @type {Webhook} */ one) => one.id) ?? null);
+  const rate = (/** @type {Webhook} */ one) => {
+    const of = stats.data?.[one.id];
+    return of ? html`${percent(of.successes, of.attempts)}<span class="cell-note">${t.webhooks.attempts(of.attempts)}</span>` : "…";
+  };
+  const columns = [
+    { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
+      <a href=${href(`/webhooks/${one.id}`)}>${one.url}</a>${one.description && html`<span class="cell-note" dir="auto">${one.description}</span>`}` },
+    { name: "state", label: t.state, cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
+    { name: "rate", label: t.webhooks.rate, isNumber: true, cell: rate },
+    { name: "p95", label: t.webhooks.p95, isNumber: true,
+      cell: (/** @type {Webhook} */ one) => { const p95 = stats.data?.[one.id]?.p95; return p95 == null ? "–" : duration(p95); } },
+    { name: "next", label: t.webhooks.nextAttempt, cell: (/** @type {Webhook} */ one) => html`<${Time} at=${stats.data?.[one.id]?.nextAttemptAt} />` },
+    { name: "last", label: t.webhooks.lastAttempt, cell: (/** @type {Webhook} */ one) => html`<${Time} at=${one.last_delivery_at} none=${t.never} />` },
+  ];
+  const empty = html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText} />`;
+  return html`<${Shown} of=${webhooks} empty=${empty}>${(/** @type {Webhook[]} */ rows) => html`
+    <${Table} caption=${t.webhooks.subscriptions} columns=${columns} rows=${rows} />`}</${Shown}>`;
+}
+
+/** Columns of a log. @param {Map<string, Webhook> | null} webhooks */
+const logColumns = (webhooks) => [
+  { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {DeliveryEntry} */ one) => html`
+    <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>${one.event_type}</a>` },
+  ...(webhooks ? [{ name: "to", label: t.webhooks.receiver, cell: (/** @type {DeliveryEntry} */ one) =>
+    html`<a href=${href(`/webhooks/${one.subscription_id}`)}>${webhooks.get(one.subscription_id)?.url ?? one.request_url}</a>` }] : []),
+  { name: "status", label: t.state, cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />
+    ${one.failure && html`<span class="cell-note">${t.failures[one.failure] ?? one.failure}</span>`}` },
+  { name: "answer", label: t.webhooks.answer, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => one.response_status || "–" },
+  { name: "took", label: t.webhooks.took, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => duration(one.response_duration_ms) },
+  { name: "attempt", label: t.webhooks.attempt, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => one.attempt },
+  { name: "at", label: t.time, cell: (/** @type {DeliveryEntry} */ one) => html`<${Time} at=${one.attempted_at} />` },
+];
+
+/** @type {[string, string][]} */
+const STATES = [["success", t.words.success ?? ""], ["failed", t.words.failed ?? ""], ["dropped", t.words.dropped ?? ""]];
+/** @type {[string, string][]} */
+const TYPES = EVENT_TYPES.map((type) => [type, type]);
+
+/** @param {{ webhooks: any }} p */
+function Log({ webhooks }) {
+  const { query } = useRoute();
+  const deliveries = useAllDeliveries(webhooks.rows, query);
+  usePoll(deliveries.reload, POLL_MS, !deliveries.hasMore);
+  const byId = new Map((webhooks.rows ?? []).map((/** @type {Webhook} */ one) => [one.id, one]));
+  const filters = [
+    { name: "state", label: t.state, options: STATES },
+    { name: "type", label: t.webhooks.event, options: TYPES },
+    { name: "webhook", label: t.webhooks.receiver, options: [...byId.values()].map((one) => [one.id, one.url]) },
+    { name: "event", label: t.webhooks.eventId, hint: "evt_…" },
+    { name: "from", label: t.from, type: "date" },
+    { name: "to", label: t.to, type: "date" },
+  ];
+  const empty = html`<${Empty} title=${t.webhooks.noDeliveries} text=${t.webhooks.noDeliveriesText} />`;
+  return html`<${Filters} filters=${filters} />
+    <${Shown} of=${webhooks.error ? webhooks : deliveries} empty=${empty}>${(/** @type {DeliveryEntry[]} */ rows) => html`
+      <${Table} caption=${t.webhooks.deliveries} columns=${logColumns(byId)} rows=${rows} />`}</${Shown}>`;
+}
+
+/** @param {{ id: string }} p */
+function Subscription({ id }) {
+  const webhook = useGet(`/webhooks/${id}`);
+  const [dialog, setDialog] = useState("");
+  const [turn, setTurn] = useState(0);
+  const close = () => setDialog("");
+  const back = { href: href("/webhooks"), text: t.screens.webhooks };
+  /** @type {Webhook | null} */
+  const one = webhook.data;
+  const saved = () => (webhook.reload(), setTurn((count) => count + 1));
+  const actions = one && can("webhooks:write") && html`
+    <${Button} onClick=${() => setDialog("test")}>${t.webhooks.test}</${Button}>
+    <${Button} onClick=${() => setDialog("replay")}>${t.webhooks.replay}</${Button}>
+    <${Button} onClick=${() => setDialog("rotate")}>${t.webhooks.rotate}</${Button}>
+    <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
+    <${Button} kind=${one.active ? undefined : "primary"} onClick=${() => setDialog("active")}>${one.active ? t.webhooks.pause : t.webhooks.enable}</${Button}>
+    <${Button} kind="danger" onClick=${() => setDialog("delete")}>${t.delete}</${Button}>`;
+  return html`<${Page} title=${one?.url ?? t.webhooks.subscription} lead=${one?.description} back=${back} actions=${actions}>
+    <${Shown} of=${webhook}>${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} turn=${turn} />`}</${Shown}>
+    <${OwnLog} id=${id} turn=${turn} />
+    ${one && dialog === "test" && html`<${Test} id=${id} onClose=${() => (close(), saved())} />`}
+    ${one && dialog === "replay" && html`<${Replay} webhook=${one} onClose=${() => (close(), saved())} />`}
+    ${one && dialog === "rotate" && html`<${Rotate} id=${id} onClose=${() => (close(), saved())} />`}
+    ${one && dialog === "edit" && html`<${Edit} webhook=${one} etag=${webhook.etag} onClose=${close} onSaved=${saved} />`}
+    ${one && dialog === "active" && html`<${Confirm} title=${one.active ? t.webhooks.pause : t.webhooks.enable}
+      text=${one.active ? t.webhooks.pauseText : t.webhooks.enableText} action=${one.active ? t.webhooks.pause : t.webhooks.enable} onClose=${close}
+      work=${async () => (await request("PATCH", `/webhooks/${id}`, { body: { active: !one.active } }), saved())} />`}
+    ${one && dialog === "delete" && html`<${Confirm} title=${t.webhooks.deleteTitle} text=${t.webhooks.deleteText} action=${t.delete} kind="danger"
+      onClose=${close} work=${async () => (await request("DELETE", `/webhooks/${id}`), go("/webhooks"))} />`}
+  </${Page}>`;
+}
+
+/** @param {{ webhook: Webhook, turn: number }} p */
+function Health({ webhook, turn }) {
+  const stats = useStats([webhook.id], turn);
+  const types = html`<div class="tags">${webhook.event_types.map((type) => html`<${Badge}>${type === "*" ? t.webhooks.every : type}</${Badge}>`)}</div>`;
+  return html`<${Shown} of=${stats} rows=${3}>${(/** @type {any} */ data) => {
+    const one = data[webhook.id];
+    if (!one) return null;
+    const share = one.attempts ? one.successes / one.attempts : 1;
+    return html`<div class="page-parts"><div class="figures">
+      <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)} note=${t.webhooks.attempts(one.attempts)}
+        tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : undefined} />
+      <${Figure} label=${t.webhooks.p95} value=${one.p95 === null ? "–" : duration(one.p95)} note=${one.p50 === null ? "" : t.webhooks.median(duration(one.p50))} />
+      <${Figure} label=${t.webhooks.failed} value=${number(one.failures)} note=${one.reasons[0] && (t.failures[one.reasons[0].reason] ?? one.reasons[0].reason)}
+        tone=${one.failures ? "bad" : undefined} />
+      <${Figure} label=${t.webhooks.nextAttempt} value=${html`<${Time} at=${one.nextAttemptAt} />`} note=${one.queued === null ? "" : t.webhooks.queued(one.queued)} />
+    </div>
+    <${Card} title=${t.webhooks.chart}><${Bars} label=${t.webhooks.chartLabel(one.successes, one.failures)} bars=${barsOf([one])}
+      names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} />
+      <${Facts} entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types], [t.id, html`<${Id} value=${webhook.id} />`],
+        [t.created, html`<${Time} at=${webhook.created_at} />`]]} /></${Card}></div>`;
+  }}</${Shown}>`;
+}
+
+/** @param {{ id: string, turn: number }} p */
+function OwnLog({ id, turn }) {
+  const { query } = useRoute();
+  const log = useList(`/webhooks/${id}/deliveries`, {
+    "filter[status]": query.state, "filter[event_type]": query.type, "filter[event_id]": query.event,
+  });
+  const [seen, setSeen] = useState(turn);
+  if (seen !== turn) {
+    setSeen(turn);
+    log.reload();
+  }
+  usePoll(log.reload, POLL_MS, !log.hasMore);
+  const filters = [
+    { name: "state", label: t.state, options: STATES }, { name: "type", label: t.webhooks.event, options: TYPES },
+    { name: "event", label: t.webhooks.eventId, hint: "evt_…" },
+  ];
+  const empty = html`<${Empty} title=${t.webhooks.noDeliveries} text=${t.webhooks.noDeliveriesText} />`;
+  return html`<${Card} title=${t.webhooks.log}><${Filters} filters=${filters} />
+    <${Shown} of=${log} empty=${empty}>${(/** @type {DeliveryEntry[]} */ rows) => html`
+      <${Table} caption=${t.webhooks.log} columns=${logColumns(null)} rows=${rows} />`}</${Shown}></${Card}>`;
+}
+
+/** @param {{ id: string, onClose: () => void }} p */
+function Test({ id, onClose }) {
+  const work = async () => {
+    const { data } = await request("POST", `/webhooks/${id}/test`);
+    const found = await request("GET", `/webhooks/${id}/deliveries/${data.delivery_id}`).catch(() => null);
+    const hasFailed = found && isFailure(found.data);
+    toast(hasFailed ? t.webhooks.testFailed : t.webhooks.tested, hasFailed ? "bad" : "good");
+  };
+  return html`<${Confirm} title=${t.webhooks.test} text=${t.webhooks.testText} action=${t.webhooks.test} onClose=${onClose} work=${work} />`;
+}
