@@ -1,0 +1,134 @@
+// Events: the feed as it comes, and one event with its deliveries, its resource and its audit entries.
+
+import { request } from "../lib/api.js";
+import { asApiError, useGet, useList } from "../lib/data.js";
+import { useAllDeliveries } from "../lib/deliveries.js";
+import { href, useRoute } from "../lib/router.js";
+import { can, isBound } from "../lib/session.js";
+import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status, Table, Time } from "../lib/ui.js";
+import { html, useEffect, useRef, useState } from "../lib/view.js";
+import { fullName, short } from "../lib/format.js";
+import { t } from "../texts.js";
+import { EVENT_TYPES } from "./webhooks_types.js";
+
+const TAIL_MS = 2000;
+/** Events kept on the screen, so that memory stays flat in a busy feed. */
+const MOST_SHOWN = 200;
+const HOURS_BACK = 24;
+/** @type {[string, string][]} */
+const TYPES = EVENT_TYPES.map((type) => [type, type]);
+
+/** @typedef {{ id: string, event: string, created_at: string, data: any }} Event */
+
+export default function Events() {
+  const { path } = useRoute();
+  const id = path.split("/")[2];
+  return id ? html`<${One} id=${id} />` : html`<${Feed} />`;
+}
+
+/** Follows the feed from the last day on. @param {string | undefined} type @param {boolean} isPaused */
+function useTail(type, isPaused) {
+  const first = { rows: /** @type {Event[] | null} */ (null), error: /** @type {any} */ (null), isLoading: true };
+  const [state, setState] = useState(first);
+  const [turn, setTurn] = useState(0);
+  const cursor = useRef(/** @type {string | null} */ (null));
+  const query = { "filter[event]": type, limit: 100 };
+  useEffect(() => {
+    const stop = new AbortController();
+    setState(first);
+    cursor.current = null;
+    const since = new Date(Date.now() - HOURS_BACK * 3_600_000).toISOString();
+    last(since, query, stop.signal).then(({ rows, next }) => {
+      cursor.current = next;
+      setState({ rows, error: null, isLoading: false });
+    }, (error) => stop.signal.aborted || setState({ ...first, error: asApiError(error), isLoading: false }));
+    return () => stop.abort();
+  }, [type, turn]);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    let isReading = false;
+    const timer = setInterval(async () => {
+      if (isReading || !cursor.current || document.visibilityState !== "visible") return;
+      isReading = true;
+      try {
+        const { data } = await request("GET", "/events", { query: { ...query, cursor: cursor.current } });
+        cursor.current = data.next_cursor;
+        if (data.data.length) setState((before) => ({ rows: [...data.data.reverse(), ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false }));
+      } catch (error) {
+        setState((before) => ({ ...before, error: asApiError(error) }));
+      } finally {
+        isReading = false;
+      }
+    }, TAIL_MS);
+    return () => clearInterval(timer);
+  }, [type, isPaused]);
+  return { ...state, reload: () => setTurn((count) => count + 1) };
+}
+
+/** The newest events since a time, newest first, and the cursor behind them. @param {string} since @param {any} query @param {AbortSignal} signal */
+async function last(since, query, signal) {
+  /** @type {Event[]} */
+  let rows = [];
+  for (let cursor = null; ; ) {
+    const where = cursor ? { cursor } : { since };
+    const { data } = await request("GET", "/events", { query: { ...query, ...where }, signal });
+    rows = [...data.data.reverse(), ...rows].slice(0, MOST_SHOWN);
+    cursor = data.next_cursor;
+    if (!data.has_more) return { rows, next: cursor };
+  }
+}
+
+/** Short name of the resource of an event. @param {any} data */
+function subject(data) {
+  if (data?.title) return data.title;
+  if (data?.first_name) return fullName(data);
+  return data?.observation ?? data?.body ?? data?.message ?? data?.name ?? data?.url ?? data?.id ?? "";
+}
+
+function Feed() {
+  const { query } = useRoute();
+  const [isPaused, setIsPaused] = useState(false);
+  const tail = useTail(query.type, isPaused);
+  const columns = [
+    { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {Event} */ one) => html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
+    { name: "what", label: t.events.resource, isWide: true, cell: (/** @type {Event} */ one) => html`<span dir="auto">${short(subject(one.data), 90)}</span>` },
+    ...(can("webhooks:read") ? [{ name: "deliveries", label: t.webhooks.deliveries, cell: (/** @type {Event} */ one) => html`
+      <a href=${href("/webhooks", { view: "deliveries", event: one.id })}>${t.events.deliveries}</a>` }] : []),
+    { name: "at", label: t.time, cell: (/** @type {Event} */ one) => html`<${Time} at=${one.created_at} />` },
+  ];
+  const actions = html`<${Badge} tone=${isPaused ? "warn" : "good"}>${isPaused ? t.events.paused : t.events.live}</${Badge}>
+    <${Button} onClick=${() => setIsPaused(!isPaused)}>${isPaused ? t.events.resume : t.events.pause}</${Button}>`;
+  const empty = html`<${Empty} title=${t.events.none} text=${t.events.noneText} />`;
+  return html`<${Page} title=${t.screens.events} lead=${t.events.lead} actions=${actions}>
+    <${Filters} filters=${[{ name: "type", label: t.webhooks.event, options: TYPES }]} />
+    <${Shown} of=${tail} empty=${empty}>${(/** @type {Event[]} */ rows) => html`
+      <${Table} caption=${t.screens.events} columns=${columns} rows=${rows} />`}</${Shown}>
+  </${Page}>`;
+}
+
+/** @param {{ id: string }} p */
+function One({ id }) {
+  const event = useGet(`/events/${id}`);
+  const webhooks = useList(can("webhooks:read") && !isBound() ? "/webhooks" : null, { limit: 100 });
+  const deliveries = useAllDeliveries(webhooks.rows, { event: id });
+  const target = event.data?.data?.id;
+  const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null, { "filter[target_id]": target, limit: 10 });
+  const body = event.data ? JSON.stringify(event.data, null, 2) : "";
+  return html`<${Page} title=${event.data?.event ?? t.events.event} back=${{ href: href("/events"), text: t.screens.events }}>
+    <${Shown} of=${event}>${(/** @type {Event} */ one) => html`<${Card} title=${t.events.event}><${Facts} entries=${[
+      [t.time, html`<${Time} at=${one.created_at} exact />`], [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
+      [t.events.resource, html`<${Id} value=${one.data?.id} to=${String(one.data?.id).startsWith("emp_") ? href(`/people/${one.data.id}`) : undefined} />`],
+    ]} /></${Card}>`}</${Shown}>
+    <div class="grid2">
+      <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}><pre class="code" tabindex="0" dir="auto">${body}</pre></${Card}>
+      <div class="list">
+        ${can("webhooks:read") && html`<${Card} title=${t.webhooks.deliveries}><${Shown} of=${deliveries} rows=${2} empty=${html`<p class="muted">${t.events.noDeliveries}</p>`}>
+          ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><${Status} word=${row.status} />
+            <span class="grow"><a href=${href(`/webhooks/${row.subscription_id}/deliveries/${row.id}`)}>${row.request_url}</a></span><span class="muted"><${Time} at=${row.attempted_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
+        ${can("audit:read") && !isBound() && html`<${Card} title=${t.screens.audit}><${Shown} of=${audit} rows=${2} empty=${html`<p class="muted">${t.audit.none}</p>`}>
+          ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}
+            <${Changes} changes=${row.changes} /></span><span class="muted"><${Time} at=${row.occurred_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
+      </div>
+    </div>
+  </${Page}>`;
+}
