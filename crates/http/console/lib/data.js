@@ -28,7 +28,7 @@ export const asApiError = (error) =>
  * @returns {Read<T> & { reload: () => void }}
  */
 export function useGet(path, query = {}) {
-  const [read, setRead] = useState(/** @type {Read<T>} */ ({ data: null, etag: null, error: null, isLoading: true }));
+  const [read, setRead] = useState(/** @type {Read<T>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
   const [turn, setTurn] = useState(0);
   const name = `${path} ${JSON.stringify(query)}`;
   const shown = useRef(name);
@@ -41,7 +41,7 @@ export function useGet(path, query = {}) {
     request("GET", path, { query, signal: stop.signal }).then(
       ({ data, etag }) => setRead({ data, etag, error: null, isLoading: false }),
       (error) => stop.signal.aborted ||
-        setRead({ data: null, etag: null, error: asApiError(error), isLoading: false }),
+        setRead((before) => ({ ...before, error: asApiError(error), isLoading: false })),
     );
     return () => stop.abort();
   }, [name, turn]);

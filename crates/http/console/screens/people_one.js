@@ -143,13 +143,13 @@ function Edit({ person, etag, onClose, onSaved }) {
 function Invite({ id, onClose }) {
   const [link, setLink] = useState("");
   if (link) return html`<${Secret} title=${t.people.invite} text=${t.people.inviteLink} value=${link} onClose=${onClose} />`;
-  const work = async () => {
+  const { run, isBusy, error } = useAction(async () => {
     const { data } = await request("POST", `/employees/${id}/invite`);
     toast(t.people.invited);
-    if (data.accept_url) {
-      setLink(data.accept_url);
-      await new Promise(() => {});
-    }
-  };
-  return html`<${Confirm} title=${t.people.invite} text=${t.people.inviteText} action=${t.people.invite} onClose=${onClose} work=${work} />`;
+    if (data.accept_url) setLink(data.accept_url);
+    else onClose();
+  });
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}><${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.people.invite}</${Button}>`;
+  return html`<${Dialog} title=${t.people.invite} onClose=${onClose} foot=${foot}><p>${t.people.inviteText}</p>
+    ${error && html`<${Problem} error=${error} />`}</${Dialog}>`;
 }

@@ -1,0 +1,107 @@
+// API keys: create with scopes by resource, rotate, revoke, last use.
+
+import { request } from "../lib/api.js";
+import { useAction, useList } from "../lib/data.js";
+import { Confirm, Dialog, Secret } from "../lib/dialog.js";
+import { words } from "../lib/format.js";
+import { Person } from "../lib/people.js";
+import { can, session } from "../lib/session.js";
+import { toast } from "../lib/toast.js";
+import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, Time, fieldError } from "../lib/ui.js";
+import { html, useState } from "../lib/view.js";
+import { t } from "../texts.js";
+
+/** @typedef {import("../types").ApiKey} ApiKey */
+
+const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations", "assignments", "notifications"];
+const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read", "settings:read", "settings:write"];
+const DAY_MS = 86_400_000;
+const SOON_MS = 14 * DAY_MS;
+
+/** @param {ApiKey} key */
+function stateOf(key) {
+  const end = key.expires_at ? new Date(key.expires_at).getTime() : Infinity;
+  if (key.revoked_at) return "revoked";
+  if (end <= Date.now()) return "expired";
+  return end < Date.now() + SOON_MS ? "expiring" : "active";
+}
+
+export default function Keys() {
+  const keys = useList("/api-keys");
+  const [dialog, setDialog] = useState(/** @type {{ name: string, key?: ApiKey } | null} */ (null));
+  const close = () => (setDialog(null), keys.reload());
+  const mayWrite = can("settings:write");
+  const own = session.value?.me.key_id;
+  const columns = [
+    { name: "name", label: t.name, isMain: true, cell: (/** @type {ApiKey} */ key) => html`<span dir="auto">${key.name}</span> ${key.id === own && html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
+      <span class="cell-note">…${key.last4} · ${t.environments[key.environment] ?? key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
+    { name: "state", label: t.state, cell: (/** @type {ApiKey} */ key) => html`<${Status} word=${stateOf(key)} />` },
+    { name: "scopes", label: t.keys.scopes, isWide: true, cell: (/** @type {ApiKey} */ key) => html`<div class="tags">${key.scopes.map((one) => html`<${Badge}>${one === "*" ? t.keys.all : one}</${Badge}>`)}</div>` },
+    { name: "person", label: t.keys.person, cell: (/** @type {ApiKey} */ key) => html`<${Person} id=${key.employee_id} />` },
+    { name: "used", label: t.keys.used, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />` },
+    { name: "end", label: t.keys.end, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.revoked_at ?? key.expires_at} none=${t.keys.noEnd} />` },
+    ...(mayWrite ? [{ name: "actions", label: t.actions, cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
+      <${Button} aria-label=${`${t.keys.rotate}: ${key.name}`} onClick=${() => setDialog({ name: "rotate", key })}>${t.keys.rotate}</${Button}>
+      <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`} onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
+  ];
+  const actions = mayWrite && html`<${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
+  const key = dialog?.key;
+  return html`<${Page} title=${t.screens.keys} lead=${t.keys.lead} actions=${actions}>
+    <${Shown} of=${keys} empty=${html`<${Empty} title=${t.keys.none} />`}>${(/** @type {ApiKey[]} */ rows) => html`
+      <${Table} caption=${t.screens.keys} columns=${columns} rows=${rows} />`}</${Shown}>
+    ${dialog?.name === "create" && html`<${Create} onClose=${close} />`}
+    ${key && dialog?.name === "rotate" && html`<${Rotate} key_=${key} onClose=${close} />`}
+    ${key && dialog?.name === "revoke" && html`<${Confirm} title=${t.keys.revoke} text=${t.keys.revokeText(key.name)} action=${t.keys.revoke} kind="danger" onClose=${close}
+      work=${async () => (await request("POST", `/api-keys/${key.id}/revoke`), toast(t.keys.revoked))} />`}
+  </${Page}>`;
+}
+
+/** @param {{ onClose: () => void }} p */
+function Create({ onClose }) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState(() => new Set(/** @type {string[]} */ ([])));
+  const [level, setLevel] = useState("standard");
+  const [environment, setEnvironment] = useState("live");
+  const [days, setDays] = useState("");
+  const [secret, setSecret] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    const end = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
+    const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end };
+    setSecret((await request("POST", "/api-keys", { body })).data.key);
+  });
+  if (secret) return html`<${Secret} title=${t.keys.created} text=${t.keys.createdText} value=${secret} onClose=${onClose} />`;
+  const toggle = (/** @type {string} */ scope) => {
+    const next = new Set(scopes);
+    if (!next.delete(scope)) next.add(scope);
+    setScopes(next);
+  };
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+    <${Button} kind="primary" busy=${isBusy} disabled=${!name.trim() || scopes.size === 0} onClick=${run}>${t.create}</${Button}>`;
+  const choice = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(value: string) => void} */ set, /** @type {[string, string][]} */ options) => html`
+    <${Field} label=${label}><select value=${value} onChange=${(/** @type {any} */ event) => set(event.target.value)}>
+      ${options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select></${Field}>`;
+  return html`<${Dialog} title=${t.keys.create} onClose=${onClose} foot=${foot}><div class="form">
+    <${Field} label=${t.name} error=${fieldError(error, "name")}><input name="name" value=${name} maxlength="80" onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></${Field}>
+    <fieldset class="checks"><legend class="field-label">${t.keys.scopes}</legend>${SCOPES.filter(can).map((scope) => html`<label key=${scope} class="check">
+      <input type="checkbox" checked=${scopes.has(scope)} onChange=${() => toggle(scope)} /><span>${words(scope.replace(":", " · "))}</span></label>`)}</fieldset>
+    <div class="form-row">${choice(t.keys.level, level, setLevel, [["standard", t.words.standard ?? ""], ["admin", t.words.admin ?? ""]])}
+      ${choice(t.keys.environment, environment, setEnvironment, [["live", t.environments.live ?? ""], ["test", t.environments.test ?? ""]])}
+      ${choice(t.keys.end, days, setDays, [["", t.keys.noEnd], ["1", t.keys.days(1)], ["30", t.keys.days(30)], ["90", t.keys.days(90)], ["365", t.keys.days(365)]])}</div>
+    ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
+}
+
+/** @param {{ key_: ApiKey, onClose: () => void }} p */
+function Rotate({ key_: key, onClose }) {
+  const [overlap, setOverlap] = useState("86400");
+  const [secret, setSecret] = useState("");
+  const { run, isBusy, error } = useAction(async () => {
+    const { data } = await request("POST", `/api-keys/${key.id}/rotate`, { body: { overlap_seconds: Number(overlap) } });
+    setSecret(data.key);
+  });
+  if (secret) return html`<${Secret} title=${t.keys.rotated} text=${t.keys.createdText} value=${secret} onClose=${onClose} />`;
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}><${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.keys.rotate}</${Button}>`;
+  return html`<${Dialog} title=${t.keys.rotate} onClose=${onClose} foot=${foot}><p>${t.keys.rotateText(key.name)}</p><p><${Id} value=${key.id} /></p>
+    <${Field} label=${t.webhooks.overlap}><select value=${overlap} onChange=${(/** @type {any} */ event) => setOverlap(event.target.value)}>
+      ${["0", "3600", "86400", "604800"].map((one) => html`<option value=${one}>${t.webhooks.overlaps[one]}</option>`)}</select></${Field}>
+    ${error && html`<${Problem} error=${error} />`}</${Dialog}>`;
+}
