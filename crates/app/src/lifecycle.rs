@@ -142,6 +142,7 @@ impl Running {
             cors_origins: config.cors_origins.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
             metrics,
+            console: config.console,
             adopt_trace: traces::ADOPT,
             ..HttpSettings::default()
         };

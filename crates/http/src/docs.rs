@@ -1,4 +1,4 @@
-//! Pages beside the API: `/`, the reference at `/docs`, `/livez`, `/readyz` and `/metrics`.
+//! Pages beside the API: `/`, the reference at `/docs`, the console at `/console`, `/livez`, `/readyz` and `/metrics`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::answer::{Answer, JSON};
 use crate::api::Api;
 use crate::asset::Asset;
+use crate::console;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::health::status;
@@ -36,6 +37,8 @@ pub(crate) enum Page<'a> {
     Metrics,
     /// `/docs` or one of its files.
     Docs(&'a str),
+    /// `/console`, one of its screens or one of its files.
+    Console(&'a str),
 }
 
 /// Returns the page at a path, with its pattern for logs and metrics.
@@ -46,13 +49,20 @@ pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
         "/readyz" => Some(("/readyz", Page::Ready)),
         "/metrics" => Some(("/metrics", Page::Metrics)),
         "/docs" | "/docs/" => Some(("/docs", Page::Docs("index.html"))),
-        _ => path.strip_prefix("/docs/").map(|file| ("/docs", Page::Docs(file))),
+        "/console" => Some(("/console", Page::Console(""))),
+        _ => path
+            .strip_prefix("/docs/")
+            .map(|file| ("/docs", Page::Docs(file)))
+            .or_else(|| path.strip_prefix("/console/").map(|file| ("/console", Page::Console(file)))),
     }
 }
 
 /// Answers a request for a page, with 405 for methods other than `GET`, `HEAD` and `OPTIONS`.
 pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Answer, ErrorResponse> {
     let method = exchange.request.method();
+    if matches!(page, Page::Console(_)) && !api.settings.console {
+        return Err(ErrorResponse::not_found());
+    }
     if *method == Method::OPTIONS {
         return Ok(Answer::options(&READ_METHODS));
     }
@@ -65,6 +75,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
         Page::Ready => api.readiness.check(&api.services).await.map(|()| status("ready")),
         Page::Metrics => metrics(api, exchange),
         Page::Docs(file) => docs(file, exchange.request.headers()),
+        Page::Console(path) => console::answer(path, exchange.request.headers()),
     }
 }
 

@@ -14,6 +14,7 @@ mod blank_line;
 mod body;
 mod compress;
 mod connections;
+mod console;
 mod cors;
 mod dispatch;
 mod docs;

@@ -35,6 +35,8 @@ pub struct HttpSettings {
     pub answer_limits: AnswerLimits,
     /// Serves `GET /metrics` to loopback peers; `None` if metrics have their own listener.
     pub metrics: Option<MetricsText>,
+    /// Serves the console at `/console`.
+    pub console: bool,
     /// Adopts the parent span from request headers, if traces are exported. Only headers of trusted proxies
     /// count, because a trace decides the sampling of its spans.
     pub adopt_trace: Option<AdoptTrace>,
@@ -49,6 +51,7 @@ impl Default for HttpSettings {
             body_time: BODY_TIME,
             answer_limits: AnswerLimits::default(),
             metrics: None,
+            console: false,
             adopt_trace: None,
         }
     }
@@ -61,6 +64,7 @@ impl fmt::Debug for HttpSettings {
             .field("trusted_proxies", &self.trusted_proxies)
             .field("request_budget", &self.request_budget)
             .field("body_time", &self.body_time)
+            .field("console", &self.console)
             .finish_non_exhaustive()
     }
 }

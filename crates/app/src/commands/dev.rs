@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::sample;
 use crate::cli::Role;
-use crate::config::{Config, DatabaseUrl, LogFormat};
+use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
 use crate::error::{CommandFailure, Error};
 use crate::lifecycle::Running;
 use crate::output::Output;
@@ -50,24 +50,27 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(DevOnServer(config.database.masked()).into());
     }
-    let running = Running::start(&for_a_newcomer(config), Role::All).await?;
+    let settings = for_a_newcomer(config);
+    let running = Running::start(&settings, Role::All).await?;
     let key = key(config, &running.services).await?;
     let url = running.url.clone().unwrap_or_default();
     let lines = shell_lines(&url, key.reveal());
+    let console = settings.console.then(|| format!("{url}/console#key={}", key.reveal()));
     let object = json!({
         "base_url": format!("{url}/v1"),
+        "console_url": console,
         "key": key.reveal(),
         "docs_url": format!("{url}/docs"),
         "curl": lines,
     });
     // With JSON log lines the answer is JSON too, so that log collectors can parse it.
     let output = Output { json: output.json || config.log_format == LogFormat::Json };
-    output.say(&object, &banner(&url, &lines))?;
+    output.say(&object, &banner(&url, console.as_deref(), &lines))?;
     running.until_told_to_stop().await
 }
 
 /// Returns the settings for `candor dev`: webhooks may go to this machine, where a newcomer's receiver runs,
-/// and the process stops without a drain delay.
+/// the console is on unless a setting switches it off, and the process stops without a drain delay.
 fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
         IpNet::from(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
@@ -76,6 +79,8 @@ fn for_a_newcomer(config: &Config) -> Config {
     let mut config = config.clone();
     config.webhooks_trusted_targets.extend(loopback);
     config.drain_delay = Duration::ZERO;
+    let is_set = |shown: &ShownSetting| shown.setting == Setting::Console && shown.origin != Origin::Default;
+    config.console |= !config.shown.iter().any(is_set);
     config
 }
 
@@ -167,11 +172,12 @@ fn shell_lines(url: &str, key: &str) -> [String; 5] {
     ]
 }
 
-fn banner(url: &str, lines: &[String; 5]) -> String {
+fn banner(url: &str, console: Option<&str>, lines: &[String; 5]) -> String {
     let [variables, employee, observation, list, search] = lines;
+    let console = console.map(|link| format!("Console    {link}\n")).unwrap_or_default();
     format!(
         "Candor is ready. Stop it with Ctrl-C; the data stays.\n\n\
-         Reference  {url}/docs\n\n\
+         Reference  {url}/docs\n{console}\n\
          To try it, paste this into another terminal:\n\n{variables}\n\n\
          Create an employee:\n\n{employee}\n\n\
          Record an observation about them:\n\n{observation}\n\n\

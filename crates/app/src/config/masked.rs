@@ -30,6 +30,7 @@ pub(super) fn printable(setting: Setting, text: &str) -> String {
         | Setting::ConnectionsPerClient
         | Setting::TrustedProxies
         | Setting::Log
-        | Setting::LogFormat => text.to_owned(),
+        | Setting::LogFormat
+        | Setting::Console => text.to_owned(),
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Config {
     pub(crate) log: String,
     /// Format of log lines.
     pub(crate) log_format: LogFormat,
+    /// Serves the web console.
+    pub(crate) console: bool,
     /// All settings with their sources, for `candor config`.
     pub(crate) shown: Vec<ShownSetting>,
     /// The configuration file, if it contains a secret.
@@ -151,6 +153,7 @@ impl Config {
             connections_per_client: reader.needed(Setting::ConnectionsPerClient, parse::connections)?,
             log: reader.needed(Setting::Log, parse::log_filter)?,
             log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
+            console: reader.needed(Setting::Console, parse::switch)?,
             shown: Vec::new(),
             file_with_secrets: None,
         };

@@ -227,6 +227,14 @@ pub(crate) fn log_format(text: &str) -> Parsed<LogFormat> {
     }
 }
 
+pub(crate) fn switch(text: &str) -> Parsed<bool> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected on or off".to_owned()),
+    }
+}
+
 /// Levels of log lines.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -360,6 +368,8 @@ mod tests {
         assert_eq!((count("1"), count("1000")), (Ok(1), Ok(1000)));
         assert!(count("0").is_err() && count("1001").is_err() && count("many").is_err());
         assert!(log_format("text").is_ok() && log_format("yaml").is_err());
+        assert_eq!((switch("on"), switch("off")), (Ok(true), Ok(false)));
+        assert!(switch("yes").is_err());
         assert!(address("0.0.0.0:80").is_ok() && address("localhost:80").is_err() && address("8080").is_err());
     }
 }

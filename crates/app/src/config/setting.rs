@@ -38,6 +38,7 @@ pub(crate) enum Setting {
     ConnectionsPerClient,
     Log,
     LogFormat,
+    Console,
 }
 
 impl Setting {
@@ -66,6 +67,7 @@ impl Setting {
         ("connections_per_client", Self::ConnectionsPerClient),
         ("log", Self::Log),
         ("log_format", Self::LogFormat),
+        ("console", Self::Console),
     ];
 
     /// Returns the name in the file. Flag and variable are derived from it.
@@ -106,6 +108,7 @@ impl Setting {
             Self::RateLimiter => Some("local"),
             Self::Log => Some("info"),
             Self::LogFormat => Some("text"),
+            Self::Console => Some("off"),
             Self::AdminListen
             | Self::DatabaseUrl
             | Self::DatabaseReplicaUrl
@@ -161,6 +164,7 @@ impl Setting {
             Self::ConnectionsPerClient => "Maximum number of connections from one client address",
             Self::Log => "Log filter, such as info or warn,candor_http=debug",
             Self::LogFormat => "Log format: text or json",
+            Self::Console => "Web console at /console: on or off; candor dev has it on",
         }
     }
 
@@ -180,6 +184,7 @@ impl Setting {
             Self::RateLimiter => "PLACE",
             Self::Log => "FILTER",
             Self::LogFormat => "FORMAT",
+            Self::Console => "STATE",
         }
     }
 
@@ -203,7 +208,8 @@ impl Setting {
             | Self::RateLimiter
             | Self::ConnectionsPerClient
             | Self::Log
-            | Self::LogFormat => match self.default() {
+            | Self::LogFormat
+            | Self::Console => match self.default() {
                 Some(value) => value,
                 None => "none",
             },
