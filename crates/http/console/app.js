@@ -4,7 +4,7 @@ import { Entrance } from "./entrance.js";
 import { log, waiting } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
 import { forgetPeople } from "./lib/people.js";
-import { RequestDrawer } from "./lib/request_drawer.js";
+import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, ended, isBound, isOperator, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
@@ -93,7 +93,7 @@ function Loaded({ screen }) {
 function Shell() {
   const { path } = useRoute();
   const [isMenu, setIsMenu] = useState(false);
-  const [isDrawer, setIsDrawer] = useState(false);
+  const isDrawer = useStore(isDrawerOpen);
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const open = SCREENS.filter((screen) => screen.isOpen());
   const screen = open.find(isCurrent);
@@ -108,7 +108,6 @@ function Shell() {
     </aside>
     <main id="main" ref=${main}>
       <${Waiting} />
-      <div class="request-button"><${Button} kind="quiet" onClick=${() => setIsDrawer(true)}><code aria-hidden="true">${"</>"}</code> ${t.requests}</${Button}></div>
       ${screen
         ? html`<${Loaded} key=${path} screen=${screen} />`
         : html`<div class="page"><h1 tabindex="-1">${t.notHere}</h1><${Empty} title=${t.notHereTitle} text=${t.notHereText}>
@@ -120,7 +119,7 @@ function Shell() {
     ${isMenu && html`<${Dialog} title=${t.moreScreens} onClose=${() => setIsMenu(false)}>
       <nav class="menu" aria-label=${t.moreScreens}>${open.slice(MOST_IN_BAR).map((one) => html`
         <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav><${Account} /></${Dialog}>`}
-    ${isDrawer && html`<${RequestDrawer} onClose=${() => setIsDrawer(false)} />`}
+    ${isDrawer && html`<${RequestDrawer} onClose=${() => isDrawerOpen.set(false)} />`}
   </div>`;
 }
 

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
 use bytes::Bytes;
 use candor_domain::idempotency::Fingerprint;
@@ -95,7 +94,8 @@ static CONSOLE: LazyLock<Console> = LazyLock::new(Console::new);
 
 impl Console {
     fn new() -> Self {
-        let whole: Vec<u8> = FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
+        let whole: Vec<u8> =
+            FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
         let hash: String =
             Fingerprint::from_body("", "", "", &whole).to_bytes()[..HASH_BYTES].iter().map(hexadecimal).collect();
         let folder = format!("/console/{ASSETS}{hash}/");
@@ -141,25 +141,26 @@ fn content_type(name: &str) -> HeaderValue {
 pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
     let console = &*CONSOLE;
     let mut answer = match path.strip_prefix(ASSETS) {
-        None => console.page.answer(request),
+        // The page names the files of one version, so caches must ask for it again after an upgrade.
+        None => with_caching(console.page.answer(request), HeaderValue::from_static("no-cache")),
         Some(file) => {
             let name = file.strip_prefix(&console.hash).and_then(|rest| rest.strip_prefix('/'));
             let asset = name.and_then(|name| console.assets.get(name)).ok_or_else(ErrorResponse::not_found)?;
-            let mut answer = asset.answer(request);
-            answer.headers.retain(|(header, _)| *header != CACHE_CONTROL);
-            answer.headers.push((CACHE_CONTROL, IMMUTABLE));
-            answer
+            with_caching(asset.answer(request), IMMUTABLE)
         }
     };
-    for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
-        (X_FRAME_OPTIONS, "DENY"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (REFERRER_POLICY, "no-referrer"),
-    ] {
+    for (name, value) in
+        [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
+    {
         answer.headers.push((name, HeaderValue::from_static(value)));
     }
     Ok(answer)
+}
+
+fn with_caching(mut answer: Answer, value: HeaderValue) -> Answer {
+    answer.headers.retain(|(header, _)| *header != CACHE_CONTROL);
+    answer.headers.push((CACHE_CONTROL, value));
+    answer
 }
 
 #[cfg(test)]
@@ -202,7 +203,7 @@ mod tests {
             let answer = answer(path, &HeaderMap::new()).unwrap();
             assert_eq!(header(&answer, "content-security-policy"), POLICY, "{path}");
             assert_eq!(header(&answer, "referrer-policy"), "no-referrer", "{path}");
-            assert!(!header(&answer, "cache-control").contains("immutable"), "{path}");
+            assert!(header(&answer, "cache-control") == "no-cache", "{path}");
             let page = String::from_utf8(answer.body.to_vec()).unwrap();
             assert!(!page.contains("<script>") && !page.contains("style="), "{path}");
         }
@@ -231,7 +232,8 @@ mod tests {
     #[test]
     fn texts_never_become_markup() {
         for (name, text) in FILES.iter().filter(|(name, _)| !name.starts_with("vendor/")) {
-            for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"] {
+            for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]
+            {
                 assert!(!text.contains(form), "{name}: {form}");
             }
         }

@@ -189,7 +189,7 @@ const isSame = (one, other) =>
 export async function readAll(path, query, most, signal) {
   /** @type {T[]} */
   const rows = [];
-  for (let cursor = null; ; ) {
+  for (let cursor = /** @type {string | null} */ (null); ; ) {
     const { data } = await request("GET", path, { query: { limit: 100, ...query, cursor }, signal });
     rows.push(...data.data);
     cursor = data.next_cursor;

@@ -24,14 +24,14 @@ export function cells(record) {
   const found = [""];
   let isQuoted = false;
   for (let at = 0; at < record.length; at += 1) {
-    const letter = record[at];
+    const letter = record.charAt(at);
     const last = found.length - 1;
     if (letter === '"' && isQuoted && record[at + 1] === '"') {
-      found[last] += '"';
+      found[last] = `${found[last]}"`;
       at += 1;
     } else if (letter === '"') isQuoted = !isQuoted;
     else if (letter === "," && !isQuoted) found.push("");
-    else found[last] += letter;
+    else found[last] = `${found[last]}${letter}`;
   }
   return found;
 }

@@ -4,8 +4,10 @@ import { t } from "../texts.js";
 import { log, queryString } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { LANGUAGES } from "./snippet.js";
-import { Badge, Copy, Empty, Id } from "./ui.js";
+import { Badge, Copy, Empty, Id, isDrawerOpen } from "./ui.js";
 import { html, useState, useStore } from "./view.js";
+
+export { isDrawerOpen };
 
 /** @param {{ onClose: () => void }} p */
 export function RequestDrawer({ onClose }) {

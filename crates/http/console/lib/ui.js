@@ -12,11 +12,14 @@
 import { t } from "../texts.js";
 import { plain, relative, time, utc, words } from "./format.js";
 import { href, setQuery, useRoute } from "./router.js";
-import { html, useEffect, useRef, useState } from "./view.js";
+import { html, store, useEffect, useRef, useState } from "./view.js";
 import { toast } from "./toast.js";
 
 /** @typedef {import("./api.js").ApiError} ApiError */
 /** @typedef {any} Content */
+
+/** Shows the drawer with the requests behind the screen. */
+export const isDrawerOpen = store(false);
 
 /** @param {{ title: string, lead?: Content, actions?: Content, back?: { href: string, text: string }, children?: Content }} p */
 export function Page({ title, lead, actions, back, children }) {
@@ -32,7 +35,7 @@ export function Page({ title, lead, actions, back, children }) {
     ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
     <header class="page-head">
       <div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
-      ${actions && html`<div class="actions">${actions}</div>`}
+      <div class="actions">${actions}<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}><code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}></div>
     </header>
     ${children}
   </div>`;

@@ -69,7 +69,7 @@ function useTail(type, isPaused) {
 async function last(since, query, signal) {
   /** @type {Event[]} */
   let rows = [];
-  for (let cursor = null; ; ) {
+  for (let cursor = /** @type {string | null} */ (null); ; ) {
     const where = cursor ? { cursor } : { since };
     const { data } = await request("GET", "/events", { query: { ...query, ...where }, signal });
     rows = [...data.data.reverse(), ...rows].slice(0, MOST_SHOWN);

@@ -2,7 +2,7 @@
 
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
-import { fullName } from "../lib/format.js";
+import { date, fullName } from "../lib/format.js";
 import { Person, PersonField } from "../lib/people.js";
 import { href, setQuery, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
@@ -70,7 +70,7 @@ function Entry({ observation, highlights }) {
   const { employee } = observation;
   const person = employee ? html`<a class="person" href=${href(`/people/${employee.id}`)} dir="auto">${fullName(employee)}</a>` : html`<${Person} id=${observation.employee_id} />`;
   return html`<li class="entry"><div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
-      ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}<span class="muted time">${observation.observation_date}</span></div>
+      ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}<span class="muted time">${date(observation.observation_date)}</span></div>
     ${highlights?.length ? highlights.map((one) => html`<${Marked} key=${one.field} ...${one} />`) : html`<${Prose}>${observation.observation}</${Prose}>`}
     ${!highlights && observation.impact && html`<div><span class="muted">${t.feedback.impact}</span><${Prose}>${observation.impact}</${Prose}></div>`}
     ${!highlights && observation.recommended_action && html`<div><span class="muted">${t.feedback.action}</span><${Prose}>${observation.recommended_action}</${Prose}></div>`}
@@ -100,7 +100,7 @@ function One({ id }) {
         [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>`}</${Shown}>
     <div class="grid2"><${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
       .filter((row) => row.id !== id).map((row) => html`<li key=${row.id}><${Status} word=${row.type} /><span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${row.observation.slice(0, 120)}</a></span>
-        <span class="muted">${row.observation_date}</span></li>`)}</ul>`}</${Shown}></${Card}>
+        <span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>
     ${can("summaries:read") && html`<${Card} title=${t.feedback.citedIn}><${Shown} of=${{ ...summaries, hasMore: false }} rows=${2} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
       .map((row) => html`<li key=${row.id}><${Status} word=${row.status} /><span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>
   </${Page}>`;

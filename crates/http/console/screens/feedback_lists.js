@@ -3,7 +3,7 @@
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
-import { fullName } from "../lib/format.js";
+import { date, fullName } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
@@ -41,7 +41,7 @@ export function Objectives() {
     { name: "kind", label: t.feedback.kind, options: KINDS }, { name: "owner", label: t.feedback.owner, hint: "emp_…" }];
   return html`<${Filters} filters=${filters} /><${Shown} of=${{ ...list, rows }} empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
     ${(/** @type {Objective[]} */ shown) => html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
-      <div class="entry-head"><${Status} word=${stateOf(one)} /><strong dir="auto">${one.title}</strong><span class="muted time">${one.period_start} – ${one.period_end}</span></div>
+      <div class="entry-head"><${Status} word=${stateOf(one)} /><strong dir="auto">${one.title}</strong><span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
       <div class="entry-head muted">${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>` : html`<${Person} id=${one.owner_id} />`}
         <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}></div>
       ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
@@ -120,7 +120,7 @@ export function Assignments() {
   return html`<${Filters} filters=${[{ name: "state", label: t.state, options: options(["open", "completed", "canceled"]) }]} />
     <${Shown} of=${list} empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText} />`}>${(/** @type {any[]} */ rows) => html`
     <ul class="list">${rows.map((one) => html`<li key=${one.id} class="entry"><div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
-        <span class="muted time">${one.due_date ? t.feedback.due(one.due_date) : ""}</span></div>
+        <span class="muted time">${one.due_date ? t.feedback.due(date(one.due_date)) : ""}</span></div>
       <div class="entry-head muted"><span>${t.feedback.aboutPerson} <${Person} id=${one.employee_id} /></span><span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
       ${one.instructions && html`<${Prose}>${one.instructions}</${Prose}>`}
       <ul class="tags">${one.submissions.map((/** @type {any} */ part) => html`<li key=${part.reviewer_id}><${Badge} tone=${part.status === "submitted" ? "good" : undefined}>

@@ -59,11 +59,15 @@ function List() {
 
 /** @typedef {{ person: Employee, level: number, isOpen: boolean, reports: Employee[] | null }} Branch */
 
+/** Pages that are searched for people without a manager. */
+const MOST_PAGES = 100;
+
 /** People without a manager: the heads of the trees. */
 async function heads() {
   /** @type {Employee[]} */
   const found = [];
-  for (let cursor = null, page = 0; page < 100; page += 1) {
+  let cursor = /** @type {string | null} */ (null);
+  for (let page = 0; page < MOST_PAGES; page += 1) {
     const { data } = await request("GET", "/employees", { query: { limit: 100, "filter[role]": ["manager", "org_admin"], cursor } });
     found.push(...data.data.filter((/** @type {Employee} */ one) => one.manager_id === null));
     cursor = data.next_cursor;

@@ -3,7 +3,7 @@
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
-import { fullName, plain, short } from "../lib/format.js";
+import { date, fullName, plain, short } from "../lib/format.js";
 import { Person, PersonField, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isAdmin, isBound } from "../lib/session.js";
@@ -79,7 +79,7 @@ function About({ person }) {
         <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Shown}></${Card}>
     ${can("observations:read") && html`<${Card} title=${t.feedback.observations} actions=${html`<a href=${href("/feedback", { person: id })}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...observations, hasMore: false }} rows=${3} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}>
-        <${Status} word=${row.type} /><span class="grow" dir="auto">${short(row.observation, 160)}</span><span class="muted">${row.observation_date}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
+        <${Status} word=${row.type} /><span class="grow" dir="auto">${short(row.observation, 160)}</span><span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
     ${can("objectives:read") && html`<${Card} title=${t.feedback.objectives} actions=${html`<a href=${href("/feedback", { view: "objectives", owner: id })}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...objectives, hasMore: false }} rows=${3} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}>
         <${Status} word=${row.status} /><span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}

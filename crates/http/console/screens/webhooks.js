@@ -146,7 +146,7 @@ function Health({ webhook, turn }) {
     const one = data[webhook.id];
     if (!one) return null;
     const share = one.attempts ? one.successes / one.attempts : 1;
-    return html`<div class="page-parts"><div class="figures">
+    return html`<div class="list"><div class="figures">
       <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)} note=${t.webhooks.attempts(one.attempts)}
         tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : undefined} />
       <${Figure} label=${t.webhooks.p95} value=${one.p95 === null ? "–" : duration(one.p95)} note=${one.p50 === null ? "" : t.webhooks.median(duration(one.p50))} />
