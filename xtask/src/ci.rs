@@ -8,7 +8,7 @@ use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -26,6 +26,7 @@ const STEPS: [Step; 20] = [
     ("signatures of webhooks", || outside::SIGNATURES.run()),
     ("copy in step", || outside::RECIPE.run()),
     ("reference in a browser", || outside::REFERENCE.run()),
+    ("console in a browser", || outside::CONSOLE.run()),
     ("client libraries", clients::test),
     ("clients of other generators", || outside::GENERATORS.run()),
     ("generated requests", || outside::SCHEMATHESIS.run()),

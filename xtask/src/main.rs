@@ -29,7 +29,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 17] = [
+const COMMANDS: [Command; 18] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -42,6 +42,7 @@ const COMMANDS: [Command; 17] = [
     ("signatures", |_| outside::SIGNATURES.run()),
     ("recipe", |_| outside::RECIPE.run()),
     ("reference", |_| outside::REFERENCE.run()),
+    ("console", |_| outside::CONSOLE.run()),
     ("simulate", simulate::run),
     ("bench", bench::run),
     ("deploy", |_| deploy::run()),

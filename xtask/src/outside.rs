@@ -24,6 +24,11 @@ pub(crate) const REFERENCE: Check = Check {
     settings: &[],
     needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
 };
+pub(crate) const CONSOLE: Check = Check {
+    name: "console",
+    settings: &[],
+    needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
+};
 /// Generated requests. The service trusts the local proxy, so that the hooks can vary the client address.
 pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };

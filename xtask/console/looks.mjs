@@ -1,0 +1,76 @@
+// Looks at every screen in light and dark at both widths: axe-core, hostile texts, the width, and a picture.
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { HOSTILE, api } from "./service.mjs";
+
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const WIDTHS = [1280, 390];
+
+/** Name and address of each screen. */
+async function screens({ data }) {
+  const hook = data.hooks[0].id;
+  const { data: [delivery] } = await api("GET", `/webhooks/${hook}/deliveries?limit=1`);
+  const { data: [event] } = await api("GET", `/events?limit=1&since=${new Date(Date.now() - 3_600_000).toISOString()}`);
+  const { data: [observation] } = await api("GET", "/observations?limit=1");
+  return Object.entries({
+    today: "/", webhooks: "/webhooks", deliveries: "/webhooks?view=deliveries", subscription: `/webhooks/${hook}`,
+    delivery: `/webhooks/${hook}/deliveries/${delivery.id}`, events: "/events", event: `/events/${event.id}`, people: "/people",
+    tree: "/people?view=tree", person: `/people/${data.ruth.id}`, import: "/import", observations: "/feedback", search: "/feedback?q=angry+customer",
+    observation: `/feedback/${observation.id}`, objectives: "/feedback?view=objectives", summaries: "/feedback?view=summaries",
+    conversations: "/feedback?view=conversations", assignments: "/feedback?view=assignments", keys: "/keys", audit: "/audit", connectors: "/connectors",
+    nowhere: "/nowhere",
+  });
+}
+
+async function accessible(page, axe, name, check) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate((tags) => globalThis.axe.run(document, { runOnly: tags }), RULES);
+  for (const { id, nodes } of violations) check(false, `${name}: ${id} at ${nodes.slice(0, 3).map((node) => node.target).join(" | ")}`);
+}
+
+async function fits(page, name, check) {
+  const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  check(content <= screen, `${name}: ${content} pixels wide on a screen of ${screen}`);
+}
+
+/** Texts of people are texts: nothing of them runs or becomes an element. */
+async function hostile(page, name, check) {
+  const found = await page.evaluate(() => [document.title, document.querySelectorAll("main script, main img, main a[href^='javascript:' i]").length]);
+  check(found[0] !== "broken" && found[1] === 0, `${name}: a text became markup`);
+}
+
+export async function looks(scene) {
+  const { open, check, folder, origin } = scene;
+  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  const entrance = await open({}, "");
+  await entrance.getByRole("heading", { name: "Open the console" }).waitFor();
+  await accessible(entrance, axe, "entrance", check);
+  await entrance.screenshot({ path: `${folder}/entrance.png` });
+  await entrance.context().close();
+  const all = await screens(scene);
+  for (const width of WIDTHS) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await open({ viewport: { width, height: width === 390 ? 844 : 900 }, colorScheme });
+      for (const [screen, path] of all) {
+        const name = `${screen}-${colorScheme}-${width}`;
+        await page.goto(`${origin}/console${path}`);
+        await page.locator("main h1").waitFor();
+        await page.waitForFunction(() => !document.querySelector(".skeleton"), undefined, { timeout: 10_000 }).catch(() => check(false, `${name}: still loading`));
+        await accessible(page, axe, name, check);
+        await fits(page, name, check);
+        await hostile(page, name, check);
+        await page.screenshot({ path: `${folder}/${name}.png` });
+      }
+      if (width === 1280 && colorScheme === "light") await shown(page, origin, check);
+      await page.context().close();
+    }
+  }
+}
+
+/** The texts are shown as they were written. */
+async function shown(page, origin, check) {
+  await page.goto(`${origin}/console/feedback`);
+  await page.locator(".prose").first().waitFor();
+  const text = (await page.locator(".prose").allInnerTexts()).join("\n");
+  for (const one of HOSTILE) check(text.includes(one), `not shown as it is: ${one.slice(0, 40)}`);
+}

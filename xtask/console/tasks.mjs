@@ -1,0 +1,221 @@
+// Tasks of people, each from reading to the row in the database.
+import { readFile } from "node:fs/promises";
+import { api } from "./service.mjs";
+
+const PEOPLE = 2000;
+const MISTAKES = 30;
+
+const nav = (page, name) => page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true }).first().click();
+const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
+
+/** Calls until the answer holds. */
+async function eventually(read, holds, text) {
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    if (holds(await read())) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`never: ${text}`);
+}
+
+/** Finds out why a webhook did not arrive, corrects the receiver, and sends it again. */
+async function webhook(page, { failing, check }) {
+  await nav(page, "Webhooks");
+  await page.getByRole("link", { name: "Deliveries", exact: true }).click();
+  await page.getByLabel("State").selectOption("failed");
+  await page.getByRole("table").getByRole("link", { name: "employee.created" }).first().click();
+  await page.getByText("The receiver answered with an error").waitFor();
+  await page.getByText("X-Service-Event-Id:").waitFor();
+  failing.state.status = 200;
+  const before = failing.state.received.length;
+  await page.getByRole("button", { name: "Resend now" }).click();
+  await page.getByText("The delivery is queued").waitFor();
+  await page.locator(".steps").getByText("Success").first().waitFor();
+  check(failing.state.received.length > before, "the receiver got nothing");
+  await page.getByRole("button", { name: "Requests" }).click();
+  await page.getByRole("button", { name: "Python" }).click();
+  await page.getByText("candor.webhooks.").first().waitFor();
+}
+
+/** Replays what was not acknowledged after a dry count, tests, and rotates the secret. */
+async function replay(page, { data }) {
+  await page.goto(page.url().replace(/\/console.*/, `/console/webhooks/${data.hooks[0].id}`));
+  await page.getByRole("button", { name: "Replay" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(/events would be delivered/).waitFor();
+  await dialog.getByRole("button", { name: "Replay" }).click();
+  await page.getByText(/deliveries are queued/).waitFor();
+  await page.getByRole("button", { name: "Rotate the secret" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate the secret" }).click();
+  await page.getByRole("dialog").getByText("whsec_").waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Send a test" }).click();
+  await page.getByText("The receiver acknowledged the test").waitFor();
+}
+
+/** A file of people below Mara, in teams of 40, with mistakes in some rows. */
+function file(isCorrect) {
+  const rows = ["email,first_name,last_name,role,manager_email"];
+  for (let at = 0; at < PEOPLE; at += 1) {
+    const isLead = at % 40 === 0;
+    const isWrong = !isCorrect && at % 66 === 33 && at / 66 < MISTAKES;
+    const manager = isLead ? "mara.lindqvist@example.com" : `p${at - (at % 40)}@example.com`;
+    rows.push(`${isWrong ? `p${at}` : `p${at}@example.com`},First${at},"Last, ${at}",${isLead ? "manager" : "employee"},${manager}`);
+  }
+  return `${rows.join("\n")}\n`;
+}
+
+/** Imports 2,000 people from a file with 30 mistakes, corrects them, and sees them in the reporting tree. */
+async function csv(page, { check }) {
+  await nav(page, "CSV import");
+  const choose = (name, text) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+  await choose("people.csv", file(false));
+  await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor({ timeout: 60_000 });
+  await page.getByRole("button", { name: "Apply 1,970 changes" }).click();
+  const link = page.getByRole("link", { name: "Show the reporting tree" });
+  await link.waitFor({ timeout: 120_000 });
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).click()]);
+  const refused = (await readFile(await download.path(), "utf8")).trim().split("\n");
+  check(refused.length === MISTAKES + 1 && refused[0].endsWith(",problem"), `the file of refused rows has ${refused.length} lines`);
+  const mended = refused.map((line, at) => (at === 0 ? line : line.replace(/^p(\d+),/, "p$1@example.com,"))).join("\n");
+  await page.getByRole("button", { name: "Another file" }).click();
+  await choose("people-refused.csv", `${mended}\n`);
+  await page.getByRole("button", { name: `Apply ${MISTAKES} changes` }).click();
+  await link.click();
+  const lead = page.getByRole("treeitem").filter({ hasText: "Last, 0" }).first();
+  await lead.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("treeitem").filter({ hasText: "First33 " }).waitFor();
+  const { data: [mendedPerson] } = await api("GET", "/employees?filter[email]=p33@example.com");
+  check(mendedPerson?.first_name === "First33", "the corrected person is not stored");
+}
+
+/** Changes a manager, and finds out who did it and what it was before. */
+async function manager(page, { data, check }) {
+  await nav(page, "People");
+  await page.getByRole("searchbox", { name: "Search" }).fill("Ruth Abebe");
+  await page.getByRole("table").getByRole("link", { name: "Ruth Abebe" }).click();
+  await heading(page, "Ruth Abebe");
+  await page.getByRole("button", { name: "Change manager" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("searchbox", { name: "Manager" }).fill("Jonas Okafor");
+  await dialog.getByRole("button", { name: /Jonas Okafor/ }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const { manager_id } = await api("GET", `/employees/${data.ruth.id}`);
+  check(manager_id === data.jonas.id, "the manager is not stored");
+  await page.reload();
+  await heading(page, "Ruth Abebe");
+  const entry = page.locator(".steps li").filter({ hasText: "manager_id" }).first();
+  await entry.locator("del").getByText("Ines Duarte").waitFor();
+  await entry.locator("ins").getByText("Jonas Okafor").waitFor();
+  await entry.getByText("checks").waitFor();
+}
+
+/** Finds an observation by two words and sees its context. */
+async function search(page) {
+  await nav(page, "Feedback");
+  await page.getByRole("searchbox", { name: "Search" }).fill("angry customer");
+  await page.locator("mark").getByText("angry").waitFor();
+  await page.getByRole("link", { name: "Show context" }).first().click();
+  await heading(page, "Observation about Ruth Abebe");
+  await page.getByText("The contract was renewed.").waitFor();
+}
+
+/** Approves three objectives and rejects one with a reason. */
+async function review(page, { data, check }) {
+  await nav(page, "Feedback");
+  await page.getByRole("link", { name: "Objectives", exact: true }).click();
+  await page.getByLabel("State").selectOption("in_review");
+  for (const goal of data.goals.slice(0, 3)) {
+    await page.getByRole("button", { name: `Approve: ${goal.title}` }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+  await page.getByRole("button", { name: "Reject: " }).click();
+  await page.getByRole("dialog").getByLabel(/Reason/).fill("Not measurable: name a number.");
+  await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  for (const [at, goal] of data.goals.entries()) {
+    const stored = await api("GET", `/employee-objectives/${goal.id}`);
+    const expected = at < 3 ? ["approved", "in_progress"].includes(stored.status) : stored.status === "proposed" && stored.submitted_at === null;
+    check(expected, `${goal.title} is ${stored.status}`);
+  }
+  const history = await api("GET", `/employee-objectives/${data.goals[3].id}/history`);
+  check(history.data.some((entry) => entry.comment?.startsWith("Not measurable")), "the reason is not stored");
+}
+
+/** Sees at a glance whether all is well. */
+async function glance(page) {
+  await page.getByRole("img", { name: /Attempts of the last 24 hours: \d+ delivered, \d+ failed/ }).waitFor();
+  for (const name of ["Delivered, 24 hours", "Queue", "Failing subscriptions", "95th percentile"]) await page.getByText(name, { exact: true }).first().waitFor();
+  await page.getByText("Connector fails").waitFor();
+  await page.getByText("Assignment overdue").waitFor();
+}
+
+/** Creates a scoped key, uses it, sees its last use, rotates and revokes it. */
+async function key(page, { check, origin }) {
+  await nav(page, "API keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Integrator");
+  await dialog.getByLabel("Webhooks · read").check();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const secret = await dialog.locator(".secret code").innerText();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  const status = async (path) => (await fetch(`${origin}/v1${path}`, { headers: { authorization: `Bearer ${secret}` } })).status;
+  check((await status("/webhooks")) === 200 && (await status("/employees")) === 403, "the scope does not hold");
+  const row = page.getByRole("row").filter({ hasText: "Integrator" });
+  const used = async () => {
+    await page.reload();
+    await row.waitFor();
+    return row.locator("td[data-label='Last used']").innerText();
+  };
+  await eventually(used, (text) => !text.includes("Never"), "the last use is shown");
+  await page.getByRole("button", { name: "Rotate: Integrator" }).click();
+  await dialog.getByRole("button", { name: "Rotate" }).click();
+  await dialog.locator(".secret code").waitFor();
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("button", { name: "Revoke: Integrator" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await row.getByText("Revoked").waitFor();
+  await eventually(() => status("/webhooks"), (code) => code === 401, "the key ends");
+}
+
+/** Sees only the screens of the key's scopes; a revoked key keeps what was typed. */
+async function revoked(page, { open, check }) {
+  const made = await api("POST", "/api-keys", { name: "Narrow", scopes: ["employees:read", "employees:write", "notifications:read"], access_level: "admin" });
+  const narrow = await open({}, made.key);
+  const links = await narrow.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
+  check(links.join() === "Today,People,CSV import", `a narrow key sees ${links}`);
+  await nav(narrow, "People");
+  await narrow.getByRole("table").getByRole("link", { name: "Ines Duarte" }).first().click();
+  await narrow.getByRole("button", { name: "Edit" }).click();
+  const title = narrow.getByRole("dialog").getByLabel("Job title");
+  await title.fill("Head of everything");
+  await api("POST", `/api-keys/${made.id}/revoke`);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await narrow.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor();
+  await narrow.getByLabel("API key").fill(process.env.CANDOR_API_KEY);
+  await narrow.getByRole("button", { name: "Open" }).click();
+  await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor({ state: "detached" });
+  check((await title.inputValue()) === "Head of everything", "the typed text is lost");
+  await narrow.context().close();
+}
+
+/** Gets the difference when another person changed the same resource. */
+async function stale(page, { data, origin, check }) {
+  await page.goto(`${origin}/console/people/${data.jonas.id}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("dialog").getByLabel("Job title").fill("Product lead");
+  await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Chief product officer" });
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  const dialog = page.getByRole("dialog", { name: "Changed by another person" });
+  await dialog.getByText("Chief product officer").waitFor();
+  await dialog.getByRole("button", { name: "Save my version" }).click();
+  await dialog.waitFor({ state: "detached" });
+  check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
+}
+
+export const TASKS = [glance, webhook, replay, csv, manager, search, review, key, revoked, stale];
