@@ -40,7 +40,9 @@ async function hostile(page, name, check) {
 }
 
 export async function looks(scene) {
-  const { open, check, folder, origin } = scene;
+  const { open, check, folder, origin, failing, data } = scene;
+  failing.state.status = 503;
+  for (const job_title of ["Support lead", "Support specialist", "Head of support"]) await api("PATCH", `/employees/${data.ruth.id}`, { job_title });
   const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const entrance = await open({}, "");
   await entrance.getByRole("heading", { name: "Open the console" }).waitFor();

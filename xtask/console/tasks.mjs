@@ -66,11 +66,12 @@ function file(isCorrect) {
 }
 
 /** Imports 2,000 people from a file with 30 mistakes, corrects them, and sees them in the reporting tree. */
-async function csv(page, { check }) {
+async function csv(page, { check, folder }) {
   await nav(page, "CSV import");
   const choose = (name, text) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
   await choose("people.csv", file(false));
   await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor({ timeout: 60_000 });
+  await page.screenshot({ path: `${folder}/import-plan.png` });
   await page.getByRole("button", { name: "Apply 1,970 changes" }).click();
   const link = page.getByRole("link", { name: "Show the reporting tree" });
   await link.waitFor({ timeout: 120_000 });
@@ -132,7 +133,7 @@ async function review(page, { data, check }) {
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
-  await page.getByRole("button", { name: "Reject: " }).click();
+  await page.getByRole("button", { name: `Reject: ${data.goals[3].title}` }).click();
   await page.getByRole("dialog").getByLabel(/Reason/).fill("Not measurable: name a number.");
   await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -149,7 +150,7 @@ async function review(page, { data, check }) {
 async function glance(page) {
   await page.getByRole("img", { name: /Attempts of the last 24 hours: \d+ delivered, \d+ failed/ }).waitFor();
   for (const name of ["Delivered, 24 hours", "Queue", "Failing subscriptions", "95th percentile"]) await page.getByText(name, { exact: true }).first().waitFor();
-  await page.getByText("Connector fails").waitFor();
+  await page.getByText("Connector has issues").waitFor();
   await page.getByText("Assignment overdue").waitFor();
 }
 
@@ -214,7 +215,8 @@ async function stale(page, { data, origin, check }) {
   const dialog = page.getByRole("dialog", { name: "Changed by another person" });
   await dialog.getByText("Chief product officer").waitFor();
   await dialog.getByRole("button", { name: "Save my version" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("Saved").waitFor();
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 

@@ -1,5 +1,7 @@
 //! Sample data for the first start of `candor dev`, created through the use cases.
 
+mod integrations;
+
 use std::sync::Arc;
 
 use candor_domain::audit::Origin;
@@ -96,10 +98,13 @@ const OBSERVATIONS: [Seen; 10] = [
 /// An objective: index of the owner, title, scope, and actions to perform on it.
 type Goal = (usize, &'static str, Option<&'static str>, &'static [Verb]);
 
-const GOALS: [Goal; 5] = [
+const GOALS: [Goal; 8] = [
     (3, "Every service has a migration guide", None, &[Verb::Submit, Verb::Approve]),
     (5, "Half of the calls are solved at once", None, &[Verb::Submit]),
     (6, "The nightly build takes ten minutes", None, &[]),
+    (7, "Every form works with a keyboard", None, &[Verb::Approve, Verb::Complete]),
+    (8, "A case is answered within an hour", None, &[Verb::Approve]),
+    (10, "The month is closed in three days", None, &[Verb::Submit]),
     (1, "Ship the new onboarding", Some("manager"), &[Verb::Submit, Verb::Approve]),
     (0, "Customers would recommend us", Some("org"), &[]),
 ];
@@ -147,6 +152,7 @@ const MESSAGES: [(usize, &str); 3] = [
 /// [`Error::Refused`] or [`Error::Defect`], with the failed operation.
 pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> {
     let context = request_context(services, key).await?;
+    integrations::subscribed(services, &context).await?;
     let people = people(services, &context).await?;
     let seen = observed(services, &context, &people).await?;
     let goals = goals(services, &context, &people).await?;
@@ -167,7 +173,7 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
     });
     let id = parsed(&asked)?;
     done(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
-    Ok(())
+    integrations::connected(services, &context).await
 }
 
 async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {

@@ -10,7 +10,7 @@ import { useEffect, useState } from "./view.js";
 /** @typedef {import("../types").Webhook} Webhook */
 /** @typedef {{ attempts: number, successes: number, failures: number, p50: number | null, p95: number | null, queued: number | null,
  *   oldestQueuedAt: string | null, nextAttemptAt: string | null, lastFailure: Delivery | null, reasons: { reason: string, count: number }[],
- *   hours: { hour: string, successes: number, failures: number }[] }} Stats */
+ *   hours: { hour: string, successes: number, failures: number }[], isPartial?: boolean }} Stats */
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -63,8 +63,8 @@ async function statsOf(id, signal) {
   } catch (error) {
     if (!isUnknownRoute(error)) throw error;
   }
-  const { rows } = await readAll(`/webhooks/${id}/deliveries`, {}, MOST_READ, signal);
-  return derived(rows, Date.now());
+  const { rows, isComplete } = await readAll(`/webhooks/${id}/deliveries`, {}, MOST_READ, signal);
+  return { ...derived(rows, Date.now()), isPartial: !isComplete };
 }
 
 /** Statistics of the last 24 hours by subscription. @param {string[] | null} ids @param {number} [turn] */
@@ -107,6 +107,7 @@ export function total(all) {
     attempts: sum((one) => one.attempts), successes: sum((one) => one.successes), failures: sum((one) => one.failures),
     p50: most(all.map((one) => one.p50)), p95: most(all.map((one) => one.p95)), queued: isCounted ? sum((one) => one.queued ?? 0) : null,
     oldestQueuedAt: all.map((one) => one.oldestQueuedAt).filter(Boolean).sort()[0] ?? null, lastFailure: null, reasons: [],
+    isPartial: all.some((one) => one.isPartial),
     nextAttemptAt: all.map((one) => one.nextAttemptAt).filter(Boolean).sort()[0] ?? null, hours: all.flatMap((one) => one.hours),
   };
 }

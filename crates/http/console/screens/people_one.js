@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { date, fullName, plain, short } from "../lib/format.js";
-import { Person, PersonField, remember } from "../lib/people.js";
+import { Person, PersonField } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isAdmin, isBound } from "../lib/session.js";
 import { Stale } from "../lib/stale.js";
@@ -17,7 +17,7 @@ import { t } from "../texts.js";
 
 /** @param {{ id: string }} p */
 export function OnePerson({ id }) {
-  const person = useGet(`/employees/${id}`, { expand: ["manager", "department"] });
+  const person = useGet(`/employees/${id}`);
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const saved = () => person.reload();
@@ -46,13 +46,14 @@ export function OnePerson({ id }) {
 
 /** @param {{ person: Employee }} p */
 function Details({ person }) {
+  const department = useGet(person.department_id && `/departments/${person.department_id}`);
   const custom = Object.entries(person.custom_fields).map(([name, value]) => /** @type {[string, any]} */ ([name, plain(value)]));
   return html`<${Card} title=${t.people.details}><${Facts} entries=${[
     [t.people.email, html`<a href=${`mailto:${person.email}`}>${person.email}</a>`],
     [t.state, html`<${Status} word=${person.status} />`],
     [t.people.role, t.words[person.role] ?? person.role],
-    [t.people.manager, person.manager ? html`<a href=${href(`/people/${person.manager.id}`)} dir="auto">${fullName(person.manager)}</a>` : "–"],
-    [t.people.department, person.department?.name ?? "–"],
+    [t.people.manager, html`<${Person} id=${person.manager_id} />`],
+    [t.people.department, department.data?.name ?? "–"],
     [t.people.source, person.is_hris_managed ? html`<${Badge} tone="info">${person.hris_source}</${Badge}>` : t.people.manual],
     [t.people.externalId, person.external_id ?? "–"],
     [t.created, html`<${Time} at=${person.created_at} />`],
@@ -93,7 +94,6 @@ const named = (value, field) =>
 /** @param {{ person: Employee, etag: string | null, onClose: () => void, onSaved: () => void }} p */
 function ChangeManager({ person, etag, onClose, onSaved }) {
   const [manager, setManager] = useState(person.manager_id);
-  remember(person.manager);
   const { run, isBusy, error } = useAction(async (/** @type {string | null} */ match) => {
     await request("PATCH", `/employees/${person.id}`, { body: { manager_id: manager }, etag: match });
     toast(t.people.done);

@@ -4,7 +4,7 @@ import { quotas } from "../lib/api.js";
 import { Bars, Meter } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, total, useStats } from "../lib/deliveries.js";
-import { duration, fullName, number, percent, words } from "../lib/format.js";
+import { date, duration, fullName, number, percent, words } from "../lib/format.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
@@ -56,7 +56,7 @@ function Deliveries({ webhooks, stats, sum }) {
   const failing = webhooks.rows.filter((/** @type {any} */ one) => !one.active || (one.last_delivery_status ?? "success") !== "success").length;
   return html`<div class="figures">
       <${Figure} label=${t.today.success} to=${href("/webhooks", { view: "deliveries" })} value=${percent(sum.successes, sum.attempts)}
-        note=${t.webhooks.attempts(sum.attempts)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts ? "good" : undefined} />
+        note=${t.webhooks.attempts(sum.attempts, sum.isPartial)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts ? "good" : undefined} />
       <${Figure} label=${t.webhooks.p95} value=${sum.p95 === null ? "–" : duration(sum.p95)} note=${t.today.slowest} />
       <${Figure} label=${t.today.queue} value=${sum.queued === null ? (sum.nextAttemptAt ? t.today.waiting : t.today.idle) : number(sum.queued)}
         note=${sum.nextAttemptAt && html`${t.webhooks.nextAttempt} <${Time} at=${sum.nextAttemptAt} />`} />
@@ -86,7 +86,9 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
     }
   }
   for (const one of connectors ?? []) {
-    if (one.status === "failing") matters.push({ key: one.id, tone: "bad", kind: t.today.connector, text: one.hris_source, note: one.last_sync_message, to: href("/connectors") });
+    if (one.status === "failing" || one.last_sync_status === "partial") {
+      matters.push({ key: one.id, tone: one.status === "failing" ? "bad" : "warn", kind: t.today.connector, text: one.hris_source, note: html`<${Time} at=${one.last_sync_at} />`, to: href("/connectors") });
+    }
   }
   for (const one of keys ?? []) {
     const end = one.expires_at && !one.revoked_at ? new Date(one.expires_at).getTime() : null;
@@ -101,7 +103,7 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
     matters.push({ key: one.id, tone: "warn", kind: t.today.summary, text: one.title, note: html`<${Time} at=${one.submitted_at} />`, to: href("/feedback", { view: "summaries", state: "pending_review" }) });
   }
   for (const one of (assignments ?? []).filter((assignment) => assignment.due_date && assignment.due_date < today)) {
-    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title, note: one.due_date, to: href("/feedback", { view: "assignments" }) });
+    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title, note: date(one.due_date), to: href("/feedback", { view: "assignments" }) });
   }
   return matters;
 }

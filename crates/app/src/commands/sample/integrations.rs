@@ -1,0 +1,35 @@
+//! Sample integrations: a webhook whose receiver does not run, and a connector whose last upload has a refused row.
+
+use candor_domain::params::Params;
+use candor_service::usecases::{connectors, employees, webhooks};
+use candor_service::{RequestContext, Services};
+use serde_json::json;
+
+use super::{body_of, done, object, text_id};
+use crate::error::Error;
+
+/// A port of this machine on which usually no program listens, so that deliveries fail and show their reason.
+const RECEIVER: &str = "http://127.0.0.1:9/hooks/candor";
+const EVENT_TYPES: [&str; 4] =
+    ["objective.status_changed", "summary.shared", "assignment.created", "conversation.message.created"];
+
+/// An upload with one managed person and one row without an e-mail address.
+const UPLOAD: &str = "email,first_name,last_name,job_title,custom.cost_center\n\
+                      oscar@example.com,Oscar,Silva,Accountant,4100\n\
+                      lena,Lena,Vogel,Accountant,4100\n";
+
+/// Creates the webhook. Events that follow are delivered to it.
+pub(super) async fn subscribed(services: &Services, context: &RequestContext) -> Result<(), Error> {
+    let body = json!({"url": RECEIVER, "event_types": EVENT_TYPES, "description": "Sample: no receiver listens here"});
+    done(webhooks::create(services, context, object(body)).await, "create a sample webhook").map(drop)
+}
+
+/// Creates the connector and uploads a file for it.
+pub(super) async fn connected(services: &Services, context: &RequestContext) -> Result<(), Error> {
+    let body =
+        json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
+    let made = body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;
+    let params = Params::new(vec![("connector_id".to_owned(), text_id(&made)?)]);
+    let upload = employees::csv::upsert(services, context.clone(), params, UPLOAD.as_bytes().into());
+    done(upload.await, "upload a sample file").map(drop)
+}
