@@ -186,9 +186,9 @@ export const fieldError = (error, field) =>
 
 /**
  * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.
- * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, hint?: string }[] }} p
+ * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, hint?: string }[], children?: Content }} p
  */
-export function Filters({ filters }) {
+export function Filters({ filters, children }) {
   const { query } = useRoute();
   const isSet = filters.some((filter) => query[filter.name]);
   const clear = () => setQuery(Object.fromEntries(filters.map((filter) => [filter.name, null])));
@@ -202,7 +202,7 @@ export function Filters({ filters }) {
           </select>`
         : html`<${Typed} filter=${filter} value=${query[filter.name] ?? ""} />`}
     </${Field}>`)}
-    ${isSet && html`<${Button} kind="quiet" onClick=${clear}>${t.clear}</${Button}>`}
+    ${children}${isSet && html`<${Button} kind="quiet" onClick=${clear}>${t.clear}</${Button}>`}
   </div>`;
 }
 
@@ -224,10 +224,10 @@ function Typed({ filter, value }) {
 /** Members before and after a change. @param {{ changes: Record<string, { from?: unknown, to: unknown }>, name?: (value: unknown, field: string) => Content }} p */
 export function Changes({ changes, name = plain }) {
   const entries = Object.entries(changes);
-  if (entries.length === 0) return html`<span class="muted">–</span>`;
+  if (entries.length === 0) return null;
   return html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
-    <code>${field}</code> ${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
-      <span aria-hidden="true">→</span> `}<ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
+    <code>${field}</code>${" "}${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
+      ${" "}<span aria-hidden="true">→</span>${" "}`}<ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
 }
 
 /** A text that people wrote, with its line ends. @param {{ children?: Content }} p */

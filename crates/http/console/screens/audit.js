@@ -43,6 +43,6 @@ function Line({ entry }) {
     <${Changes} changes=${entry.changes} name=${named} />
     ${entry.comment && html`<p class="prose" dir="auto">${entry.comment}</p>`}
     <div class="entry-head by muted"><span>${t.audit.by} ${actor.id ? html`<a href=${href("/audit", { actor: actor.id })} dir="auto">${actor.name}</a>` : actor.name}
-      (${t.words[actor.type] ?? actor.type})</span>${entry.request_id && html`<span>${t.requestId} <${Id} value=${entry.request_id} /></span>`}
+      ${" "}(${t.words[actor.type] ?? actor.type})</span>${entry.request_id && html`<span>${t.requestId} <${Id} value=${entry.request_id} /></span>`}
       ${entry.context.ip && html`<span>${entry.context.ip}</span>`}</div></li>`;
 }

@@ -46,11 +46,10 @@ function Observations() {
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`
     : html`<${Empty} title=${t.feedback.none} text=${t.feedback.noneText} />`;
-  return html`<${Filters} filters=${filters} />
-    ${can("employees:read") && html`<div class="filters"><${Field} label=${t.people.person}>
-      <${PersonField} label=${t.people.person} value=${query.person ?? null} onChange=${(/** @type {string | null} */ id) => setQuery({ person: id })} canBeNone /></${Field}></div>`}
+  return html`<${Filters} filters=${filters}>${can("employees:read") && html`<${Field} label=${t.people.person}>
+      <${PersonField} label=${t.people.person} value=${query.person ?? null} onChange=${(/** @type {string | null} */ id) => setQuery({ person: id })} canBeNone /></${Field}>`}</${Filters}>
     <${Shown} of=${found} empty=${empty}>${(/** @type {any[]} */ rows) => html`<ul class="list">${rows.map((row) => html`
-      <${Entry} key=${row.id} observation=${row.resource ?? row} highlights=${row.highlights} />`)}</ul>`}</${Shown}>`;
+      <${Entry} key=${row.id} observation=${row.resource ?? row} highlights=${row.highlights} isShort />`)}</ul>`}</${Shown}>`;
 }
 
 /** A text with its matched words. Positions count Unicode scalar values. @param {{ snippet: string, ranges: number[][] }} p */
@@ -65,16 +64,16 @@ export function Marked({ snippet, ranges }) {
   return html`<${Prose}>${parts}${letters.slice(at).join("")}</${Prose}>`;
 }
 
-/** @param {{ observation: Observation, highlights?: any[] }} p */
-function Entry({ observation, highlights }) {
+/** @param {{ observation: Observation, highlights?: any[], isShort?: boolean }} p */
+function Entry({ observation, highlights, isShort }) {
   const { employee } = observation;
   const person = employee ? html`<a class="person" href=${href(`/people/${employee.id}`)} dir="auto">${fullName(employee)}</a>` : html`<${Person} id=${observation.employee_id} />`;
-  return html`<li class="entry"><div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
+  return html`<li class=${`entry ${isShort ? "short" : ""}`}><div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
       ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}<span class="muted time">${date(observation.observation_date)}</span></div>
     ${highlights?.length ? highlights.map((one) => html`<${Marked} key=${one.field} ...${one} />`) : html`<${Prose}>${observation.observation}</${Prose}>`}
     ${!highlights && observation.impact && html`<div><span class="muted">${t.feedback.impact}</span><${Prose}>${observation.impact}</${Prose}></div>`}
     ${!highlights && observation.recommended_action && html`<div><span class="muted">${t.feedback.action}</span><${Prose}>${observation.recommended_action}</${Prose}></div>`}
-    <div class="entry-head"><a href=${href(`/feedback/${observation.id}`)}>${t.feedback.context}</a></div></li>`;
+    ${isShort && html`<div class="entry-head"><a href=${href(`/feedback/${observation.id}`)}>${t.feedback.context}</a></div>`}</li>`;
 }
 
 /** One observation and its context. @param {{ id: string }} p */

@@ -20,14 +20,14 @@ const UPLOAD: &str = "email,first_name,last_name,job_title,custom.cost_center\n\
 
 /// Creates the webhook. Events that follow are delivered to it.
 pub(super) async fn subscribed(services: &Services, context: &RequestContext) -> Result<(), Error> {
-    let body = json!({"url": RECEIVER, "event_types": EVENT_TYPES, "description": "Sample: no receiver listens here"});
+    let body =
+        json!({"url": RECEIVER, "event_types": EVENT_TYPES, "description": "Sample: no receiver listens here"});
     done(webhooks::create(services, context, object(body)).await, "create a sample webhook").map(drop)
 }
 
 /// Creates the connector and uploads a file for it.
 pub(super) async fn connected(services: &Services, context: &RequestContext) -> Result<(), Error> {
-    let body =
-        json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
+    let body = json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
     let made = body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;
     let params = Params::new(vec![("connector_id".to_owned(), text_id(&made)?)]);
     let upload = employees::csv::upsert(services, context.clone(), params, UPLOAD.as_bytes().into());
