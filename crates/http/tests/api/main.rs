@@ -6,6 +6,7 @@ mod authorization;
 mod bound;
 mod conditional;
 mod connections;
+mod console;
 mod conversations;
 mod cors;
 mod counts;
