@@ -104,6 +104,15 @@ pub enum Shape {
         /// Maximum length of a text, in characters.
         value_chars: usize,
     },
+    /// Flat map of texts, in which null removes a key.
+    TextMap {
+        /// Maximum number of keys.
+        max: usize,
+        /// Maximum length of a key, in characters.
+        key_chars: usize,
+        /// Maximum length of a text, in characters.
+        value_chars: usize,
+    },
 }
 
 /// A field of request bodies, declared once for all bodies that have it.

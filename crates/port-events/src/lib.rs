@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 
@@ -21,6 +22,8 @@ pub struct WebhookRequest {
     pub url: String,
     /// All headers except those of the connection (`Host`, `Content-Length`).
     pub headers: Vec<(&'static str, String)>,
+    /// Headers of the subscription, by name. Their values are secrets.
+    pub custom_headers: Vec<(String, Secret)>,
     /// The body, which the signature headers cover.
     pub body: Bytes,
     /// Longest total duration of lookup, connection, sending, and the head of the response (§6.3).

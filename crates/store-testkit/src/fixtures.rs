@@ -19,7 +19,7 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{SealedSecret, Streak, Subscription, Topic, Topics};
+use candor_domain::webhook::{CustomHeaders, PayloadForm, SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
 use candor_port_storage::queue::WorkerId;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Row, Write};
@@ -315,6 +315,8 @@ impl Fixtures {
             last_delivery_status: None,
             created_at: at,
             updated_at: at,
+            payload: PayloadForm::Full,
+            headers: CustomHeaders::default(),
             secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
             streak: Streak::default(),
         }

@@ -271,10 +271,16 @@ const fn refused(verdict: Verdict) -> FailureReason {
 }
 
 fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
-    let mut headers = HeaderMap::with_capacity(request.headers.len() + 1);
+    let mut headers = HeaderMap::with_capacity(request.headers.len() + request.custom_headers.len() + 1);
     for (name, value) in &request.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FailureReason::Malformed)?;
         let value = HeaderValue::from_str(value).map_err(|_| FailureReason::Malformed)?;
+        headers.append(name, value);
+    }
+    for (name, value) in &request.custom_headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| FailureReason::Malformed)?;
+        let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| FailureReason::Malformed)?;
+        value.set_sensitive(true);
         headers.append(name, value);
     }
     Ok(headers)
@@ -342,7 +348,8 @@ mod tests {
 
         sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
         let deadline = Duration::from_secs(20);
-        let request = WebhookRequest { url: url.to_string(), headers: vec![], body, deadline };
+        let request =
+            WebhookRequest { url: url.to_string(), headers: vec![], custom_headers: vec![], body, deadline };
         let answer = async {
             for _ in 0..2 {
                 // Accepts the socket that `closed_connection` opened for the byte allowance, and never used.

@@ -146,8 +146,15 @@ async fn documented_examples_accept_a_live_delivery() {
     let deadline = std::time::Duration::from_secs(20);
     let trusted = vec!["127.0.0.0/8".parse().unwrap()];
     let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
-    let attempt =
-        sender.send(WebhookRequest { url, headers: headers.clone(), body: body.clone().into(), deadline }).await;
+    let attempt = sender
+        .send(WebhookRequest {
+            url,
+            headers: headers.clone(),
+            custom_headers: vec![],
+            body: body.clone().into(),
+            deadline,
+        })
+        .await;
     assert_eq!(attempt.response_status, 200);
     let (seen, bytes) = received.await.unwrap();
     for (name, value) in headers {

@@ -1,9 +1,11 @@
 //! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
 
+use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
 use super::{
-    Content, ContentPatch, ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics, URL_CHARS, Verdict,
+    Content, ContentPatch, CustomHeaders, ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics,
+    URL_CHARS, Verdict,
 };
-use crate::audit::{AuditDraft, Target as AuditTarget};
+use crate::audit::{AuditDraft, Change, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, Update};
@@ -50,6 +52,14 @@ const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
      omitted, the previous secret signs for another 86400 seconds.",
 );
 
+const NEW_HEADERS: Field<custom_headers::Rule> =
+    Field::with_about("headers", custom_headers::Rule, "A name with the value null is ignored.");
+const HEADERS: Field<custom_headers::Rule> = Field::with_about(
+    "headers",
+    custom_headers::Rule,
+    "Names are merged one by one: a value sets its header, null removes it.",
+);
+
 /// The reason to disable a subscription (decision F3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DisableReason {
@@ -67,8 +77,10 @@ pub enum DisableReason {
 pub struct Draft {
     /// URL of the receiver.
     pub url: ReceiverUrl,
-    /// All members of the body except the URL.
+    /// All members of the body except the URL and the headers.
     pub content: Content,
+    /// Custom headers by lower-case name.
+    pub headers: HeaderPatch,
 }
 
 /// The body of an update, validated on its own. `None` keeps the stored value.
@@ -80,6 +92,8 @@ pub struct Patch {
     pub active: Option<bool>,
     /// The other members of the subscription.
     pub content: ContentPatch,
+    /// Changes of custom headers by lower-case name.
+    pub headers: HeaderPatch,
     /// `true` to create a new secret.
     pub rotate_secret: bool,
     /// Seconds until every earlier secret ends; only with `rotate_secret`.
@@ -126,7 +140,9 @@ impl Draft {
     /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (url, content) = (fields.required(&URL), Content::read(fields));
-        Some(Self { url: url?, content: content? })
+        let headers = custom_headers::read(fields, &NEW_HEADERS);
+        CustomHeaders::default().check_patch(&headers, fields);
+        Some(Self { url: url?, content: content?, headers })
     }
 
     /// Reads the body of a creation.
@@ -144,6 +160,7 @@ impl Patch {
         let patch = Self {
             url: fields.present(&URL),
             content: ContentPatch::read(fields),
+            headers: custom_headers::read(fields, &HEADERS),
             active: fields.present(&ACTIVE),
             rotate_secret: fields.present(&ROTATE_SECRET).unwrap_or_default(),
             overlap_seconds: fields.present(&OVERLAP_SECONDS),
@@ -170,14 +187,16 @@ impl Update<Patch> {
     /// # Errors
     /// One problem for each wrong or immutable field.
     pub fn against(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
-        let patch = self.finish(stored)?;
+        let (patch, mut fields) = self.compare(stored);
+        stored.headers.check_patch(&patch.headers, &mut fields);
+        let patch = fields.finish(Some(patch))?;
         Ok(Patch { url: patch.url.filter(|url| url.as_str() != stored.url), ..patch })
     }
 }
 
 impl Subscription {
     /// Creates a subscription. `verdict` is the result of checking the URL, `sealed` the secret in its stored
-    /// form.
+    /// form, `headers` the headers of the draft with sealed values.
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1).
@@ -186,6 +205,7 @@ impl Subscription {
         draft: Draft,
         verdict: Verdict,
         sealed: Vec<u8>,
+        headers: SealedHeaderPatch,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
@@ -195,6 +215,8 @@ impl Subscription {
             event_types: draft.content.event_types,
             active: true,
             description: draft.content.description,
+            payload: draft.content.payload,
+            headers: CustomHeaders::default().merged(headers),
             last_delivery_at: None,
             last_delivery_status: None,
             created_at: at,
@@ -208,7 +230,8 @@ impl Subscription {
     /// Updates a subscription, or returns `None` if nothing changes.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
-    /// stored form, if the patch asks for one.
+    /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed
+    /// values.
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] for a URL that must not be called.
@@ -217,6 +240,7 @@ impl Subscription {
         patch: Patch,
         verdict: Option<Verdict>,
         sealed: Option<Vec<u8>>,
+        headers: SealedHeaderPatch,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
@@ -231,15 +255,22 @@ impl Subscription {
         }
         state.active = patch.active.unwrap_or(state.active);
         patch.content.apply_to(&mut state);
+        state.headers = self.headers.merged(headers);
         if state.active && !self.active {
             // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();
         }
+        let headers_differ = state.headers != self.headers;
         if state == *self {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
         let mut decision = Decision::changed(self, state, action, vec![]);
+        if headers_differ && !decision.audit.changes.contains_key("headers") {
+            // The masked values are equal, but a value changed.
+            let masked = serde_json::json!(self.headers);
+            decision.audit.changes.insert("headers".into(), Change { from: masked.clone(), to: masked });
+        }
         if let Some(change) = decision.audit.changes.get_mut("url") {
             for url in [&mut change.from, &mut change.to] {
                 *url = without_path(url.as_str().unwrap_or_default()).into();
@@ -248,9 +279,9 @@ impl Subscription {
         Ok(Some(decision))
     }
 
-    /// Replaces the sealed secrets by newly sealed ones. Clients see no change, so `updated_at` stays.
-    pub fn resealed(&self, secrets: Vec<SealedSecret>) -> Decision<Self> {
-        Decision::changed(self, Self { secrets, ..self.clone() }, "webhook.rekey", vec![])
+    /// Replaces the sealed secrets and headers by newly sealed ones. Clients see no change, so `updated_at` stays.
+    pub fn resealed(&self, secrets: Vec<SealedSecret>, headers: CustomHeaders) -> Decision<Self> {
+        Decision::changed(self, Self { secrets, headers, ..self.clone() }, "webhook.rekey", vec![])
     }
 
     /// Returns the audit entry of a deletion.
@@ -299,12 +330,12 @@ impl Subscription {
         })
     }
 
-    /// Returns the subscription as its events show it: the URL ends with the host. Other receivers get these
-    /// events, and the rest of the URL may be a secret.
+    /// Returns the subscription as its events show it: the URL ends with the host, and headers have no values.
+    /// Other receivers get these events, and the rest of the URL may be a secret.
     #[must_use]
     pub fn for_events(&self) -> Self {
         let origin = ReceiverUrl::parse(&self.url).map(|url| url.url().origin().ascii_serialization());
-        Self { url: origin.unwrap_or_default(), ..self.clone() }
+        Self { url: origin.unwrap_or_default(), headers: self.headers.without_values(), ..self.clone() }
     }
 
     fn disabled_notice(&self, why: &DisableReason) -> Notice {

@@ -3,9 +3,11 @@
 
 mod all_deliveries;
 mod change;
+mod custom_headers;
 mod delivery;
 mod headers;
 mod job;
+mod payload;
 mod ping;
 mod redelivery;
 mod retry_after;
@@ -20,7 +22,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::content::{content, optional, required};
+use crate::content::{content, optional, or, required};
 use crate::decision::Resource;
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
@@ -40,9 +42,14 @@ pub use change::{
     DESCRIPTION_CHARS, DisableReason, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
     ROTATION_OVERLAP_SECONDS,
 };
+pub use custom_headers::{
+    CustomHeaders, HEADER_NAME_CHARS, HEADER_VALUE_CHARS, HeaderChange, HeaderPatch, MAX_HEADERS, SealedHeader,
+    SealedHeaderPatch, masked,
+};
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
+pub use payload::{PayloadForm, thin_body};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use retry_after::RequestedPause;
@@ -112,6 +119,12 @@ content! {
         pub active: bool,
         /// Description. Null if there is none.
         pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
+        /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+        #[schemars(with = "OpenWord<PayloadForm>")]
+        pub payload: PayloadForm => set by or(rule::word(), PayloadForm::Full),
+        /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+        /// characters, or as `…` if it has fewer than 9.
+        pub headers: CustomHeaders,
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,
         /// Result of the newest attempt. Null if there was none.

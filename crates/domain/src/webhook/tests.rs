@@ -22,19 +22,24 @@ pub(super) fn codes<T>(result: Result<T, ValidationErrors>) -> Vec<(String, Code
 pub(super) fn subscription() -> Subscription {
     let draft = Draft::parse(object(r#"{"url":"https://example.com/","event_types":["objective.created","*"]}"#));
     let id = WebhookId::from_ulid(Ulid(1));
-    Subscription::create(id, draft.unwrap(), Verdict::Allowed, vec![1], NOON).unwrap().state
+    Subscription::create(id, draft.unwrap(), Verdict::Allowed, vec![1], SealedHeaderPatch::new(), NOON)
+        .unwrap()
+        .state
 }
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
     let patch = Patch::parse(object(body)).against(stored).unwrap();
     let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
-    stored.update(patch, Some(Verdict::Allowed), sealed, at).unwrap().map(|decision| decision.state)
+    stored
+        .update(patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), at)
+        .unwrap()
+        .map(|decision| decision.state)
 }
 
 #[test]
 fn subscription_shows_its_secret_only_on_creation() {
     let stored = subscription();
-    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
+    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
     assert_eq!(serde_json::to_string(&stored).unwrap(), shown);
     let secret = Secret::new("whsec_x".to_owned());
     let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();
@@ -91,12 +96,15 @@ fn url_that_must_not_be_called_is_unprocessable() {
         };
         let code = verdict.check().unwrap_err().code;
         let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
-        let created = Subscription::create(stored.id, draft, verdict, vec![], NOON);
+        let created = Subscription::create(stored.id, draft, verdict, vec![], SealedHeaderPatch::new(), NOON);
         assert_eq!(refused(created.unwrap_err()), [("url".to_owned(), code)]);
         let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&stored).unwrap();
-        let updated = stored.update(patch.clone(), Some(verdict), None, NOON);
+        let updated = stored.update(patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
         assert_eq!(refused(updated.unwrap_err()), [("url".to_owned(), code)]);
-        assert!(stored.update(patch, None, None, NOON).is_err(), "never without a verdict");
+        assert!(
+            stored.update(patch, None, None, SealedHeaderPatch::new(), NOON).is_err(),
+            "never without a verdict"
+        );
     }
 }
 
@@ -106,7 +114,7 @@ fn subscription_sent_back_as_read_changes_nothing() {
     let body = serde_json::to_string(&stored).unwrap();
     let patch = Patch::parse(object(&body)).against(&stored).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
-    assert_eq!(stored.update(patch, None, None, NOON), Ok(None));
+    assert_eq!(stored.update(patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
     assert_eq!(patched(&stored, "{}", NOON), None);
     assert_eq!(patched(&stored, r#"{"rotate_secret":false}"#, NOON), None);
 }
@@ -202,7 +210,8 @@ fn rotation_at_the_cap_drops_the_oldest_secret() {
     let mut stored = subscription();
     for number in 2..=40 {
         let patch = Patch { rotate_secret: true, ..Patch::default() };
-        stored = stored.update(patch, None, Some(vec![number]), NOON).unwrap().unwrap().state;
+        stored =
+            stored.update(patch, None, Some(vec![number]), SealedHeaderPatch::new(), NOON).unwrap().unwrap().state;
     }
     let kept: Vec<u8> = stored.secrets.iter().map(|secret| secret.sealed[0]).collect();
     assert_eq!(kept, (9..=40).collect::<Vec<_>>());
@@ -296,14 +305,15 @@ fn audit_log_shows_only_the_host_of_a_url() {
     for (from, to, shown_from, shown_to) in table {
         let stored = Subscription { url: from.to_owned(), ..subscription() };
         let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&stored).unwrap();
-        let decision = stored.update(patch, Some(Verdict::Allowed), None, NOON).unwrap().unwrap();
+        let decision =
+            stored.update(patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON).unwrap().unwrap();
         assert_eq!(decision.state.url, to);
         let shown = serde_json::to_value(&decision.audit.changes).unwrap();
         assert_eq!(shown, serde_json::json!({"url": {"from": shown_from, "to": shown_to}}));
     }
     let stored = subscription();
     let rotated = Patch { rotate_secret: true, ..Patch::default() };
-    let rotated = stored.update(rotated, None, Some(vec![7]), NOON).unwrap().unwrap();
+    let rotated = stored.update(rotated, None, Some(vec![7]), SealedHeaderPatch::new(), NOON).unwrap().unwrap();
     assert_eq!((rotated.audit.action, rotated.audit.changes.len()), ("webhook.rotate", 0));
     assert_eq!((stored.removed().action, stored.removed().changes.len()), ("webhook.delete", 0));
 }

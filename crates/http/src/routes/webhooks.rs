@@ -6,8 +6,8 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, FailureReason, Ping, ReplayOrder,
-    ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
+    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, FailureReason, PayloadForm, Ping,
+    ReplayOrder, ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
 };
 use candor_service::Services;
 use candor_service::usecases::webhooks::{self, RedeliveryAnswer, ReplayAnswer};
@@ -229,6 +229,9 @@ fn words() -> Vec<Member> {
             "Selection of events: `failed` for those that were attempted and never acknowledged, `all` for every \
              event of the time range.",
         ),
+        enum_member::<PayloadForm>(
+            "Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource.",
+        ),
         sort::<Subscription>(),
         sort::<Delivery>(),
         all_deliveries_sort(),
@@ -260,8 +263,8 @@ fn updated() -> Value {
 fn example() -> Value {
     json!({
         "id": WEBHOOK_ID, "url": "https://hooks.example.com/candor", "event_types": ["observation.created"],
-        "active": true, "description": null, "last_delivery_at": null, "last_delivery_status": null,
-        "created_at": AT, "updated_at": AT,
+        "active": true, "description": null, "payload": "full", "headers": {"authorization": "…9abc"},
+        "last_delivery_at": null, "last_delivery_status": null, "created_at": AT, "updated_at": AT,
     })
 }
 

@@ -35,16 +35,22 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         }
         Shape::Object(members) => object(members, stored),
         Shape::Map { max, key_chars, value_chars } => {
-            let mut value = text(0, *value_chars);
-            value["type"] = json!(["string", "number", "boolean", "null"]);
-            json!({
-                "type": "object",
-                "maxProperties": max,
-                "propertyNames": text(1, *key_chars),
-                "additionalProperties": value,
-            })
+            map(*max, *key_chars, *value_chars, &["string", "number", "boolean", "null"])
         }
+        Shape::TextMap { max, key_chars, value_chars } => map(*max, *key_chars, *value_chars, &["string", "null"]),
     }
+}
+
+/// Returns the schema of a flat map with values of these types.
+fn map(max: usize, key_chars: usize, value_chars: usize, types: &[&str]) -> Value {
+    let mut value = text(0, value_chars);
+    value["type"] = json!(types);
+    json!({
+        "type": "object",
+        "maxProperties": max,
+        "propertyNames": text(1, key_chars),
+        "additionalProperties": value,
+    })
 }
 
 /// Returns the sentence about the bounds of a shape, if it has bounds to state.
@@ -67,6 +73,9 @@ pub(super) fn bounds(shape: &Shape) -> Option<String> {
             "A flat map of at most {max} keys of up to {key_chars} characters. A value is a text of up to \
              {value_chars} characters, a number or a boolean."
         )),
+        Shape::TextMap { max, key_chars, value_chars } => Some(format!(
+            "At most {max} names of up to {key_chars} characters, with values of up to {value_chars} characters."
+        )),
         Shape::Recent(_)
         | Shape::Whole { .. }
         | Shape::Word(_)
@@ -87,7 +96,8 @@ fn greatest(shape: &Shape) -> Option<String> {
         | Shape::Url(max)
         | Shape::Slug { max, .. }
         | Shape::List { max, .. }
-        | Shape::Map { max, .. } => Some(max.to_string()),
+        | Shape::Map { max, .. }
+        | Shape::TextMap { max, .. } => Some(max.to_string()),
         Shape::Whole { max, .. } | Shape::Recent(max) => Some(max.to_string()),
         Shape::Word(_)
         | Shape::Flag

@@ -5,7 +5,9 @@ use candor_domain::id::WebhookId;
 use candor_domain::secret::Secret;
 use candor_domain::signature::generate;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscription;
+use candor_domain::webhook::{
+    CustomHeaders, HeaderChange, HeaderPatch, SealedHeader, SealedHeaderPatch, Subscription, masked,
+};
 use candor_port_clock::{Ids, NoRandomness, random32};
 
 use crate::context::error::Error;
@@ -13,6 +15,8 @@ use crate::context::vault::{SealContext, UnsealError, Vault};
 
 /// Purpose of the seal context of webhook secrets.
 const WEBHOOK: &str = "webhook";
+/// Purpose of the seal context of the values of custom headers.
+const HEADER: &str = "webhook header";
 
 /// Key of the subscription that owns a secret.
 pub(crate) type Owner = (Tenant, WebhookId);
@@ -46,7 +50,72 @@ pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret,
     String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
-/// Checks that a delivery could be signed at this time.
+fn in_header<T>((tenant, webhook): Owner, name: &str, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
+    // The name is part of the context, so that the value of one header does not open as that of another one.
+    let row = [&webhook.to_bytes(), name.as_bytes()].concat();
+    act(&SealContext { purpose: HEADER, tenant: Some(tenant), row: &row })
+}
+
+/// Seals the value of a custom header for storage.
+///
+/// # Errors
+/// [`NoRandomness`].
+pub(crate) fn seal_header(
+    vault: &Vault,
+    ids: &dyn Ids,
+    owner: Owner,
+    name: &str,
+    value: &Secret,
+) -> Result<SealedHeader, NoRandomness> {
+    let sealed = in_header(owner, name, |place| vault.seal(ids, place, value.reveal().as_bytes()))?;
+    Ok(SealedHeader { masked: masked(value), sealed })
+}
+
+/// Opens the stored value of a custom header.
+///
+/// # Errors
+/// [`UnsealError`].
+pub(crate) fn open_header(
+    vault: &Vault,
+    owner: Owner,
+    name: &str,
+    header: &SealedHeader,
+) -> Result<Secret, UnsealError> {
+    let plain = in_header(owner, name, |place| vault.open(place, &header.sealed))?;
+    String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
+}
+
+/// Seals the values of a patch. Leaves out headers that the patch does not change: sealed anew, an equal value would
+/// look like another one.
+///
+/// # Errors
+/// [`NoRandomness`].
+pub(crate) fn seal_headers(
+    vault: &Vault,
+    ids: &dyn Ids,
+    owner: Owner,
+    stored: &CustomHeaders,
+    patch: &HeaderPatch,
+) -> Result<SealedHeaderPatch, NoRandomness> {
+    let mut sealed = SealedHeaderPatch::new();
+    for (name, change) in patch {
+        let value = match change {
+            HeaderChange::Keep(_) => continue,
+            HeaderChange::Remove => None,
+            HeaderChange::Set(value) => {
+                let before = stored.0.get(name).map(|header| open_header(vault, owner, name, header));
+                if before == Some(Ok(value.clone())) {
+                    continue;
+                }
+                Some(seal_header(vault, ids, owner, name, value)?)
+            }
+        };
+        sealed.insert(name.clone(), value);
+    }
+    Ok(sealed)
+}
+
+/// Checks that a delivery could be signed at this time and could carry its custom headers.
 ///
 /// # Errors
 /// [`Error::Bug`] if no key opens a secret: only an operator can restore the missing key.
@@ -57,8 +126,10 @@ pub(crate) fn check(
     at: Timestamp,
 ) -> Result<(), Error> {
     let owner = (tenant, subscription.id);
-    let opens = subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
-    let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret of {}", subscription.id));
+    let mut headers = subscription.headers.0.iter();
+    let opens = headers.all(|(name, header)| open_header(vault, owner, name, header).is_ok())
+        && subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
+    let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens the secrets of {}", subscription.id));
     opens.then_some(()).ok_or_else(lost)
 }
 

@@ -5,7 +5,9 @@ use candor_domain::fields::StringEnum;
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{self, DeliveryFilter, Job, SealedSecret, Subscription, Topic, Topics};
+use candor_domain::webhook::{
+    self, CustomHeaders, DeliveryFilter, Job, PayloadForm, SealedHeader, SealedSecret, Subscription, Topic, Topics,
+};
 use candor_port_storage::queue::{AttemptResult, Claim, QueueWalk};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_tables::rows;
@@ -35,6 +37,13 @@ async fn stored(world: &CaseContext, subscription: &Subscription) -> Option<Vers
     world.store.row::<Subscription>(world.tenant, subscription.id).await.unwrap()
 }
 
+/// Returns custom headers with varied values.
+fn custom_headers() -> CustomHeaders {
+    let header = |masked: &str, sealed| SealedHeader { masked: masked.to_owned(), sealed };
+    let headers = [("authorization", header("…cdef", (0..=255).collect())), ("x-a", header("…\"", vec![0; 3]))];
+    CustomHeaders(headers.map(|(name, header)| (name.to_owned(), header)).into())
+}
+
 /// Returns subscriptions that together cover varied values of every column.
 fn variants(world: &CaseContext) -> Vec<Subscription> {
     let make = &world.make;
@@ -54,6 +63,7 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
             ..make.subscription()
         },
         Subscription { secrets: vec![], ..make.subscription() },
+        Subscription { payload: PayloadForm::Thin, headers: custom_headers(), ..make.subscription() },
         Subscription {
             secrets: vec![secret((0..=255).collect(), end), secret(vec![], end), secret(vec![0; 100], None)],
             ..make.subscription()

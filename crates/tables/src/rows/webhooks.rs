@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use candor_domain::id::WebhookKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Filter, SealedSecret, Streak, Subscription, Topics};
+use candor_domain::webhook::{CustomHeaders, Filter, SealedHeader, SealedSecret, Streak, Subscription, Topics};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{Codec, Layout};
@@ -58,6 +58,49 @@ impl Codec<Topics> for EventTypesColumn {
     }
 }
 
+/// JSON form of a custom header in its column.
+#[derive(Serialize, Deserialize)]
+struct HeaderColumn {
+    name: String,
+    masked: String,
+    sealed: String,
+}
+
+/// Codec of custom headers: JSON with their sealed values in base64. Null if there are none.
+#[derive(Debug)]
+struct HeadersColumn;
+
+impl Layout for HeadersColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<CustomHeaders> for HeadersColumn {
+    fn write(value: &CustomHeaders, out: &mut Cells) {
+        let column = |(name, header): (&String, &SealedHeader)| HeaderColumn {
+            name: name.clone(),
+            masked: header.masked.clone(),
+            sealed: STANDARD.encode(&header.sealed),
+        };
+        out.json(&value.0.iter().map(column).collect::<Vec<_>>());
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<CustomHeaders>, CorruptRow> {
+        row.opt_parse(|text| {
+            let columns: Vec<HeaderColumn> = serde_json::from_str(text).ok()?;
+            let header = |column: HeaderColumn| {
+                let sealed = STANDARD.decode(column.sealed).ok()?;
+                Some((column.name, SealedHeader { masked: column.masked, sealed }))
+            };
+            columns.into_iter().map(header).collect::<Option<_>>().map(CustomHeaders)
+        })
+    }
+}
+
+/// Returns the headers, or `None` for the null of a subscription without headers.
+fn stored_headers(headers: &CustomHeaders) -> Option<CustomHeaders> {
+    (!headers.0.is_empty()).then(|| headers.clone())
+}
+
 stored! {
     Subscription, id: WebhookKind, row: webhook;
     columns {
@@ -69,6 +112,8 @@ stored! {
         secrets: SecretsColumn,
         created_at: Time,
         updated_at: Time,
+        payload: OneOfColumn,
+        headers: Option<HeadersColumn> = stored_headers(&webhook.headers),
     }
     // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
     derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
@@ -81,6 +126,7 @@ stored! {
     fields {
         last_delivery_at,
         last_delivery_status,
+        headers: headers.unwrap_or_default(),
         streak: Streak { failures: failures.unwrap_or_default(), since: failing_since },
     }
     table Table {

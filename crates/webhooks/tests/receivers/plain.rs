@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::FailureReason::{
     Closed, Connect, Gone, Malformed, Redirect, Status, Timeout, TooLarge,
 };
 use candor_domain::webhook::RequestedPause;
-use candor_port_events::WebhookTransport;
+use candor_port_events::{WebhookRequest, WebhookTransport};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -38,6 +39,30 @@ async fn request_is_a_post_with_the_given_headers_and_body() {
         crate::support::BODY
     );
     assert_eq!(seen.await.unwrap(), wanted);
+}
+
+#[tokio::test]
+async fn redirect_never_sees_the_custom_headers() {
+    let (see, seen) = tokio::sync::oneshot::channel();
+    let see = std::sync::Mutex::new(Some(see));
+    let inside = Receiver::start(|_| async { panic!("the redirect was followed") }).await;
+    let head = format!("HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", inside.url());
+    let receiver = Receiver::start(move |mut socket| {
+        let (see, head) = (see.lock().unwrap().take(), head.clone());
+        async move {
+            see.unwrap().send(request(&mut socket).await.unwrap()).unwrap();
+            socket.write_all(head.as_bytes()).await.unwrap();
+        }
+    })
+    .await;
+    let bearer = Secret::new("Bearer 1234".to_owned());
+    let post = WebhookRequest {
+        custom_headers: vec![("authorization".to_owned(), bearer)],
+        ..post(receiver.url(), AMPLE)
+    };
+    assert!(!format!("{post:?}").contains("1234"));
+    assert_eq!(told(&sender(), post).await, failed(307, Redirect));
+    assert!(seen.await.unwrap().contains("\r\nAuthorization: Bearer 1234\r\n"));
 }
 
 #[tokio::test]

@@ -124,7 +124,8 @@ pub(crate) fn sender() -> Sender {
 pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest {
     let headers =
         vec![("Content-Type", "application/json".to_owned()), ("X-Service-Event", "test.ping".to_owned())];
-    WebhookRequest { url: url.into(), headers, body: Bytes::from_static(BODY.as_bytes()), deadline }
+    let body = Bytes::from_static(BODY.as_bytes());
+    WebhookRequest { url: url.into(), headers, custom_headers: vec![], body, deadline }
 }
 
 /// Makes one attempt with a new sender and checks that it ends in time.

@@ -104,10 +104,12 @@ impl Engine {
             self.metrics.begun_after(at.millis() - message.event.created_at.millis());
         }
         let replay = job.origin == DeliveryOrigin::Replay;
+        let body = message.body(receiver.payload, &self.services.settings.public_url);
         let request = WebhookRequest {
             url: receiver.url.clone(),
-            headers: webhook::headers(&message.event, id, secrets, at, &message.body, replay),
-            body: message.body.clone(),
+            headers: webhook::headers(&message.event, id, secrets, at, &body, replay),
+            custom_headers: receiver.headers.clone(),
+            body,
             deadline: self.settings.timeout,
         };
         tracing::trace!(webhook = %job.webhook_id, event = %job.event_id, attempt = job.attempt, "a delivery begins");

@@ -7,14 +7,14 @@ use std::time::Duration;
 use candor_dispatch::Now;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscription;
+use candor_domain::webhook::{PayloadForm, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::QueueKey;
 use tokio::sync::OnceCell;
 
 use crate::context::services::Services;
-use crate::context::vault::Vault;
+use crate::context::vault::{UnsealError, Vault};
 use crate::context::webhook_secrets;
 
 /// Lifetime of a cache entry. A change by another process takes effect after this time.
@@ -26,6 +26,9 @@ const MOST: usize = 4096;
 pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
+    pub(super) payload: PayloadForm,
+    /// Custom headers.
+    pub(super) headers: Vec<(String, Secret)>,
     /// Signing secrets and the ends of their validity, the oldest first.
     secrets: Vec<(Secret, Option<Timestamp>)>,
 }
@@ -44,8 +47,23 @@ impl Receiver {
                 None
             }
         };
-        let secrets = subscription.secrets.iter().filter_map(open).collect();
-        Self { url: subscription.url, active: subscription.active, secrets }
+        let headers: Result<_, UnsealError> = subscription
+            .headers
+            .0
+            .iter()
+            .map(|(name, header)| Ok((name.clone(), webhook_secrets::open_header(vault, queue, name, header)?)))
+            .collect();
+        let secrets = match &headers {
+            Ok(_) => subscription.secrets.iter().filter_map(open).collect(),
+            // Without its headers a delivery would fail at the receiver, so it waits as without a secret.
+            Err(error) => {
+                let (tenant, webhook) = queue;
+                tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's header cannot be read");
+                vec![]
+            }
+        };
+        let Subscription { url, active, payload, .. } = subscription;
+        Self { url, active, payload, headers: headers.unwrap_or_default(), secrets }
     }
 
     /// Returns the secrets that sign at this time (§6.3).

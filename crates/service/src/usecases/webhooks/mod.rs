@@ -9,7 +9,9 @@ use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict};
+use candor_domain::webhook::{
+    CustomHeaders, DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict,
+};
 use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
 use candor_tables::rows;
 use tokio::sync::OnceCell;
@@ -71,7 +73,11 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let verdict = judgement.judge(services, &draft.url).await;
         let id = services.id(at);
         let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
-        let decision = Subscription::create(id, draft, verdict, sealed, at)?;
+        let owner = (context.caller.tenant, id);
+        let none = CustomHeaders::default();
+        let headers =
+            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, &none, &draft.headers)?;
+        let decision = Subscription::create(id, draft, verdict, sealed, headers, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
             .requiring([Require::SubscriptionsBelow(most)])
@@ -102,7 +108,12 @@ pub async fn update(
         };
         let owner = (context.caller.tenant, id);
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(services, owner)?) } else { None }.unzip();
-        let Some(decision) = stored.value.update(patch, verdict, sealed, at)? else { return Ok((stored, None)) };
+        let before = &stored.value.headers;
+        let headers =
+            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, before, &patch.headers)?;
+        let Some(decision) = stored.value.update(patch, verdict, sealed, headers, at)? else {
+            return Ok((stored, None));
+        };
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
         let planned = PendingChange::new(decision).writing(reset);

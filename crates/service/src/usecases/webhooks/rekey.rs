@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
-use candor_domain::webhook::{SealedSecret, Subscription};
+use candor_domain::webhook::{CustomHeaders, SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 
 use crate::context::error::Error;
@@ -101,8 +101,8 @@ async fn one(
 ) -> Result<Option<bool>, Unsealable> {
     let id = stored.value.id;
     for _ in 0..ATTEMPTS {
-        let Some(secrets) = resealed(services, tenant, &stored.value)? else { return Ok(Some(false)) };
-        match save(services, tenant, &stored, secrets).await {
+        let Some(anew) = resealed(services, tenant, &stored.value)? else { return Ok(Some(false)) };
+        match save(services, tenant, &stored, anew).await {
             Ok(()) => return Ok(Some(true)),
             Err(CommitError::Stale) => {}
             Err(CommitError::Storage(error)) => return Err(Error::from(error).into()),
@@ -116,13 +116,13 @@ async fn one(
     Err(Error::Contended.into())
 }
 
-/// Returns the current secrets sealed again, or `None` if that is not needed. Opens all of them, so that a ring
+/// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so that a ring
 /// that lacks a key is detected here and not by the next delivery.
 fn resealed(
     services: &Services,
     tenant: Tenant,
     subscription: &Subscription,
-) -> Result<Option<Vec<SealedSecret>>, Unsealable> {
+) -> Result<Option<(Vec<SealedSecret>, CustomHeaders)>, Unsealable> {
     let no_key = |_: UnsealError| Unsealable::NoKey(subscription.id);
     let owner = (tenant, subscription.id);
     let mut before = false;
@@ -134,17 +134,25 @@ fn resealed(
             webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
         anew.push(SealedSecret { sealed, ends_at: it.ends_at });
     }
-    Ok(before.then_some(anew))
+    let mut headers = CustomHeaders::default();
+    for (name, header) in &subscription.headers.0 {
+        let (vault, ids) = (&services.vault, &*services.ids);
+        let value = webhook_secrets::open_header(vault, owner, name, header).map_err(no_key)?;
+        before |= !vault.is_current(&header.sealed);
+        let header = webhook_secrets::seal_header(vault, ids, owner, name, &value).map_err(Error::from)?;
+        headers.0.insert(name.clone(), header);
+    }
+    Ok(before.then_some((anew, headers)))
 }
 
 async fn save(
     services: &Services,
     tenant: Tenant,
     stored: &Versioned<Subscription>,
-    secrets: Vec<SealedSecret>,
+    (secrets, headers): (Vec<SealedSecret>, CustomHeaders),
 ) -> Result<(), CommitError> {
     let at = services.clock.now();
-    let decision = stored.value.resealed(secrets);
+    let decision = stored.value.resealed(secrets, headers);
     let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
     change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
     services.commit(tenant, change).await

@@ -1,5 +1,6 @@
 //! Deliveries from the event to the log, with scripted receivers.
 
+mod contents;
 mod ending;
 mod failures;
 mod leases;
@@ -18,6 +19,7 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::WebhookId;
+use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, ReceiverUrl, RequestedPause, Schedule, Subscription, Verdict};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
@@ -52,6 +54,7 @@ pub(super) struct SentAttempt {
     pub(super) at: Timestamp,
     pub(super) url: String,
     pub(super) headers: HashMap<&'static str, String>,
+    pub(super) custom_headers: Vec<(String, Secret)>,
     pub(super) body: Value,
     pub(super) raw: Vec<u8>,
 }
@@ -104,12 +107,13 @@ impl WebhookTransport for Script {
     }
 
     async fn send(&self, request: WebhookRequest) -> Attempt {
-        let WebhookRequest { url, headers, body, .. } = request;
+        let WebhookRequest { url, headers, custom_headers, body, .. } = request;
         let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(FakeResponse::Status(200));
         let sent = SentAttempt {
             at: self.clock.now(),
             url,
             headers: headers.into_iter().collect(),
+            custom_headers,
             body: serde_json::from_slice(&body).unwrap(),
             raw: body.to_vec(),
         };

@@ -102,8 +102,9 @@ impl Post {
 
     async fn send(&self, event: &Event, body: Bytes) -> std::result::Result<(), String> {
         let headers = headers(event, DeliveryId::from_bytes([1; 16]), &self.secrets, AT, &body, false);
-        let attempt =
-            self.sender.send(WebhookRequest { url: self.url.clone(), headers, body, deadline: DEADLINE }).await;
+        let (url, custom_headers) = (self.url.clone(), vec![]);
+        let request = WebhookRequest { url, headers, custom_headers, body, deadline: DEADLINE };
+        let attempt = self.sender.send(request).await;
         match attempt.outcome {
             AttemptOutcome::Acknowledged => Ok(()),
             AttemptOutcome::Failed(reason) => Err(format!("the sender alone failed: {reason:?}")),

@@ -1,0 +1,171 @@
+//! The form of delivered events: the whole resource, or only a reference to it.
+
+use serde::{Deserialize, Serialize, Serializer};
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::access::Tenant;
+use crate::event::{Event, EventType};
+use crate::fields::{StringEnum, as_word};
+
+/// The form of the member `data` of delivered events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum PayloadForm {
+    /// The resource as GET shows it.
+    #[default]
+    Full,
+    /// Id, type and URL of the resource. Personal data is read with a key, so it stays in the service.
+    Thin,
+}
+
+impl StringEnum for PayloadForm {
+    const NAME: &'static str = "WebhookPayload";
+}
+
+impl Serialize for PayloadForm {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        as_word(self, serializer)
+    }
+}
+
+/// The members of an event's data that name the resource and its place among the routes.
+#[derive(Deserialize)]
+struct Reference<'a> {
+    id: &'a str,
+    scope: Option<&'a str>,
+    employee_id: Option<&'a str>,
+    conversation_id: Option<&'a str>,
+}
+
+/// The part of a full body that a thin body is made from.
+#[derive(Deserialize)]
+struct FullBody<'a> {
+    #[serde(borrow)]
+    data: Reference<'a>,
+}
+
+/// The data of a thin event.
+#[derive(Serialize)]
+struct ThinData<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    url: String,
+}
+
+/// Returns the thin body of an event, made from its full one. `api_url` is the public address of the API, such as
+/// `https://feedback.example.com/v1`. A test event has no resource, so its body stays as it is.
+///
+/// Text is never taken over from the full body: only ids, and words of the service.
+#[must_use]
+pub fn thin_body(event: &Event, tenant: Tenant, full_body: &[u8], api_url: &str) -> Vec<u8> {
+    let Some(kind) = resource_type(event.kind) else { return full_body.to_vec() };
+    let data = serde_json::from_slice::<FullBody<'_>>(full_body).ok().and_then(|body| {
+        let url = format!("{api_url}{}", path(kind, &body.data)?);
+        serde_json::to_string(&ThinData { id: body.data.id, kind, url }).ok()
+    });
+    let mut body = Event { data: data.unwrap_or_else(|| "null".to_owned()), ..event.clone() }.body(tenant);
+    // The last member marks the form, so that clients can tell it apart without looking into the data.
+    body.truncate(body.len() - 1);
+    body.push_str(r#","payload":"thin"}"#);
+    body.into_bytes()
+}
+
+/// Returns the type of resource that the events of this type are about; `None` for a test event.
+fn resource_type(kind: EventType) -> Option<&'static str> {
+    if kind == EventType::TestPing {
+        return None;
+    }
+    let (resource, _) = kind.word().rsplit_once('.')?;
+    Some(resource.rsplit_once('.').map_or(resource, |(_, nested)| nested))
+}
+
+/// Returns the path of a resource behind the version.
+fn path(kind: &str, resource: &Reference<'_>) -> Option<String> {
+    let id = resource.id;
+    Some(match kind {
+        "objective" if resource.scope? == "employee" => format!("/employee-objectives/{id}"),
+        "objective" => format!("/manager-objectives/{id}"),
+        "message" => format!("/conversations/{}/messages/{id}", resource.conversation_id?),
+        "invitation" => format!("/employees/{}/invitation", resource.employee_id?),
+        "organization" => "/organization".to_owned(),
+        "summary" => format!("/summaries/{id}"),
+        "api_key" => format!("/api-keys/{id}"),
+        _ => format!("/{kind}s/{id}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Environment;
+    use crate::id::{EventId, OrganizationId};
+    use crate::time::Timestamp;
+    use ulid::Ulid;
+
+    fn thin(kind: EventType, data: &str) -> serde_json::Value {
+        let id = EventId::from_ulid(Ulid(1));
+        let event =
+            Event { id, kind, created_at: Timestamp::from_millis(0), data: data.to_owned(), request_id: None };
+        let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
+        let full = event.body(tenant);
+        let body = thin_body(&event, tenant, full.as_bytes(), "https://feedback.example.com/v1");
+        let mut body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        let form = if kind == EventType::TestPing { serde_json::Value::Null } else { "thin".into() };
+        assert_eq!(body["payload"], form, "{kind:?}");
+        body["data"].take()
+    }
+
+    #[test]
+    fn thin_event_has_id_type_and_url_only() {
+        for (kind, data, resource, path) in [
+            (
+                EventType::ObservationCreated,
+                r#"{"id":"obs_1","observation":"text"}"#,
+                "observation",
+                "/observations/obs_1",
+            ),
+            (EventType::SummaryShared, r#"{"id":"sum_1"}"#, "summary", "/summaries/sum_1"),
+            (
+                EventType::ObjectiveCreated,
+                r#"{"id":"obj_1","scope":"employee"}"#,
+                "objective",
+                "/employee-objectives/obj_1",
+            ),
+            (
+                EventType::ObjectiveUpdated,
+                r#"{"id":"obj_1","scope":"org"}"#,
+                "objective",
+                "/manager-objectives/obj_1",
+            ),
+            (
+                EventType::ConversationMessageCreated,
+                r#"{"id":"msg_1","conversation_id":"cnv_1","body":"\u00e9 text"}"#,
+                "message",
+                "/conversations/cnv_1/messages/msg_1",
+            ),
+            (EventType::EmployeeCreated, r#"{"id":"emp_1","first_name":"\"A"}"#, "employee", "/employees/emp_1"),
+            (EventType::WebhookDisabled, r#"{"id":"whk_1"}"#, "webhook", "/webhooks/whk_1"),
+        ] {
+            let url = format!("https://feedback.example.com/v1{path}");
+            let id = path.rsplit('/').next().unwrap();
+            let wanted = serde_json::json!({"id": id, "type": resource, "url": url});
+            assert_eq!(thin(kind, data), wanted, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn test_event_keeps_its_data() {
+        let data = serde_json::json!({"message": "x"});
+        assert_eq!(thin(EventType::TestPing, &data.to_string()), data);
+    }
+
+    #[test]
+    fn every_other_event_type_has_a_thin_form() {
+        let data = r#"{"id":"x_1","scope":"manager","conversation_id":"cnv_1","employee_id":"emp_1"}"#;
+        for kind in EventType::ALL.iter().filter(|kind| **kind != EventType::TestPing) {
+            let url = thin(*kind, data)["url"].as_str().map(str::to_owned);
+            assert!(url.is_some_and(|url| url.starts_with("https://feedback.example.com/v1/")), "{kind:?}");
+        }
+    }
+}
