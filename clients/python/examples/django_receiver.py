@@ -1,13 +1,12 @@
 from collections.abc import Callable
 
 from candor_client import WebhookVerificationError, webhooks
-from candor_client.types import Event
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
 
 
-def receiver(secrets: list[str], handle: Callable[[Event], None]) -> URLPattern:
+def receiver(secrets: list[str], handle: Callable[[webhooks.Delivered], None]) -> URLPattern:
     """A path of Django that receives deliveries at `hooks/candor`."""
 
     @csrf_exempt

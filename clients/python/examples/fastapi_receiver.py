@@ -1,11 +1,10 @@
 from collections.abc import Callable
 
 from candor_client import WebhookVerificationError, webhooks
-from candor_client.types import Event
 from fastapi import FastAPI, Request, Response
 
 
-def receiver(secrets: list[str], handle: Callable[[Event], None]) -> FastAPI:
+def receiver(secrets: list[str], handle: Callable[[webhooks.Delivered], None]) -> FastAPI:
     """A FastAPI application that receives deliveries at `/hooks/candor`."""
     app = FastAPI()
 

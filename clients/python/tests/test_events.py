@@ -40,6 +40,14 @@ SECRETS: list[str] = []
 """The secrets of the receiver under test; Django's settings are those of the process."""
 
 
+def delivered(event: webhooks.Delivered) -> str:
+    """What a delivery is about, or the URL of its resource."""
+    if webhooks.is_thin(event):
+        return event["data"]["url"]
+    assert webhooks.is_full(event)
+    return described(event)
+
+
 def described(event: Event) -> str:
     """What an event is about."""
     if is_employee_event(event):
@@ -130,7 +138,7 @@ class ThreadingServer(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-EVENTS: Queue[Event] = Queue()
+EVENTS: Queue[webhooks.Delivered] = Queue()
 
 
 @contextmanager
@@ -171,7 +179,7 @@ def test_receiver_takes_real_deliveries_and_no_forged_ones(served: Any, client: 
         SECRETS.append(webhook["secret"])
         client.webhooks.test(webhook["id"])
         email = hire(client, 1)
-        received = {described(EVENTS.get(timeout=ARRIVES_WITHIN)) for _ in range(2)}
+        received = {delivered(EVENTS.get(timeout=ARRIVES_WITHIN)) for _ in range(2)}
         assert email in received and len(received) == 2
         # During a rotation either secret verifies.
         rotated = client.webhooks.update(webhook["id"], rotate_secret=True)
@@ -198,6 +206,7 @@ def test_signatures_are_those_of_standard_webhooks() -> None:
 
     now = datetime.now(UTC)
     event = webhooks.unwrap(body, signed(now), ["whsec_AAAA", secret])
+    assert webhooks.is_full(event)
     assert (dict(event), described(event)) == (json.loads(body), "employee.promoted")
     for text, headers, key in [
         (body.replace("3", "4"), signed(now), secret),
@@ -207,6 +216,21 @@ def test_signatures_are_those_of_standard_webhooks() -> None:
     ]:
         with pytest.raises(WebhookVerificationError):
             webhooks.unwrap(text, headers, key)
+
+
+def test_thin_delivery_has_only_a_reference_to_its_resource() -> None:
+    secret = "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+    url = "https://feedback.example.com/v1/employees/emp_1"
+    data = {"id": "emp_1", "type": "employee", "url": url}
+    body = json.dumps({"id": "evt_1", "event": "employee.created", "data": data, "payload": "thin"})
+    now = datetime.now(UTC)
+    headers = {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": StandardWebhook(secret).sign("evt_1", now, body),
+    }
+    event = webhooks.unwrap(body, headers, secret)
+    assert (webhooks.is_thin(event), webhooks.is_full(event), delivered(event)) == (True, False, url)
 
 
 def test_examples_of_the_readme_are_those_that_run(service: Service) -> None:

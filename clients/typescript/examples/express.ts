@@ -1,8 +1,8 @@
-import { type Event, WebhookVerificationError, webhooks } from "@candor/client";
+import { type DeliveredEvent, WebhookVerificationError, webhooks } from "@candor/client";
 import express, { type Express } from "express";
 
 /** An Express application that receives deliveries at `/hooks/candor`. */
-export function receiver(secrets: string[], handle: (event: Event) => void): Express {
+export function receiver(secrets: string[], handle: (event: DeliveredEvent) => void): Express {
   const app = express();
   // The raw body: a parsed one cannot be verified.
   app.post("/hooks/candor", express.raw({ type: "application/json" }), async (request, response) => {

@@ -1,8 +1,8 @@
-import { type Event, WebhookVerificationError, webhooks } from "@candor/client";
+import { type DeliveredEvent, WebhookVerificationError, webhooks } from "@candor/client";
 import { Hono } from "hono";
 
 /** A Hono application that receives deliveries at `/hooks/candor`. */
-export function receiver(secrets: string[], handle: (event: Event) => void): Hono {
+export function receiver(secrets: string[], handle: (event: DeliveredEvent) => void): Hono {
   const app = new Hono();
   app.post("/hooks/candor", async (context) => {
     try {

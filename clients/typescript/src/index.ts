@@ -24,5 +24,6 @@ export { EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
 export { Page, PagePromise } from "./pages.js";
 export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";
 export type { ClientOptions, LogEntry, RequestOptions } from "./request.js";
-export { webhooks, WebhookVerificationError, type UnwrapOptions, type WebhookHeaders } from "./webhooks.js";
+export { isThinEvent, webhooks, WebhookVerificationError } from "./webhooks.js";
+export type { DeliveredEvent, UnwrapOptions, WebhookHeaders } from "./webhooks.js";
 export { VERSION } from "./version.js";

@@ -1,10 +1,18 @@
 // Webhooks: verifies a delivery by the signature of Standard Webhooks, and reads its event.
 
 import { CandorError } from "./errors.js";
-import type { Event } from "./generated/types.js";
+import type { Event, ThinEvent } from "./generated/types.js";
 
 /** A delivery that was not sent by the service, or too long ago. */
 export class WebhookVerificationError extends CandorError {}
+
+/** An event in the form that its subscription has: the resource itself, or only its id, type and URL. */
+export type DeliveredEvent = Event | ThinEvent;
+
+/** Whether a delivered event has only a reference to the resource. A test event never is thin. */
+export function isThinEvent(event: DeliveredEvent): event is ThinEvent {
+  return "payload" in event && event.payload === "thin";
+}
 
 /** Headers of a request, as frameworks have them. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
@@ -29,7 +37,7 @@ async function unwrap(
   headers: WebhookHeaders,
   secrets: string | readonly string[],
   options: UnwrapOptions = {},
-): Promise<Event> {
+): Promise<DeliveredEvent> {
   const body = typeof rawBody === "string" ? new TextEncoder().encode(rawBody) : rawBody;
   const [id, time, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
     header(headers, name),
@@ -48,7 +56,7 @@ async function unwrap(
       const signature = fromBase64(entry);
       // `verify` compares in constant time.
       if (signature && (await crypto.subtle.verify("HMAC", key, signature, signed))) {
-        return JSON.parse(new TextDecoder().decode(body)) as Event;
+        return JSON.parse(new TextDecoder().decode(body)) as DeliveredEvent;
       }
     }
   }

@@ -5,7 +5,16 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { Candor, type Employee, type Event, WebhookVerificationError, isKnownEvent, webhooks } from "@candor/client";
+import {
+  Candor,
+  type DeliveredEvent,
+  type Employee,
+  type Event,
+  WebhookVerificationError,
+  isKnownEvent,
+  isThinEvent,
+  webhooks,
+} from "@candor/client";
 import { getRequestListener } from "@hono/node-server";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { receiver as express } from "../examples/express.js";
@@ -32,6 +41,11 @@ function described(event: Event): string {
     default:
       return event.event;
   }
+}
+
+/** What a delivery is about, or the URL of its resource. */
+function delivered(event: DeliveredEvent): string {
+  return isThinEvent(event) ? event.data.url : described(event);
 }
 
 async function hire(client: Candor, number: number): Promise<string> {
@@ -103,7 +117,7 @@ async function listening(listener: RequestListener): Promise<{ server: Server; u
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/candor` };
 }
 
-type Receiver = (secrets: string[], handle: (event: Event) => void) => RequestListener;
+type Receiver = (secrets: string[], handle: (event: DeliveredEvent) => void) => RequestListener;
 
 const RECEIVERS: [string, Receiver][] = [
   ["Express", (secrets, handle) => express(secrets, handle)],
@@ -113,14 +127,14 @@ const RECEIVERS: [string, Receiver][] = [
 for (const [name, receiver] of RECEIVERS) {
   test(`${name} receives real deliveries and refuses forged ones`, { timeout: 60_000 }, async () => {
     const client = await service.client();
-    const [secrets, events]: [string[], Event[]] = [[], []];
+    const [secrets, events]: [string[], DeliveredEvent[]] = [[], []];
     const { server, url } = await listening(receiver(secrets, (event) => events.push(event)));
     const webhook = await client.webhooks.create({ url, event_types: ["*"] });
     secrets.push(webhook.secret);
     await client.webhooks.test(webhook.id);
     const email = await hire(client, 1);
     await until(() => events.length >= 2);
-    const texts = events.map(described);
+    const texts = events.map(delivered);
     assert.ok(texts.includes(email) && events.some((event) => event.event === "test.ping"), String(texts));
     // During a rotation either secret verifies.
     const rotated = await client.webhooks.update(webhook.id, { rotate_secret: true });
@@ -147,6 +161,7 @@ test("signatures are those of Standard Webhooks", async () => {
     "Webhook-Signature": new StandardWebhook(secret).sign("evt_1", at, body),
   });
   const event = await webhooks.unwrap(body, signed(new Date()), ["whsec_AAAA", secret]);
+  assert.ok(!isThinEvent(event));
   assert.deepEqual([event, isKnownEvent(event), described(event)], [JSON.parse(body), false, "employee.promoted"]);
   const refused: [string, Record<string, string>, string][] = [
     [body.replace("3", "4"), signed(new Date()), secret],
@@ -157,6 +172,23 @@ test("signatures are those of Standard Webhooks", async () => {
   for (const [text, headers, key] of refused) {
     await assert.rejects(webhooks.unwrap(text, headers, key), WebhookVerificationError);
   }
+});
+
+test("a thin delivery has only a reference to its resource", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const url = "https://feedback.example.com/v1/employees/emp_1";
+  const thin = { id: "evt_1", event: "employee.created", data: { id: "emp_1", type: "employee", url }, payload: "thin" };
+  const [body, at] = [JSON.stringify(thin), new Date()];
+  const event = await webhooks.unwrap(
+    body,
+    {
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(Math.trunc(at.getTime() / 1000)),
+      "webhook-signature": new StandardWebhook(secret).sign("evt_1", at, body),
+    },
+    secret,
+  );
+  assert.deepEqual([event, isThinEvent(event), delivered(event)], [thin, true, url]);
 });
 
 test("examples of the readme are those that run", async () => {

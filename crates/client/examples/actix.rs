@@ -2,13 +2,12 @@ use std::sync::Arc;
 
 use actix_web::web::{Bytes, Data, ServiceConfig, post};
 use actix_web::{HttpRequest, HttpResponse};
-use candor_client::types::Event;
-use candor_client::webhooks::{self, WebhookError};
+use candor_client::webhooks::{self, Delivered, WebhookError};
 
 /// Secrets and handler of the receiver, as data of the application.
 pub struct Receiver {
     pub secrets: Vec<String>,
-    pub handle: Arc<dyn Fn(Event) + Send + Sync>,
+    pub handle: Arc<dyn Fn(Delivered) + Send + Sync>,
 }
 
 /// Receives deliveries at `/hooks/candor` of an Actix Web application.

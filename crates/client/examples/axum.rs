@@ -4,11 +4,10 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use candor_client::types::Event;
-use candor_client::webhooks::{self, WebhookError};
+use candor_client::webhooks::{self, Delivered, WebhookError};
 
 /// An axum application that receives deliveries at `/hooks/candor`.
-pub fn receiver(secrets: Vec<String>, handle: impl Fn(Event) + Send + Sync + 'static) -> Router {
+pub fn receiver(secrets: Vec<String>, handle: impl Fn(Delivered) + Send + Sync + 'static) -> Router {
     let state = Arc::new((secrets, handle));
     // The raw body: a parsed one cannot be verified.
     let receive = async move |headers: HeaderMap, body: Bytes| {

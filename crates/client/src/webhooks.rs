@@ -8,8 +8,9 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use reqwest::header::HeaderMap;
 use ring::hmac;
+use serde_json::Value;
 
-use crate::generated::types::Event;
+use crate::generated::types::{Event, ThinEvent};
 use crate::response::now;
 
 /// Largest difference between the time of a signature and the clock of this machine.
@@ -20,6 +21,15 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
+
+/// An event in the form that its subscription has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delivered {
+    /// An event with the resource itself, or a test.
+    Full(Event),
+    /// An event with only id, type and URL of the resource.
+    Thin(Box<ThinEvent>),
+}
 
 /// A request that is no delivery of the service, or a secret that is malformed.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +82,7 @@ pub fn unwrap(
     raw_body: &[u8],
     headers: &impl WebhookHeaders,
     secrets: &[impl AsRef<str>],
-) -> Result<Event, WebhookError> {
+) -> Result<Delivered, WebhookError> {
     let header = |name| headers.value(name).ok_or(WebhookError::MissingHeader(name));
     let (id, time) = (header("webhook-id")?, header("webhook-timestamp")?);
     let signatures = header("webhook-signature")?;
@@ -88,10 +98,19 @@ pub fn unwrap(
         let key = hmac::Key::new(hmac::HMAC_SHA256, &bytes.map_err(|_| WebhookError::MalformedSecret)?);
         // `verify` compares in constant time.
         if given.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok()) {
-            return serde_json::from_slice(raw_body).map_err(WebhookError::Unreadable);
+            return read(raw_body).map_err(WebhookError::Unreadable);
         }
     }
     Err(WebhookError::WrongSignature)
+}
+
+/// Reads a verified body. A thin one is never read as an event with all data.
+fn read(body: &[u8]) -> Result<Delivered, serde_json::Error> {
+    let body: Value = serde_json::from_slice(body)?;
+    if body["payload"] == "thin" {
+        return serde_json::from_value(body).map(Delivered::Thin);
+    }
+    Event::try_from(body).map(Delivered::Full)
 }
 
 fn is_recent(time: &str) -> bool {

@@ -9,12 +9,17 @@ import hmac
 import json
 import time
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias, TypeGuard
 
 from . import types
 from ._errors import CandorError
 
 TOLERANCE = 300.0
 """Seconds by which the time of a signature may be off."""
+
+
+Delivered: TypeAlias = types.Event | types.ThinEvent
+"""An event in the form that its subscription has: the resource itself, or only its id, type and URL."""
 
 
 class WebhookVerificationError(CandorError):
@@ -27,7 +32,7 @@ def unwrap(
     secrets: str | Iterable[str],
     *,
     tolerance: float = TOLERANCE,
-) -> types.Event:
+) -> Delivered:
     """Verifies a delivery and returns its event.
 
     `raw_body` is the body as it arrived, before any JSON is read. `secrets` is the secret of the subscription, or
@@ -46,9 +51,19 @@ def unwrap(
         digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
         expected = base64.b64encode(digest)
         if any(hmac.compare_digest(expected, signature) for signature in given):
-            event: types.Event = json.loads(body)
+            event: Delivered = json.loads(body)
             return event
     raise WebhookVerificationError("No signature of the delivery was made with one of the secrets.")
+
+
+def is_thin(event: Delivered) -> TypeGuard[types.ThinEvent]:
+    """Whether a delivered event has only a reference to the resource. A test event never is thin."""
+    return event.get("payload") == "thin"
+
+
+def is_full(event: Delivered) -> TypeGuard[types.Event]:
+    """Whether a delivered event has the resource itself."""
+    return not is_thin(event)
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:

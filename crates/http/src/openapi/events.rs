@@ -3,17 +3,21 @@
 use candor_domain::event::{API_VERSION, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::OrganizationKind;
+use candor_domain::webhook::PayloadForm;
 use serde_json::{Map, Value, json};
 
 use crate::route::EventFamily;
 use crate::routes::GROUPS;
 use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
-use crate::schema::shapes::{answer, datetime, described, field, id, plain, reference_to};
+use crate::schema::shapes::{Member, answer, datetime, described, field, id, plain, reference_to};
+use crate::schema::words::open;
 use crate::schema::{AT, ORGANIZATION_ID};
 
 /// Name of the schema for events without a described payload.
 const OTHER: &str = "OtherEvent";
+/// Name of the schema for the deliveries of a subscription with thin payloads.
+pub(super) const THIN: &str = "ThinEvent";
 
 /// Returns the family that describes the data of this event. `None` leaves the event to the schema [`OTHER`].
 fn family(event: EventType) -> Option<&'static EventFamily> {
@@ -35,7 +39,14 @@ fn families() -> Vec<(&'static EventFamily, Vec<&'static str>)> {
 
 /// Builds the schema of an event with this type and data.
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
-    let members = vec![
+    let about = "The resource after the change, as GET returns it without `expand`. For a test, a message.";
+    let members = head(kind).into_iter().chain([field("data", data, about)]).collect();
+    described(answer(members, vec![]), description)
+}
+
+/// Returns the members in front of the data.
+fn head(kind: Value) -> Vec<Member> {
+    vec![
         field(
             "id",
             event_id(),
@@ -45,13 +56,31 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
         field("created_at", datetime(), "Time of the event, not of its delivery."),
         field("api_version", plain(), &format!("Version of the payload, currently `{API_VERSION}`.")),
         field("organization_id", id::<OrganizationKind>(), "Organization in which the event occurred."),
+    ]
+}
+
+/// Builds the schema of a thin event, which only deliveries have.
+fn thin() -> Value {
+    let data = vec![
+        field("id", plain(), "Id of the resource."),
+        field("type", plain(), "Type of the resource, such as `observation`. New versions add types."),
         field(
-            "data",
-            data,
-            "The resource after the change, as GET returns it without `expand`. For a test, a message.",
+            "url",
+            plain(),
+            "URL of the resource. GET it with an API key. A 404 means that the resource is gone.",
         ),
     ];
-    described(answer(members, vec![]), description)
+    let data = answer(data, vec![]);
+    let ends = [
+        field("data", data, "Reference to the resource."),
+        field("payload", open(PayloadForm::NAME), "Always `thin`. A full event does not have this member."),
+    ];
+    let members = head(open(EventType::NAME)).into_iter().chain(ends).collect();
+    let description = "An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is \
+                       delivered as a full event.";
+    let mut schema = described(answer(members, vec![]), description);
+    schema["examples"] = json!([thin_example()]);
+    schema
 }
 
 /// Returns the event schemas of all families and their union.
@@ -77,6 +106,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
                        unknown ones.";
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
     schemas.push((EVENT.name.to_owned(), union_of_all()));
+    schemas.push((THIN.to_owned(), thin()));
     schemas
 }
 
@@ -100,6 +130,16 @@ fn union_of_all() -> Value {
 fn example() -> Value {
     json!({"id": EVENT_ID, "event": "observation.created", "created_at": AT, "api_version": "v1",
            "organization_id": ORGANIZATION_ID, "data": observations::example()})
+}
+
+/// Returns the thin form of the example.
+fn thin_example() -> Value {
+    let (mut event, observation) = (example(), observations::example());
+    let url =
+        format!("https://feedback.example.com/v1/observations/{}", observation["id"].as_str().unwrap_or_default());
+    event["data"] = json!({"id": observation["id"], "type": "observation", "url": url});
+    event["payload"] = json!("thin");
+    event
 }
 
 #[cfg(test)]

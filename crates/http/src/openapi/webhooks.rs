@@ -6,7 +6,8 @@ use candor_domain::id::DeliveryKind;
 use candor_domain::webhook::USER_AGENT;
 use serde_json::{Value, json};
 
-use crate::routes::events::event_id;
+use super::events::THIN;
+use crate::routes::events::{EVENT, event_id};
 use crate::schema::shapes::{id, reference_to};
 use crate::schema::words::open;
 
@@ -52,13 +53,16 @@ fn headers() -> Vec<Value> {
 
 /// Returns the `webhooks` section: the service's requests, described as operations of the receiver.
 pub(super) fn section() -> Value {
-    let content = json!({"application/json": {"schema": reference_to("Event")}});
+    // A thin event of a type that a reader does not know fits `OtherEvent` as well, so this is not `oneOf`.
+    let schema = json!({"anyOf": [reference_to(EVENT.name), reference_to(THIN)]});
+    let content = json!({"application/json": {"schema": schema}});
     let operation = json!({
         "operationId": "receiveEvent",
         "summary": "Delivery of an event",
         "description": "Sent to the `url` of every active subscription whose `event_types` contain the event. \
                         Candor retries until the receiver acknowledges: at most seven attempts over about 31 \
-                        hours. An event may arrive more than once. The order of events is not guaranteed. \
+                        hours. An event may arrive more than once. The order of events is not guaranteed. A \
+                        subscription whose `payload` is `thin` gets a `ThinEvent`, except for a test. \
                         `docs/webhooks.md` shows how to verify the signature.",
         "tags": ["Webhooks"],
         "security": [],

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use actix_web::{App, HttpServer, web};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use candor_client::types::{Event, WebhookCreate, WebhookUpdate};
-use candor_client::webhooks::{WebhookError, unwrap};
+use candor_client::types::{Event, WebhookCreate, WebhookPayload, WebhookUpdate};
+use candor_client::webhooks::{Delivered, WebhookError, unwrap};
 use candor_client::{HeaderMap, Secret};
 use serde_json::json;
 use standardwebhooks::Webhook;
@@ -25,7 +25,7 @@ mod actix;
 #[expect(unreachable_pub, reason = "an example, as its readers have it")]
 mod axum_receiver;
 
-type Received = Arc<Mutex<Vec<Event>>>;
+type Received = Arc<Mutex<Vec<Delivered>>>;
 
 /// Starts a receiver with these secrets, at an address of its own.
 async fn axum_application(secrets: Vec<String>, received: Received) -> SocketAddr {
@@ -37,7 +37,7 @@ async fn axum_application(secrets: Vec<String>, received: Received) -> SocketAdd
 }
 
 async fn actix_application(secrets: Vec<String>, received: Received) -> SocketAddr {
-    let handle: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(move |event| received.lock().unwrap().push(event));
+    let handle: Arc<dyn Fn(Delivered) + Send + Sync> = Arc::new(move |event| received.lock().unwrap().push(event));
     let data = web::Data::new(actix::Receiver { secrets, handle });
     let server = HttpServer::new(move || App::new().app_data(data.clone()).configure(actix::routes));
     let server = server.workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
@@ -60,12 +60,17 @@ async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<Strin
     client.webhooks().update(&webhook.id, WebhookUpdate::new().url(url)).await.unwrap();
     client.webhooks().test(&webhook.id).await.unwrap();
     let email = hire(&client, 1).await.unwrap();
-    let hired = |event: &Event| matches!(event, Event::Employee(event) if event.data.email == email);
+    let hired =
+        |event: &Delivered| matches!(event, Delivered::Full(Event::Employee(event)) if event.data.email == email);
     until(|| {
         let events = received.lock().unwrap();
-        events.iter().any(hired) && events.iter().any(|event| matches!(event, Event::Test(_)))
+        events.iter().any(hired) && events.iter().any(|event| matches!(event, Delivered::Full(Event::Test(_))))
     })
     .await;
+    client.webhooks().update(&webhook.id, WebhookUpdate::new().payload(WebhookPayload::Thin)).await.unwrap();
+    hire(&client, 2).await.unwrap();
+    let thin = |event: &Delivered| matches!(event, Delivered::Thin(event) if event.data.url.ends_with(&format!("/v1/employees/{}", event.data.id)));
+    until(|| received.lock().unwrap().iter().any(thin)).await;
     let time = seconds().to_string();
     let forged = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
     let post = move || {
@@ -93,6 +98,27 @@ fn seconds() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().try_into().unwrap()
 }
 
+/// Returns the headers of a delivery that was signed at this time.
+fn signed(secret: &str, body: &str, at: i64) -> impl Fn(&str) -> Option<String> + use<> {
+    let signature = Webhook::new(secret).unwrap().sign("evt_1", at, body.as_bytes()).unwrap();
+    let texts = [("webhook-id", "evt_1".to_owned()), ("webhook-timestamp", at.to_string())];
+    let texts: HashMap<_, _> = texts.into_iter().chain([("webhook-signature", signature)]).collect();
+    move |name: &str| texts.get(name).cloned()
+}
+
+#[test]
+fn thin_delivery_has_only_a_reference_to_its_resource() {
+    let secret = format!("whsec_{}", STANDARD.encode([7; 32]));
+    let url = "https://feedback.example.com/v1/employees/emp_1";
+    let body = json!({
+        "id": "evt_1", "event": "employee.created", "created_at": "t", "api_version": "v1", "organization_id": "org_1",
+        "data": {"id": "emp_1", "type": "employee", "url": url}, "payload": "thin",
+    });
+    let text = body.to_string();
+    let read = unwrap(text.as_bytes(), &signed(&secret, &text, seconds()), &[&secret]).unwrap();
+    assert!(matches!(&read, Delivered::Thin(event) if serde_json::to_value(event).unwrap() == body), "{read:?}");
+}
+
 #[test]
 fn signatures_are_those_of_standard_webhooks() {
     let secret = format!("whsec_{}", STANDARD.encode([7; 32]));
@@ -101,14 +127,9 @@ fn signatures_are_those_of_standard_webhooks() {
     event["event"] = json!("employee.promoted");
     event["data"] = json!({"level": 3});
     let body = event.to_string();
-    let signed = |at: i64| {
-        let signature = Webhook::new(&secret).unwrap().sign("evt_1", at, body.as_bytes()).unwrap();
-        let texts = [("webhook-id", "evt_1".to_owned()), ("webhook-timestamp", at.to_string())];
-        let texts: HashMap<_, _> = texts.into_iter().chain([("webhook-signature", signature)]).collect();
-        move |name: &str| texts.get(name).cloned()
-    };
+    let signed = |at: i64| signed(&secret, &body, at);
     let read = unwrap(body.as_bytes(), &signed(seconds()), &["whsec_AAAA", &secret]).unwrap();
-    assert!(matches!(&read, Event::Other(other) if other.data["level"] == 3), "{read:?}");
+    assert!(matches!(&read, Delivered::Full(Event::Other(other)) if other.data["level"] == 3), "{read:?}");
     let changed = body.replace('3', "4");
     let of_body = |text: &str, at: i64, secret: &str| unwrap(text.as_bytes(), &signed(at), &[secret]).unwrap_err();
     assert!(matches!(of_body(&changed, seconds(), &secret), WebhookError::WrongSignature));
