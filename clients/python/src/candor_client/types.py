@@ -2843,6 +2843,45 @@ class TestMessage(TypedDict):
     """Text that marks this event as a test."""
 
 
+class ThinEvent(TypedDict):
+    """An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is delivered
+    as a full event.
+    """
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: EventType | str
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: ThinEventData
+    """Reference to the resource."""
+
+    payload: WebhookPayload | str
+    """Always `thin`. A full event does not have this member."""
+
+
+class ThinEventData(TypedDict):
+
+    id: str
+    """Id of the resource."""
+
+    type: str
+    """Type of the resource, such as `observation`. New versions add types."""
+
+    url: str
+    """URL of the resource. GET it with an API key. A 404 means that the resource is gone."""
+
+
 class Webhook(TypedDict):
     """A webhook subscription."""
 
@@ -2860,6 +2899,15 @@ class Webhook(TypedDict):
 
     description: str | None
     """Description. Null if there is none. At most 200 characters."""
+
+    payload: WebhookPayload | str
+    """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL."""
+
+    headers: dict[str, str]
+    """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
+    of up to 1024 characters.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -2888,6 +2936,17 @@ class WebhookCreate(TypedDict):
 
     description: NotRequired[str | None]
     """Description. Null if there is none. At most 200 characters."""
+
+    headers: NotRequired[dict[str, str | None]]
+    """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
+    of up to 1024 characters. A name with the value null is ignored.
+    """
+
+    payload: NotRequired[WebhookPayload]
+    """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    Default: `full`.
+    """
 
 
 class WebhookEvent(TypedDict):
@@ -2918,6 +2977,13 @@ WebhookEventType: TypeAlias = Literal[
     "webhook.disabled",
 ]
 """Event types that have this data."""
+
+
+WebhookPayload: TypeAlias = Literal[
+    "full",
+    "thin",
+]
+"""Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource."""
 
 
 class WebhookReplay(TypedDict):
@@ -2973,10 +3039,19 @@ class WebhookUpdate(TypedDict):
     removed.
     """
 
+    headers: NotRequired[dict[str, str | None]]
+    """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
+    of up to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+    """
+
     overlap_seconds: NotRequired[int]
     """Seconds after which all previous secrets stop signing; 0 ends them at once. Requires
     `rotate_secret`. If omitted, the previous secret signs for another 86400 seconds.
     """
+
+    payload: NotRequired[WebhookPayload]
+    """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL."""
 
     rotate_secret: NotRequired[bool]
     """`true` creates a new secret. The previous secret also signs for `overlap_seconds`."""
@@ -3004,6 +3079,15 @@ class WebhookUpdated(TypedDict):
 
     description: str | None
     """Description. Null if there is none. At most 200 characters."""
+
+    payload: WebhookPayload | str
+    """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL."""
+
+    headers: dict[str, str]
+    """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
+    of up to 1024 characters.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -3038,6 +3122,15 @@ class WebhookWithSecret(TypedDict):
 
     description: str | None
     """Description. Null if there is none. At most 200 characters."""
+
+    payload: WebhookPayload | str
+    """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL."""
+
+    headers: dict[str, str]
+    """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
+    of up to 1024 characters.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""

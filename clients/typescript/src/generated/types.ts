@@ -2239,6 +2239,36 @@ export interface TestMessage {
   message: string;
 }
 
+/**
+ * An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is delivered as a
+ * full event.
+ */
+export interface ThinEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: Open<EventType>;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** Reference to the resource. */
+  data: ThinEventData;
+  /** Always `thin`. A full event does not have this member. */
+  payload: Open<WebhookPayload>;
+}
+
+export interface ThinEventData {
+  /** Id of the resource. */
+  id: string;
+  /** Type of the resource, such as `observation`. New versions add types. */
+  type: string;
+  /** URL of the resource. GET it with an API key. A 404 means that the resource is gone. */
+  url: string;
+}
+
 /** A webhook subscription. */
 export interface Webhook {
   /** Id of the subscription, with the prefix `whk_`. */
@@ -2251,6 +2281,14 @@ export interface Webhook {
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
+  /** Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL. */
+  payload: Open<WebhookPayload>;
+  /**
+   * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
+   * to 1024 characters.
+   */
+  headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2274,6 +2312,17 @@ export interface WebhookCreate {
   event_types: Array<EventTopic>;
   /** Description. Null if there is none. At most 200 characters. */
   description?: string | null | undefined;
+  /**
+   * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
+   * to 1024 characters. A name with the value null is ignored.
+   */
+  headers?: Record<string, string | null> | undefined;
+  /**
+   * Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+   * Default: `full`.
+   */
+  payload?: WebhookPayload | undefined;
 }
 
 /**
@@ -2298,6 +2347,11 @@ export interface WebhookEvent {
 /** Event types that have this data. */
 export type WebhookEventType =
   | "webhook.disabled";
+
+/** Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource. */
+export type WebhookPayload =
+  | "full"
+  | "thin";
 
 export interface WebhookReplay {
   /** Time of the oldest event to deliver (inclusive), within the last 30 days. */
@@ -2345,10 +2399,18 @@ export interface WebhookUpdate {
    */
   event_types?: Array<EventTopic> | undefined;
   /**
+   * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
+   * to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+   */
+  headers?: Record<string, string | null> | undefined;
+  /**
    * Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If
    * omitted, the previous secret signs for another 86400 seconds.
    */
   overlap_seconds?: number | undefined;
+  /** Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL. */
+  payload?: WebhookPayload | undefined;
   /** `true` creates a new secret. The previous secret also signs for `overlap_seconds`. */
   rotate_secret?: boolean | undefined;
   /**
@@ -2370,6 +2432,14 @@ export interface WebhookUpdated {
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
+  /** Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL. */
+  payload: Open<WebhookPayload>;
+  /**
+   * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
+   * to 1024 characters.
+   */
+  headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2394,6 +2464,14 @@ export interface WebhookWithSecret {
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */
   description: string | null;
+  /** Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL. */
+  payload: Open<WebhookPayload>;
+  /**
+   * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
+   * to 1024 characters.
+   */
+  headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */

@@ -4157,6 +4157,39 @@ pub struct TestMessage {
     pub message: String,
 }
 
+/// An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is delivered as a
+/// full event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ThinEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: EventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// Reference to the resource.
+    pub data: ThinEventData,
+    /// Always `thin`. A full event does not have this member.
+    pub payload: WebhookPayload,
+}
+
+/// Type `ThinEventData` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ThinEventData {
+    /// Id of the resource.
+    pub id: String,
+    /// Type of the resource, such as `observation`. New versions add types.
+    pub r#type: String,
+    /// URL of the resource. GET it with an API key. A 404 means that the resource is gone.
+    pub url: String,
+}
+
 /// A webhook subscription.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4171,6 +4204,12 @@ pub struct Webhook {
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
+    /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    pub payload: WebhookPayload,
+    /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
+    /// up to 1024 characters.
+    pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4194,13 +4233,28 @@ pub struct WebhookCreate {
     /// Description. Null if there is none. At most 200 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
+    /// up to 1024 characters. A name with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<BTreeMap<String, Option<String>>>,
+    /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    /// Default: `full`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<WebhookPayload>,
 }
 
 impl WebhookCreate {
     /// Creates a value with its required members.
     #[must_use]
     pub fn new(url: impl Into<String>, event_types: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
-        Self { url: url.into(), event_types: event_types.into_iter().map(Into::into).collect(), description: None }
+        Self {
+            url: url.into(),
+            event_types: event_types.into_iter().map(Into::into).collect(),
+            description: None,
+            headers: None,
+            payload: None,
+        }
     }
 
     /// Sets `description`: null if there is none.
@@ -4214,6 +4268,24 @@ impl WebhookCreate {
     #[must_use]
     pub fn clear_description(mut self) -> Self {
         self.description = Some(None);
+        self
+    }
+
+    /// Sets `headers`: headers that every delivery carries, by lower-case name.
+    #[must_use]
+    pub fn headers(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `payload`. Form of delivered events: `full` has the whole resource in `data`, `thin` only its id,
+    /// type and URL.
+    #[must_use]
+    pub fn payload(mut self, value: impl Into<WebhookPayload>) -> Self {
+        self.payload = Some(value.into());
         self
     }
 }
@@ -4241,6 +4313,14 @@ words! {
     /// Event types that have this data.
     WebhookEventType {
         WebhookDisabled = "webhook.disabled",
+    }
+}
+
+words! {
+    /// Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource.
+    WebhookPayload {
+        Full = "full",
+        Thin = "thin",
     }
 }
 
@@ -4348,10 +4428,18 @@ pub struct WebhookUpdate {
     /// removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Vec<EventTopic>>,
+    /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
+    /// up to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<BTreeMap<String, Option<String>>>,
     /// Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`.
     /// If omitted, the previous secret signs for another 86400 seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap_seconds: Option<i64>,
+    /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<WebhookPayload>,
     /// `true` creates a new secret. The previous secret also signs for `overlap_seconds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotate_secret: Option<bool>,
@@ -4369,7 +4457,9 @@ impl WebhookUpdate {
             active: None,
             description: None,
             event_types: None,
+            headers: None,
             overlap_seconds: None,
+            payload: None,
             rotate_secret: None,
             url: None,
         }
@@ -4403,10 +4493,28 @@ impl WebhookUpdate {
         self
     }
 
+    /// Sets `headers`: headers that every delivery carries, by lower-case name.
+    #[must_use]
+    pub fn headers(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
     /// Sets `overlap_seconds`: seconds after which all previous secrets stop signing; 0 ends them at once.
     #[must_use]
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
+        self
+    }
+
+    /// Sets `payload`. Form of delivered events: `full` has the whole resource in `data`, `thin` only its id,
+    /// type and URL.
+    #[must_use]
+    pub fn payload(mut self, value: impl Into<WebhookPayload>) -> Self {
+        self.payload = Some(value.into());
         self
     }
 
@@ -4439,6 +4547,12 @@ pub struct WebhookUpdated {
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
+    /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    pub payload: WebhookPayload,
+    /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
+    /// up to 1024 characters.
+    pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4466,6 +4580,12 @@ pub struct WebhookWithSecret {
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
     pub description: Option<String>,
+    /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
+    pub payload: WebhookPayload,
+    /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
+    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
+    /// up to 1024 characters.
+    pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
