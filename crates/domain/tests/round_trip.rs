@@ -284,6 +284,8 @@ fn api_key_sent_back_changes_nothing() {
         hash: KeyHash([1; 32]),
         previous: None,
         remind_at: None,
+        expiring_due: None,
+        previous_expiring_due: None,
     };
     let full = ApiKey {
         environment: Environment::Test,

@@ -1,6 +1,7 @@
 //! API keys: authentication, creation, update, rotation and revocation (§5, decisions B4 to B7).
 
 mod body;
+mod expiring;
 mod reminder;
 
 use schemars::JsonSchema;
@@ -68,6 +69,12 @@ pub struct ApiKey {
     /// end.
     #[serde(skip)]
     pub remind_at: Option<Timestamp>,
+    /// Due time of the event `api_key.expiring`. `None` after the event or without an end.
+    #[serde(skip)]
+    pub expiring_due: Option<Timestamp>,
+    /// Due time of the event `api_key.expiring` for the previous secret.
+    #[serde(skip)]
+    pub previous_expiring_due: Option<Timestamp>,
 }
 
 impl Resource for ApiKey {
@@ -199,6 +206,8 @@ impl ApiKey {
             hash: hash(secret.reveal()),
             previous: None,
             remind_at: reminder::next(draft.expires_at, at),
+            expiring_due: expiring::due(draft.expires_at, at),
+            previous_expiring_due: None,
         };
         Ok(Decision::created(state, "api_key.create", vec![]))
     }
@@ -232,6 +241,7 @@ impl ApiKey {
         }
         if state.expires_at != self.expires_at {
             state.remind_at = reminder::next(state.expires_at, at);
+            state.expiring_due = expiring::due(state.expires_at, at);
         }
         state.updated_at = at.strictly_after(self.updated_at);
         Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
@@ -251,10 +261,14 @@ impl ApiKey {
     ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.scopes, self.access_level, self.employee_id, self.expires_at)?;
         self.must_be_good("rotate")?;
+        let previous_end = (overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
+        // A secret that outlasts the key ends with it.
+        let announced_end = previous_end.filter(|end| !outlasts(Some(*end), self.expires_at));
         let state = Self {
             hash: hash(secret.reveal()),
             last4: last4(secret),
-            previous: (overlap_seconds > 0).then(|| (self.hash, at.plus_seconds(overlap_seconds))),
+            previous: previous_end.map(|end| (self.hash, end)),
+            previous_expiring_due: expiring::due(announced_end, at),
             updated_at: at.strictly_after(self.updated_at),
             ..self.clone()
         };
@@ -268,7 +282,15 @@ impl ApiKey {
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_good("revoke")?;
         let at = at.strictly_after(self.updated_at);
-        let state = Self { revoked_at: Some(at), previous: None, remind_at: None, updated_at: at, ..self.clone() };
+        let state = Self {
+            revoked_at: Some(at),
+            previous: None,
+            remind_at: None,
+            expiring_due: None,
+            previous_expiring_due: None,
+            updated_at: at,
+            ..self.clone()
+        };
         Ok(Decision::changed(self, state, "api_key.revoke", vec![]))
     }
 

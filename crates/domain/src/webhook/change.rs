@@ -223,6 +223,7 @@ impl Subscription {
             updated_at: at,
             secrets: vec![SealedSecret { sealed, ends_at: None }],
             streak: Streak::default(),
+            failing_due: None,
         };
         Ok(Decision::created(state, "webhook.create", vec![]))
     }

@@ -5,6 +5,7 @@ mod all_deliveries;
 mod change;
 mod custom_headers;
 mod delivery;
+mod failing;
 mod headers;
 mod job;
 mod payload;
@@ -47,6 +48,7 @@ pub use custom_headers::{
     SealedHeaderPatch, masked,
 };
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
+pub use failing::FAILING_AFTER_ATTEMPTS;
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
 pub use payload::{PayloadForm, thin_body};
@@ -140,6 +142,9 @@ content! {
         /// Failures since the newest success.
         #[serde(skip)]
         pub streak: Streak,
+        /// Time of the failure for which `webhook.failing` is still to be fired.
+        #[serde(skip)]
+        pub failing_due: Option<Timestamp>,
     }
 }
 

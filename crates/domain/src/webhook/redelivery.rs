@@ -117,6 +117,8 @@ pub enum AttemptState {
     Queued(Job),
     /// The event was removed because of its age.
     Removed,
+    /// The event is about the subscription itself.
+    Own,
 }
 
 impl Subscription {
@@ -134,7 +136,8 @@ impl Delivery {
     /// the event must be queued again.
     ///
     /// # Errors
-    /// Returns [`DomainError::Conflict`] for a test, which has no stored event, and for an event that was removed.
+    /// Returns [`DomainError::Conflict`] for a test, which has no stored event, for an event that was removed, and for
+    /// an event about the subscription itself.
     pub fn redeliver(&self, event: AttemptState) -> Result<Option<Job>, DomainError> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {
@@ -144,6 +147,7 @@ impl Delivery {
             AttemptState::Kept => Ok(None),
             AttemptState::Queued(job) => Ok(Some(job)),
             AttemptState::Removed => Err(DomainError::transition("event", "removed", REDELIVER)),
+            AttemptState::Own => Err(DomainError::transition("event", "about_this_subscription", REDELIVER)),
         }
     }
 
@@ -267,6 +271,7 @@ mod tests {
         assert_eq!(attempt(kind).redeliver(AttemptState::Kept), Ok(None));
         assert_eq!(attempt(kind).redeliver(AttemptState::Queued(queued)), Ok(Some(queued)));
         assert_eq!(refused(kind, AttemptState::Removed), conflict("event", "removed"));
+        assert_eq!(refused(kind, AttemptState::Own), conflict("event", "about_this_subscription"));
         for event in [AttemptState::Kept, AttemptState::Queued(queued), AttemptState::Removed] {
             assert_eq!(refused(EventType::TestPing, event), conflict("event_type", "test.ping"));
         }

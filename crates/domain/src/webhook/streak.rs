@@ -15,6 +15,8 @@ pub struct Streak {
     pub failures: u32,
     /// Time when the first of the failed attempts ended; `None` without failures.
     pub since: Option<Timestamp>,
+    /// `true` if one of the deliveries has failed [`FAILING_AFTER_ATTEMPTS`](super::FAILING_AFTER_ATTEMPTS) times.
+    pub is_failing: bool,
 }
 
 impl Streak {
@@ -26,17 +28,22 @@ impl Streak {
             AttemptOutcome::Failed(_) => Self {
                 failures: self.failures.saturating_add(1),
                 since: Some(self.since.map_or(at, |since| since.min(at))),
+                ..self
             },
         }
     }
 
-    /// Joins two streaks: adds their failures and keeps the earlier start.
+    /// Joins two streaks: adds their failures and keeps the earlier start. The whole is failing if a part is.
     fn plus(self, other: Self) -> Self {
         let since = match (self.since, other.since) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        Self { failures: self.failures.saturating_add(other.failures), since }
+        Self {
+            failures: self.failures.saturating_add(other.failures),
+            since,
+            is_failing: self.is_failing || other.is_failing,
+        }
     }
 
     /// Returns `true` if the subscription is to be disabled at this time.
@@ -59,6 +66,11 @@ pub struct HealthDelta {
     pub ends_streak: bool,
     /// The failures after the newest success of the batch.
     pub streak: Streak,
+    /// Time of the first failure before any success of the batch that makes the subscription failing. It counts
+    /// only if the streak before the batch is not failing.
+    pub fails_at: Option<Timestamp>,
+    /// Time of the first such failure after a success of the batch.
+    pub fails_again_at: Option<Timestamp>,
 }
 
 impl HealthDelta {
@@ -71,7 +83,15 @@ impl HealthDelta {
             last_status: status,
             ends_streak: counts && outcome == AttemptOutcome::Acknowledged,
             streak,
+            fails_at: None,
+            fails_again_at: None,
         }
+    }
+
+    /// Returns the change if its attempt makes the subscription failing.
+    #[must_use]
+    pub fn failing(self) -> Self {
+        Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }
     }
 
     /// Combines two changes; `next` is recorded after this one.
@@ -84,7 +104,19 @@ impl HealthDelta {
             last_status: newest.last_status,
             ends_streak: self.ends_streak || next.ends_streak,
             streak,
+            fails_at: if self.ends_streak { self.fails_at } else { self.fails_at.or(next.fails_at) },
+            fails_again_at: if self.ends_streak {
+                self.fails_again_at.or_else(|| next.fails_from(self.streak))
+            } else {
+                next.fails_again_at
+            },
         }
+    }
+
+    /// Returns the time at which the batch first makes a subscription failing that had the streak `before`.
+    #[must_use]
+    pub fn fails_from(self, before: Streak) -> Option<Timestamp> {
+        self.fails_at.filter(|_| !before.is_failing).or(self.fails_again_at)
     }
 
     /// Returns the streak that follows from the one before the batch.
@@ -127,13 +159,13 @@ mod tests {
         let ended = failing.after(AttemptOutcome::Acknowledged, START);
         assert_eq!(ended, Streak::default());
         let later = START.plus_seconds(100_000);
-        assert_eq!(ended.after(FAILED, later), Streak { failures: 1, since: Some(later) });
+        assert_eq!(ended.after(FAILED, later), Streak { failures: 1, since: Some(later), is_failing: false });
     }
 
     #[test]
     fn results_out_of_order_keep_the_earliest_failure() {
         let streak = Streak::default().after(FAILED, START.plus_seconds(5)).after(FAILED, START);
-        assert_eq!(streak, Streak { failures: 2, since: Some(START) });
+        assert_eq!(streak, Streak { failures: 2, since: Some(START), is_failing: false });
     }
 
     #[test]
@@ -147,7 +179,7 @@ mod tests {
                         (outcome, START.plus_seconds(at))
                     })
                     .collect();
-                let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)) };
+                let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)), is_failing: false };
                 let one_by_one = attempts.iter().fold(before, |streak, (outcome, at)| streak.after(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
                     let health = part
@@ -166,7 +198,7 @@ mod tests {
 
     #[test]
     fn test_delivery_does_not_change_the_streak() {
-        let before = Streak { failures: 3, since: Some(START) };
+        let before = Streak { failures: 3, since: Some(START), is_failing: false };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
             assert_eq!(
                 HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(before),

@@ -219,7 +219,7 @@ fn rotation_at_the_cap_drops_the_oldest_secret() {
 
 #[test]
 fn reactivated_subscription_has_no_failures() {
-    let failing = Streak { failures: 50, since: Some(NOON) };
+    let failing = Streak { failures: 50, since: Some(NOON), is_failing: true };
     let day = NOON.plus_seconds(86_400);
     let stored = Subscription { streak: failing, ..subscription() };
     assert!(stored.wants(EventType::TestPing));
