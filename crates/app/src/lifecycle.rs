@@ -1,6 +1,7 @@
 //! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
 mod listen;
+mod operational;
 mod signals;
 
 use std::future::Future;
@@ -330,7 +331,8 @@ async fn every<Fut: Future<Output = ()>>(
 }
 
 /// Records the last use of keys. With `sweeps`, which workers set, it also does all work that falls due: search
-/// indexing, starts of objectives, reminders of expiring keys, giving up expired mails, deletion of expired rows.
+/// indexing, starts of objectives, reminders of expiring keys, operational events, giving up expired mails,
+/// deletion of expired rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {
@@ -347,6 +349,7 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
                 tracing::warn!(%error, "cannot notify of API keys that expire soon; the next sweep retries")
             }
         }
+        operational::fire_due_events(services, &goes_on).await;
         match mail::give_up_expired(services).await {
             Ok(0) => tracing::trace!("no mails to cancel"),
             Ok(given_up) => tracing::info!(given_up, "canceled mails of expired invitations"),

@@ -102,8 +102,7 @@ pub fn finish_attempt(
 ) -> (DeliveryResult, ReceiverResponse) {
     let AttemptResponse { status, duration_ms, outcome, .. } = answered;
     let settled = job.settle(id, url, answered, &settings.schedule, times);
-    let delta =
-        HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, times.1);
+    let delta = job.health(outcome, settled.entry.status, times.1);
     let answer = ReceiverResponse {
         answered: status > 0,
         acknowledged: outcome == AttemptOutcome::Acknowledged,

@@ -71,12 +71,22 @@ impl ChangeSet {
         self.writes.iter().any(|write| write.wakes() == Some(worker))
     }
 
-    /// Returns the subscriptions that this change set writes. Its events are not queued for them: a subscription
-    /// is not told about itself (decision F9).
+    /// Returns the subscriptions that this change set writes or reports. Its events are not queued for them: a
+    /// subscription is not told about itself (decision F9).
     #[must_use]
     pub fn written_subscriptions(&self) -> Vec<WebhookId> {
-        let row = |write: &Write| if let Write::Put(row) = write { row.id_of::<Subscription>() } else { None };
-        self.writes.iter().filter_map(row).collect()
+        let subscription = |write: &Write| match write {
+            Write::Put(row) => row.id_of::<Subscription>(),
+            Write::FailingReported(id) => Some(*id),
+            Write::PutReporting { .. }
+            | Write::NotificationsRead(..)
+            | Write::MessageAdded(..)
+            | Write::StreakReset(_)
+            | Write::WebhookRemoved(..)
+            | Write::Enqueue(_)
+            | Write::BringForward(..) => None,
+        };
+        self.writes.iter().filter_map(subscription).collect()
     }
 
     /// Returns all audit entries.
@@ -120,6 +130,9 @@ pub enum Write {
     /// Queues deliveries. If one is already queued, the queued one does not change. The commit then fails with
     /// [`CommitError::Stale`] if the new one has a promised id.
     Enqueue(Vec<Job>),
+    /// Marks the event `webhook.failing` of a subscription as fired. Fails with [`CommitError::Stale`] if it is
+    /// not due.
+    FailingReported(WebhookId),
     /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
     /// keep their due time. See [`ExpediteDelivery`].
     BringForward(Vec<ExpediteDelivery>, Timestamp),
@@ -140,7 +153,10 @@ impl Write {
             Self::WebhookRemoved(..) | Self::Enqueue(_) | Self::BringForward(..) => {
                 Some(BackgroundWorker::Delivery)
             }
-            Self::NotificationsRead(..) | Self::MessageAdded(..) | Self::StreakReset(_) => None,
+            Self::NotificationsRead(..)
+            | Self::MessageAdded(..)
+            | Self::StreakReset(_)
+            | Self::FailingReported(_) => None,
         }
     }
 

@@ -68,6 +68,7 @@ impl ChangeSet {
                 }
                 Write::NotificationsRead(..)
                 | Write::StreakReset(_)
+                | Write::FailingReported(_)
                 | Write::Enqueue(_)
                 | Write::BringForward(..) => {}
             }

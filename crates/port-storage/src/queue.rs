@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::event::{Event, EventType};
+use candor_domain::event::{Event, EventType, first_id_at};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
@@ -126,6 +126,20 @@ pub struct RedeliveryFilter {
     /// Current time. A queued delivery only matches if it has failed, is not leased and is due later than
     /// this.
     pub now: Timestamp,
+}
+
+/// Margin of the range of event ids that a redelivery scans, in seconds. The service gives an event an id with its own
+/// time, so the margin is a precaution.
+const ID_MARGIN_SECONDS: i64 = 60;
+
+impl RedeliveryFilter {
+    /// Returns the exclusive bounds of the ids to scan after `after`.
+    #[must_use]
+    pub fn id_range(&self, after: Option<EventId>) -> (EventId, EventId) {
+        let first = first_id_at(self.since.plus_seconds(-ID_MARGIN_SECONDS));
+        let above = after.map_or(first, |after| first.max(after));
+        (above, first_id_at(self.until.plus_seconds(ID_MARGIN_SECONDS)))
+    }
 }
 
 /// An event to redeliver.

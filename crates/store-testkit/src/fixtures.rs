@@ -276,6 +276,8 @@ impl Fixtures {
             hash: KeyHash(self.bytes32()),
             previous: None,
             remind_at: None,
+            expiring_due: None,
+            previous_expiring_due: None,
         }
     }
 
@@ -319,6 +321,7 @@ impl Fixtures {
             headers: CustomHeaders::default(),
             secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
             streak: Streak::default(),
+            failing_due: None,
         }
     }
 

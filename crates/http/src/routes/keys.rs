@@ -10,7 +10,7 @@ use candor_service::usecases::keys::{self, ApiKeyWithSecret, Me};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{SCOPES, enum_member, enumeration, sort};
 use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_of, resource, with};
@@ -58,8 +58,16 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of keys.
-pub(crate) const GROUP: RouteGroup =
-    RouteGroup::new("Access", "API keys of the organization.", ROUTES).id(KeyKind::PREFIX).words(words);
+pub(crate) const GROUP: RouteGroup = RouteGroup::new("Access", "API keys of the organization.", ROUTES)
+    .id(KeyKind::PREFIX)
+    .words(words)
+    .events(&[EventFamily {
+        prefix: "api_key.",
+        name: "ApiKeyEvent",
+        types: "ApiKeyEventType",
+        data: &API_KEY,
+        about: "An API key, or its secret from before a rotation, ends soon.",
+    }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { keys::list(services, &request.context, request.params).await })

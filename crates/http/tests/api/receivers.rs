@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::webhook::{
-    AttemptResponse, Delivery, DeliveryOrigin, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
+    AttemptResponse, Delivery, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
 };
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
@@ -61,8 +61,7 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
         let answered = AttemptResponse { status, duration_ms: 7, outcome, retry_after: None };
         let id = job.delivery_id.unwrap_or_else(|| services.id(at));
         let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let delta =
-            HealthDelta::from_attempt(outcome, settled.entry.status, job.origin != DeliveryOrigin::Test, at);
+        let delta = job.health(outcome, settled.entry.status, at);
         attempts.push(settled.entry.clone());
         health.push(((job.tenant, job.webhook_id), delta));
         results.push((job, AttemptResult::Settled(Box::new(settled))));

@@ -209,6 +209,14 @@ impl Services {
         change.events = events;
         change.notices = notices::addressed(self, tenant, &decision.notices, at).await?;
         change.writes = vec![Write::put(&Row::expecting(decision.state, seen))];
+        self.commit_unless_stale(tenant, change).await
+    }
+
+    /// Commits a change set of the service itself. Returns `false` if another change was committed first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Bug`].
+    pub(crate) async fn commit_unless_stale(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await {
             Ok(()) => Ok(true),
             Err(CommitError::Stale) => Ok(false),

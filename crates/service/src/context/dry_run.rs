@@ -87,6 +87,7 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
         Write::NotificationsRead(..)
         | Write::MessageAdded(..)
         | Write::StreakReset(_)
+        | Write::FailingReported(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
         | Write::BringForward(..) => None,

@@ -4,6 +4,7 @@
 pub mod delivery;
 pub mod mail;
 pub mod objective_autostart;
+pub mod operational_events;
 pub mod reminders;
 pub mod search_index;
 pub mod sweep;

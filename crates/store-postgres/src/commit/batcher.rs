@@ -69,6 +69,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Write::NotificationsRead(..)
         | Write::MessageAdded(..)
         | Write::StreakReset(_)
+        | Write::FailingReported(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
         | Write::BringForward(..) => false,

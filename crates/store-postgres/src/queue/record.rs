@@ -83,8 +83,9 @@ pub(super) fn statements(
             "{held}, gone AS ({gone}), kept AS ({kept}), \
              held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept), {log}{health}"
         );
-        let answer = "SELECT count(*), NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz FROM held \
-                      UNION ALL SELECT 0::bigint, a.tenant_id, a.id, a.failures, a.failing_since FROM added AS a";
+        let answer = "SELECT count(*), NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz, NULL::boolean \
+                      FROM held UNION ALL SELECT 0::bigint, a.tenant_id, a.id, a.failures, a.failing_since, \
+                      a.is_failing FROM added AS a";
         let all = record.sql.part(&format!("WITH {with} {answer}"));
         return Ok(vec![(record.sql.part(&lock_webhooks), false), (all, true)]);
     }
@@ -118,7 +119,7 @@ struct RecordBuilder<'r> {
 }
 
 /// `RETURNING` clause with one result row for each recorded delivery, for a record of one tenant.
-const HELD: &str = "RETURNING 1::bigint, NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz";
+const HELD: &str = "RETURNING 1::bigint, NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz, NULL::boolean";
 
 /// Columns that identify a delivery and its attempt within a tenant.
 const ATTEMPT: [&str; 3] = ["webhook_id", "event_id", "attempt"];
@@ -155,6 +156,9 @@ impl<'r> RecordBuilder<'r> {
                 sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures)))),
             ),
             ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
+            ("is_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.streak.is_failing)))),
+            ("fails_at", sql.many(Type::Time, health().map(|delta| time(delta.fails_at)))),
+            ("fails_again_at", sql.many(Type::Time, health().map(|delta| time(delta.fails_again_at)))),
         ];
         Self { sql, slice, tenant, worker, deliveries, deltas }
     }
@@ -294,11 +298,22 @@ impl<'r> RecordBuilder<'r> {
 
     /// SQL that adds the health deltas to their subscriptions, with the semantics of [`HealthDelta::after`].
     fn add_health(&self) -> String {
-        let (columns, set) = (["id", "last_at", "last_status", "ends_streak", "failures", "since"], health_sets());
+        let set = health_sets();
+        let columns = [
+            "id",
+            "last_at",
+            "last_status",
+            "ends_streak",
+            "failures",
+            "since",
+            "is_failing",
+            "fails_at",
+            "fails_again_at",
+        ];
         if let Some(tenant) = &self.tenant {
             return format!(
                 "UPDATE webhooks AS w SET {set} FROM {} WHERE w.tenant_id = {tenant} AND w.id = p.id \
-                 RETURNING 0::bigint, w.tenant_id, w.id, w.failures, w.failing_since",
+                 RETURNING 0::bigint, w.tenant_id, w.id, w.failures, w.failing_since, w.is_failing",
                 unnest(&self.deltas, "p", &columns),
             );
         }
@@ -307,7 +322,7 @@ impl<'r> RecordBuilder<'r> {
         format!(
             "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM {these} CROSS JOIN LATERAL {found} AS w), \
              added AS (UPDATE webhooks AS w SET {set} FROM pulsed AS p WHERE w.ctid = p.tuple \
-             RETURNING w.tenant_id, w.id, w.failures, w.failing_since)"
+             RETURNING w.tenant_id, w.id, w.failures, w.failing_since, w.is_failing)"
         )
     }
 }
@@ -344,7 +359,10 @@ fn health_sets() -> String {
          ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
          failing_since = CASE WHEN p.ends_streak THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
          last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status \
-         ELSE p.last_status END, last_delivery_at = GREATEST(w.last_delivery_at, p.last_at)",
+         ELSE p.last_status END, last_delivery_at = GREATEST(w.last_delivery_at, p.last_at), \
+         is_failing = CASE WHEN p.ends_streak THEN p.is_failing \
+         ELSE COALESCE(w.is_failing, false) OR p.is_failing END, failing_due = COALESCE(w.failing_due, \
+         CASE WHEN w.is_failing THEN NULL ELSE p.fails_at END, p.fails_again_at)",
         MOST = u32::MAX,
     )
 }
@@ -360,7 +378,8 @@ pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
     let since = row.time().map_err(Failure::Other)?;
-    Ok((held, queue.map(|queue| (queue, Streak { failures, since }))))
+    let is_failing = row.flag().map_err(Failure::Other)?.unwrap_or_default();
+    Ok((held, queue.map(|queue| (queue, Streak { failures, since, is_failing }))))
 }
 
 /// Merges the results of a record's transactions. Results that were not recorded count as lost.

@@ -12,20 +12,6 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row as read_row;
 
-/// Maximum distance in milliseconds between the time of an event and the time in its id. It bounds the range of
-/// ids to scan.
-const APART_MILLIS: i64 = 3_600_000;
-/// Number of random bits in an id, after its time.
-const RANDOM_BITS: u32 = 80;
-/// The latest time that fits in an id, in milliseconds.
-const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
-
-/// Returns the lowest id of a time, given in milliseconds.
-fn first_id(millis: i64) -> [u8; 16] {
-    let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
-    (millis << RANDOM_BITS).to_be_bytes()
-}
-
 /// Builds the query. Failed deliveries come from an index that has them in the order of their events.
 pub(super) fn sql(
     (tenant, webhook): QueueKey,
@@ -35,9 +21,8 @@ pub(super) fn sql(
 ) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
-    let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
-    let above = sql.id(after.map_or(since, |id| since.max(id.to_bytes())));
-    let below = sql.id(first_id(which.until.millis().saturating_add(APART_MILLIS)));
+    let (above, below) = which.id_range(after);
+    let (above, below) = (sql.id(above.to_bytes()), sql.id(below.to_bytes()));
     let (since, until) = (sql.bind(SqlValue::Time(which.since)), sql.bind(SqlValue::Time(which.until)));
     let types =
         sql.many(Type::Text, which.types.iter().map(|event_type| SqlValue::Text(event_type.word().to_owned())));

@@ -61,6 +61,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
                 }
             }
             Write::StreakReset(id) => queue::reset_streak(db, tenant, *id)?,
+            Write::FailingReported(id) => queue::report_failing(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => queue::remove(db, tenant, *id, *seen)?,
             Write::Enqueue(jobs) => queue::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
             Write::BringForward(sooner, at) => queue::bring_forward(db, tenant, sooner, *at)?,

@@ -20,7 +20,10 @@ const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, e
     ON CONFLICT DO NOTHING";
 
 const RESET_STREAK: &str =
-    "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = ? AND id = ?";
+    "UPDATE webhooks SET failures = NULL, failing_since = NULL, is_failing = NULL WHERE tenant_id = ? AND id = ?";
+
+const REPORT_FAILING: &str =
+    "UPDATE webhooks SET failing_due = NULL WHERE tenant_id = ? AND id = ? AND failing_due IS NOT NULL";
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 
@@ -128,6 +131,14 @@ pub(crate) fn bring_forward(
 /// Resets the failure streak of a subscription.
 pub(crate) fn reset_streak(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
     db.execute(&Sql::new(RESET_STREAK).bind(tenant).bind(id)).map(drop).map_err(|error| commit_error(&error))
+}
+
+/// Marks the event about a failing subscription as fired.
+pub(crate) fn report_failing(db: &mut Db, tenant: Tenant, id: WebhookId) -> Result<(), CommitError> {
+    match db.execute(&Sql::new(REPORT_FAILING).bind(tenant).bind(id)).map_err(|error| commit_error(&error))? {
+        0 => Err(CommitError::Stale),
+        _ => Ok(()),
+    }
 }
 
 /// Removes a subscription if it has the version `seen`. Its queued deliveries are dropped by the worker that

@@ -6,7 +6,7 @@ mod mails;
 mod record;
 
 pub(crate) use claim::claim;
-pub(crate) use enqueue::{bring_forward, enqueue, fan_out, remove, reset_streak};
+pub(crate) use enqueue::{bring_forward, enqueue, fan_out, remove, report_failing, reset_streak};
 #[cfg(test)]
 pub(crate) use mails::claim as claim_mails;
 pub(crate) use record::record;

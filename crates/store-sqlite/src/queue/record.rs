@@ -14,8 +14,10 @@ const ADD_DELTA: &str = "UPDATE webhooks SET \
     failures = CASE WHEN ?3 THEN ?4 ELSE min(coalesce(failures, 0) + ?4, 4294967295) END, \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
     last_delivery_status = CASE WHEN last_delivery_at > ?6 THEN last_delivery_status ELSE ?7 END, \
-    last_delivery_at = CASE WHEN last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END \
-    WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since";
+    last_delivery_at = CASE WHEN last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END, \
+    is_failing = CASE WHEN ?3 THEN ?8 ELSE coalesce(is_failing, 0) OR ?8 END, \
+    failing_due = coalesce(failing_due, CASE WHEN coalesce(is_failing, 0) THEN NULL ELSE ?9 END, ?10) \
+    WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since, is_failing";
 
 /// Schedules the next attempt. If the stored id differs from the worker's, a redelivery was requested during
 /// the attempt, and the delivery stays due since then.
@@ -108,7 +110,10 @@ fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<
         .bind(i64::from(delta.streak.failures))
         .bind(delta.streak.since.map_or(Value::Null, Value::from))
         .bind(delta.last_at)
-        .bind(delta.last_status.word());
+        .bind(delta.last_status.word())
+        .bind(i64::from(delta.streak.is_failing))
+        .bind(delta.fails_at.map_or(Value::Null, Value::from))
+        .bind(delta.fails_again_at.map_or(Value::Null, Value::from));
     db.first(sql, streak)
 }
 
@@ -117,5 +122,7 @@ fn streak(row: &mut dyn CellReader) -> Result<Streak, StorageError> {
     let failures = row.int().map_err(corrupt("failures"))?.unwrap_or_default();
     let failures =
         u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;
-    Ok(Streak { failures, since: row.time().map_err(corrupt("failing_since"))? })
+    let since = row.time().map_err(corrupt("failing_since"))?;
+    let is_failing = row.int().map_err(corrupt("is_failing"))?.unwrap_or_default() > 0;
+    Ok(Streak { failures, since, is_failing })
 }

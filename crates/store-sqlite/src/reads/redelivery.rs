@@ -11,10 +11,6 @@ use candor_tables::flat::{CellReader, Stored};
 use crate::sql::Db;
 use crate::text::Draft;
 
-/// Maximum difference between the time of an event and the time in its id, in milliseconds. It bounds the
-/// range of ids to scan.
-const APART_MILLIS: i64 = 60_000;
-
 /// Returns the matching events after `after`, ordered by id.
 pub(crate) fn events(
     db: &mut Db,
@@ -70,21 +66,9 @@ struct Range {
 
 impl Range {
     fn new(which: &RedeliveryFilter, after: Option<EventId>) -> Self {
-        let since = first_id(which.since.millis().saturating_sub(APART_MILLIS));
-        let above = after.map_or(since, |id| since.max(id.to_bytes()));
-        Self { above, below: first_id(which.until.millis().saturating_add(APART_MILLIS)) }
+        let (above, below) = which.id_range(after);
+        Self { above: above.to_bytes(), below: below.to_bytes() }
     }
-}
-
-/// Random bits of a ULID, below its time.
-const RANDOM_BITS: u32 = 80;
-/// Highest time that a ULID can hold, in milliseconds.
-const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
-
-/// Returns the lowest ULID of a time in milliseconds.
-fn first_id(millis: i64) -> [u8; 16] {
-    let millis = u128::try_from(millis).unwrap_or_default().min(LAST_MILLIS);
-    (millis << RANDOM_BITS).to_be_bytes()
 }
 
 /// Adds a query for the events with a failed attempt, each once and in order. It seeks once per event and

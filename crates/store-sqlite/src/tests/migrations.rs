@@ -141,9 +141,11 @@ fn both_stores_have_the_same_indexes() {
 #[test]
 fn keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes that do not start with the tenant: for lookups before it is known, and for sweeps across tenants.
-    const WITHOUT: [&str; 14] = [
+    const WITHOUT: [&str; 17] = [
         "api_keys_by_hash",
+        "api_keys_by_expiring_due",
         "api_keys_by_id",
+        "api_keys_by_previous_expiring_due",
         "api_keys_by_previous_hash",
         "api_keys_by_reminder",
         "deliveries_by_time",
@@ -156,6 +158,7 @@ fn keys_and_indexes_start_with_the_tenant_unless_listed() {
         "objectives_by_due_day",
         "replays_by_expiry",
         "search_segments_by_replaced_at",
+        "webhooks_by_failing_due",
     ];
     let schema = read("sqlite");
     for (name, Index { columns, .. }) in &schema.indexes {

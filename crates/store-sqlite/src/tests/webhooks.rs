@@ -11,7 +11,8 @@ use candor_port_storage::queue::{AttemptResult, Claim, Lease, QueueWalk, Redeliv
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
-use candor_tables::flat::CellReader;
+use candor_tables::flat::{CellReader, SqlValue};
+use candor_tables::read::RowKind;
 use candor_tables::rows;
 
 use super::{database, save};
@@ -20,6 +21,7 @@ use crate::listing;
 use crate::queue;
 use crate::reads::{redelivery, webhooks};
 use crate::sql::Db;
+use crate::table;
 
 struct Stored {
     db: Db,
@@ -191,9 +193,26 @@ fn recorded_deliveries_are_found_by_primary_key() {
         last_status: Status::Failed,
         ends_streak: false,
         streak: Streak::default(),
+        fails_at: None,
+        fails_again_at: None,
     };
     let recorded = queue::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
     assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
+    must_be_led(&mut db, &[]);
+}
+
+#[test]
+fn due_event_of_a_failing_webhook_is_found_by_an_index() {
+    let Stored { mut db, make, tenant, to, .. } = stored();
+    db.batch("UPDATE webhooks SET failing_due = 1").unwrap();
+    db.asked.clear();
+    let column = rows::webhooks::FAILING_DUE.get();
+    let due = table::due(&mut db, RowKind::new::<Subscription>(), column, SqlValue::Time(make.tick()), 9).unwrap();
+    assert_eq!(due.len(), 1);
+    let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
+    assert_eq!(steps, ["SEARCH webhooks USING INDEX webhooks_by_failing_due (failing_due<?)"]);
+    let change = make.change(vec![Write::FailingReported(to.id)]);
+    commit::carry_out(&mut db, tenant, &change).unwrap();
     must_be_led(&mut db, &[]);
 }
 

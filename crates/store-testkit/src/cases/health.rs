@@ -3,7 +3,8 @@
 use candor_domain::event::EventType;
 use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
 use candor_port_storage::queue::{QueueKey, RecordOutcome};
-use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
 
 use crate::Case;
 use crate::worker::Worker;
@@ -19,6 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(failure_count_saturates_at_its_maximum),
         Case::new(health_delta_does_not_change_the_version),
         Case::new(failure_streak_of_one_subscription_can_be_reset),
+        Case::new(due_report_of_a_failing_subscription_is_taken_once),
     ]
 }
 
@@ -42,7 +44,8 @@ async fn stored(world: &CaseContext, subscription: &Subscription) -> Versioned<S
 /// Returns the expected subscription after a delta.
 fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
     let shown = before.after_delivery(delta.last_status, delta.last_at);
-    Subscription { streak: delta.after(before.streak), ..shown }
+    let failing_due = before.failing_due.or_else(|| delta.fails_from(before.streak));
+    Subscription { streak: delta.after(before.streak), failing_due, ..shown }
 }
 
 /// Returns the delta of one to four random attempts, which are not ordered by end time.
@@ -55,7 +58,8 @@ fn some(world: &CaseContext) -> HealthDelta {
         } else {
             Status::Success
         };
-        HealthDelta::from_attempt(outcome, status, world.random.chance(80), at)
+        let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), at);
+        if delta.streak.failures > 0 && world.random.chance(30) { delta.failing() } else { delta }
     };
     (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
 }
@@ -122,7 +126,7 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
         since = since.or(health.first().map(|delivery| delivery.last_at));
         for it in &subscriptions {
             let now = stored(&world, it).await.value;
-            assert_eq!(now.streak, Streak { failures: round * 40, since });
+            assert_eq!(now.streak, Streak { failures: round * 40, since, is_failing: false });
             assert_eq!(now.last_delivery_at, health.last().map(|delivery| delivery.last_at));
             // Each result reports a different number of failures; the highest one is the sum.
             let mut told: Vec<_> =
@@ -190,7 +194,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
     let said = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
-        streak: Streak { failures: 9, since: Some(world.now()) },
+        streak: Streak { failures: 9, since: Some(world.now()), is_failing: true },
         ..subscription
     };
     let to = world.make.subscription();
@@ -225,4 +229,41 @@ async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     // Recording does not reactivate a paused subscription, so only the other one gets a delivery.
     world.happened(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
+}
+
+async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) {
+    let others = world.in_other_tenant();
+    let (to, other, idle) = (world.subscriber().await, others.subscriber().await, world.subscriber().await);
+    let (first, second) = (failed(&world).failing(), failed(&world).failing());
+    let health =
+        vec![(world.queue(&to), first), (others.queue(&other), second), (world.queue(&idle), failed(&world))];
+    recorded(&world, health).await;
+    let due = || async {
+        let due = world.store.due(rows::webhooks::FAILING_DUE, world.now(), 9).await.unwrap();
+        due.into_iter().map(|(tenant, row)| (tenant, row.value.id, row.value.failing_due)).collect::<Vec<_>>()
+    };
+    let wanted = [(world.tenant, to.id, Some(first.last_at)), (others.tenant, other.id, Some(second.last_at))];
+    assert_eq!(due().await, wanted);
+    let report = |id| {
+        let change = ChangeSet {
+            events: vec![world.make.event(EventType::WebhookFailing)],
+            ..world.make.change(vec![Write::FailingReported(id)])
+        };
+        let world = world.clone();
+        async move { world.store.commit(world.tenant, change).await.is_ok() }
+    };
+    let taken = at_once((0..4).map(|_| report(to.id))).await;
+    assert_eq!(taken.iter().filter(|is_taken| **is_taken).count(), 1);
+    assert_eq!(due().await, wanted[1..]);
+    for id in [idle.id, other.id, world.make.id()] {
+        assert!(!report(id).await, "nothing is due in this data set");
+    }
+    assert_eq!(stored(&world, &to).await.version, Version::FIRST);
+    // A further failure is reported only after a success.
+    recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;
+    assert_eq!(due().await, wanted[1..]);
+    let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
+    recorded(&world, vec![(world.queue(&to), good)]).await;
+    recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;
+    assert_eq!(due().await.len(), 2);
 }

@@ -53,6 +53,8 @@ stored! {
         previous_hash: Option<Bytes> = key.previous.map(|(hash, _)| hash.0),
         previous_until: Option<Time> = key.previous.map(|(_, until)| until),
         remind_at: Option<Time>,
+        expiring_due: Option<Time>,
+        previous_expiring_due: Option<Time>,
     }
     fields {
         hash: KeyHash(hash),
@@ -70,6 +72,12 @@ pub const BY_ID: LookupColumn<ApiKey> = LookupColumn::column("id", Type::Id);
 
 /// Lookup of the keys whose expiry reminder to the org admins is due.
 pub const REMIND_AT: LookupColumn<ApiKey> = LookupColumn::column("remind_at", Type::Time);
+
+/// Lookup of the keys whose event `api_key.expiring` is due.
+pub const EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("expiring_due", Type::Time);
+
+/// Lookup of the keys whose event `api_key.expiring` is due for the secret before the newest rotation.
+pub const PREVIOUS_EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("previous_expiring_due", Type::Time);
 
 /// List of `GET /api-keys` (§4.5).
 #[must_use]

@@ -12,6 +12,7 @@ use crate::codec::{Codec, Layout};
 use crate::error::CorruptRow;
 use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 /// JSON form of a sealed secret in its column.
@@ -122,12 +123,19 @@ stored! {
         last_delivery_status: Option<OneOfColumn>,
         failures: Option<Int>,
         failing_since: Option<Time>,
+        is_failing: Option<FlagColumn>,
+        failing_due: Option<Time>,
     }
     fields {
         last_delivery_at,
         last_delivery_status,
         headers: headers.unwrap_or_default(),
-        streak: Streak { failures: failures.unwrap_or_default(), since: failing_since },
+        streak: Streak {
+            failures: failures.unwrap_or_default(),
+            since: failing_since,
+            is_failing: is_failing.unwrap_or_default(),
+        },
+        failing_due,
     }
     table Table {
         indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
@@ -154,6 +162,9 @@ fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
     };
     seals.into_iter().map(secret).collect()
 }
+
+/// Lookup of the subscriptions whose event `webhook.failing` is due.
+pub const FAILING_DUE: LookupColumn<Subscription> = LookupColumn::column("failing_due", Type::Time);
 
 /// List of `GET /webhooks` (§4.4).
 #[must_use]

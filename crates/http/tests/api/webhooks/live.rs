@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_service::runtime::delivery::{Engine, Settings};
+use candor_service::runtime::operational_events;
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
@@ -79,6 +80,25 @@ async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
     Some(text(&newest, "event"))
 }
 
+/// Lets a delivery fail five times and an API key approach its end. Returns the types of the events.
+async fn operational_events_are_due(world: &TestApi) -> Vec<String> {
+    subscribed(world, &["employee.created"]).await;
+    world.employee("hedy@example.com").await;
+    let end = world.services.clock.now().plus_seconds(8 * 86_400).to_string();
+    let key = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
+    assert_eq!(world.post("/v1/api-keys", key).await.status, 201);
+    for delay in [0, 30, 120, 600, 3_600] {
+        world.clock.advance_seconds(delay);
+        world.attempt_all(500).await;
+    }
+    operational_events::failing_webhooks(&world.services, || true).await.unwrap();
+    world.clock.advance_seconds(86_400);
+    operational_events::expiring_keys(&world.services, || true).await.unwrap();
+    let filter = "filter[event]=webhook.failing&filter[event]=api_key.expiring";
+    let events = world.get(&format!("/v1/events?limit=100&{filter}")).await.json();
+    events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
+}
+
 #[tokio::test]
 async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let world = TestApi::new().await;
@@ -88,6 +108,7 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     fired.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
     assert_eq!(test.status, 200);
     fired.extend(a_receiver_is_gone(&world).await);
+    fired.extend(operational_events_are_due(&world).await);
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
     assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
 }

@@ -4,6 +4,7 @@ mod headers;
 mod live;
 mod log;
 mod log_of_all;
+mod operational;
 mod redelivery;
 mod replays;
 mod rotation;

@@ -18,6 +18,7 @@ use super::subscription_cache::SubscriptionCache;
 use crate::context::error::Error;
 use crate::context::handover::LocalEngine;
 use crate::context::services::Services;
+use crate::runtime::operational_events;
 
 /// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
@@ -43,6 +44,8 @@ pub struct Engine {
     wake: Notify,
     /// Notified when there may be results to record, or at shutdown.
     news: Notify,
+    /// Notified when events about failing subscriptions are due.
+    pub(super) failing: Notify,
     /// Notified when the last attempt ends after `stop`.
     quiet: Notify,
     /// Runtime that attempts are spawned on; unset while `run_once` drives the engine.
@@ -82,6 +85,7 @@ impl Engine {
             begun,
             wake: Notify::new(),
             news: Notify::new(),
+            failing: Notify::new(),
             quiet: Notify::new(),
             runtime: OnceLock::new(),
         });
@@ -109,6 +113,7 @@ impl Engine {
             stopped,
             self.claim_until_stopped(),
             self.record_until_stopped(),
+            self.report_failing_until_stopped(),
             self.measure_until_stopped()
         );
     }
@@ -127,6 +132,9 @@ impl Engine {
             let recorded = self.record().await?;
             done += ended;
             if !claimed && !recorded && ended == 0 {
+                if self.failing.notified().now_or_never().is_some() {
+                    operational_events::failing_webhooks(&self.services, || true).await?;
+                }
                 return Ok(done);
             }
         }
@@ -234,6 +242,21 @@ impl Engine {
                 NextRecordStep::At(steady) => sleep_until((self.begun + steady).into()).await,
                 NextRecordStep::Idle => self.news.notified().await,
                 NextRecordStep::Over => return,
+            }
+        }
+    }
+
+    /// Fires events about failing subscriptions as soon as they are due. The sweep fires those that this loop
+    /// misses.
+    async fn report_failing_until_stopped(&self) {
+        let mut phase = self.phase.subscribe();
+        loop {
+            tokio::select! {
+                _ = phase.wait_for(|phase| *phase > Phase::Open) => return,
+                () = self.failing.notified() => {}
+            }
+            if let Err(error) = operational_events::failing_webhooks(&self.services, || true).await {
+                tracing::warn!(%error, "cannot fire events about failing subscriptions; the next sweep retries");
             }
         }
     }

@@ -65,7 +65,8 @@ impl LocalEngine for Engine {
                 | Write::PutReporting { .. }
                 | Write::NotificationsRead(..)
                 | Write::MessageAdded(..)
-                | Write::StreakReset(_) => {}
+                | Write::StreakReset(_)
+                | Write::FailingReported(_) => {}
             }
         }
         let count = change.events.len() + queued.len();

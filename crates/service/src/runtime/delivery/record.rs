@@ -1,6 +1,7 @@
 //! Records the results of deliveries. Disables subscriptions that keep failing or whose receiver answered 410.
 
 use candor_dispatch::RecordRefusal;
+use candor_domain::webhook::Streak;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 
@@ -15,11 +16,15 @@ impl Engine {
     pub(super) async fn record(&self) -> Read<bool> {
         let Some(batch) = self.with_dispatcher(|dispatcher, _| dispatcher.next_batch()) else { return Ok(false) };
         let (results, health) = batch.call();
+        let is_failing = health.iter().any(|(_, delta)| delta.fails_from(Streak::default()).is_some());
         let error = match self.services.store.record(self.worker, results, health).await {
             Ok(recorded) => {
                 let completed =
                     self.with_dispatcher(|dispatcher, now| dispatcher.handle_recorded(batch, recorded, now));
                 self.metrics.lost.increment(completed.lost);
+                if is_failing {
+                    self.failing.notify_one();
+                }
                 for (queue, why) in completed.to_disable {
                     disable(&self.services, queue, &why).await;
                 }

@@ -1,5 +1,7 @@
 //! Deliveries on request: a test event, one event again, or all events of a period (§4.4, decisions F7, F9).
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::audit::AuditDraft;
@@ -75,7 +77,8 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: delivers the event of an attempt again.
 ///
 /// # Errors
-/// Not found; a subscription that is not active, a test, an event that is no longer kept; see [`Error`].
+/// Not found; a subscription that is not active, a test, an event that is no longer kept, an event about the
+/// subscription itself; see [`Error`].
 pub async fn redeliver(
     services: &Services,
     context: &RequestContext,
@@ -88,13 +91,14 @@ pub async fn redeliver(
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
         context.check_preconditions(stored.version)?;
         stored.value.sends("redeliver")?;
-        let (change, body) = match attempt.redeliver(whereabouts(services, tenant, &attempt).await?)? {
-            Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
-            None => {
-                let event = (attempt.event_id, attempt.event_type);
-                promise(services, context, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
-            }
-        };
+        let (change, body) =
+            match attempt.redeliver(whereabouts(services, tenant, &stored.value, &attempt).await?)? {
+                Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
+                None => {
+                    let event = (attempt.event_id, attempt.event_type);
+                    promise(services, context, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
+                }
+            };
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
     };
     services.change(context, plan).await
@@ -149,13 +153,19 @@ fn enqueueing(
     change
 }
 
-/// Returns the current state of the event of an attempt: removed, kept or queued.
-async fn whereabouts(services: &Services, tenant: Tenant, attempt: &Delivery) -> Result<AttemptState, Error> {
+/// Returns the current state of the event of an attempt.
+async fn whereabouts(
+    services: &Services,
+    tenant: Tenant,
+    subscription: &Subscription,
+    attempt: &Delivery,
+) -> Result<AttemptState, Error> {
     let kept = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
-    if kept.is_empty() {
-        return Ok(AttemptState::Removed);
+    let Some((_, event)) = kept.first() else { return Ok(AttemptState::Removed) };
+    if !subscription.may_get(event) {
+        return Ok(AttemptState::Own);
     }
-    let queued = services.store.queued(tenant, attempt.subscription_id, attempt.event_id).await?;
+    let queued = services.store.queued(tenant, subscription.id, attempt.event_id).await?;
     Ok(queued.map_or(AttemptState::Kept, AttemptState::Queued))
 }
 
@@ -217,12 +227,13 @@ impl ReplayProgress<'_> {
         let continue_since = loop {
             let room = PIECE - piece.len();
             let events = self.next(place, room).await?;
-            enqueued += events.len();
             let full = events.len() == room;
             place = match events.last() {
                 Some(last) if full => ReplayPosition { last: Some(last.event_id), ..place },
                 _ => ReplayPosition { since: self.end_of(place), last: None },
             };
+            let events = self.without_own(events).await?;
+            enqueued += events.len();
             piece.extend(events);
             if place.since >= self.which.until {
                 break None;
@@ -233,7 +244,7 @@ impl ReplayProgress<'_> {
                     self.next(place, 1).await?.first().map_or(self.end_of(place), |event| time_of(event.event_id)),
                 );
             }
-            if full {
+            if full && !piece.is_empty() {
                 let change = self.change_set(&piece, self.services.clock.now());
                 self.services.commit(self.context.caller.tenant, change).await.map_err(failed)?;
                 piece.clear();
@@ -261,6 +272,21 @@ impl ReplayProgress<'_> {
         }
         let (tenant, most) = (self.context.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
         Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
+    }
+
+    /// Leaves out the events about the subscription itself.
+    async fn without_own(&self, mut events: Slice) -> Result<Slice, Error> {
+        let tenant = self.context.caller.tenant;
+        let suspects = events.iter().filter(|event| Subscription::may_be_about_itself(event.event_type));
+        let suspects: Vec<_> = suspects.map(|event| (tenant, event.event_id)).collect();
+        if suspects.is_empty() {
+            return Ok(events);
+        }
+        let found = self.services.store.events_by_id(&suspects).await?;
+        let own = found.iter().filter(|(_, event)| !self.subscription.may_get(event));
+        let own: BTreeSet<_> = own.map(|(_, event)| event.id).collect();
+        events.retain(|event| !own.contains(&event.event_id));
+        Ok(events)
     }
 
     /// Brings queued events forward and queues the remaining ones.

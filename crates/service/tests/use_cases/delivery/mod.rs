@@ -2,6 +2,7 @@
 
 mod contents;
 mod ending;
+mod failing;
 mod failures;
 mod leases;
 mod pauses;

@@ -124,6 +124,7 @@ fn write(
             Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
             // These writes follow below, and in `after_writes`.
             Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) => {}
+            Write::FailingReported(id) => webhooks::report_failing(statement, *id),
             Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
         }

@@ -27,7 +27,8 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, id) = (sql.tenant(tenant), sql.id(id.to_bytes()));
     sql.push(&format!(
-        "UPDATE webhooks SET failures = NULL, failing_since = NULL WHERE tenant_id = {tenant} AND id = {id}"
+        "UPDATE webhooks SET failures = NULL, failing_since = NULL, is_failing = NULL \
+         WHERE tenant_id = {tenant} AND id = {id}"
     ));
     sql
 }
@@ -93,6 +94,20 @@ pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
         &format!(
             "DELETE FROM webhooks AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
              AND t.version = {seen} RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+/// Marks the event about a failing subscription as fired.
+pub(super) fn report_failing(statement: &mut Statement, id: WebhookId) {
+    let (id, tenant) = (statement.sql.id(id.to_bytes()), statement.tenant.clone());
+    let from = statement.source_clause("");
+    let part = statement.part(
+        "",
+        &format!(
+            "UPDATE webhooks AS t SET failing_due = NULL {from} WHERE t.tenant_id = {tenant} AND t.id = {id} \
+             AND t.failing_due IS NOT NULL RETURNING 1"
         ),
     );
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
