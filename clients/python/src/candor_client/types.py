@@ -115,6 +115,34 @@ class ApiKeyCreate(TypedDict):
     """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
 
+class ApiKeyEvent(TypedDict):
+    """An API key, or its secret from before a rotation, ends soon."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: ApiKeyEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: ApiKey
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+ApiKeyEventType: TypeAlias = Literal[
+    "api_key.expiring",
+]
+"""Event types that have this data."""
+
+
 class ApiKeyRotate(TypedDict):
 
     overlap_seconds: NotRequired[int]
@@ -1398,6 +1426,8 @@ EventType: TypeAlias = Literal[
     "employee.rehired",
     "test.ping",
     "webhook.disabled",
+    "webhook.failing",
+    "api_key.expiring",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -2975,6 +3005,7 @@ class WebhookEvent(TypedDict):
 
 WebhookEventType: TypeAlias = Literal[
     "webhook.disabled",
+    "webhook.failing",
 ]
 """Event types that have this data."""
 
@@ -4110,7 +4141,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -4188,7 +4219,15 @@ def is_test_event(event: Event) -> TypeGuard[TestEvent]:
 
 
 def is_webhook_event(event: Event) -> TypeGuard[WebhookEvent]:
-    """Whether the event is one of `webhook.disabled`."""
+    """Whether the event is one of `webhook.disabled`, `webhook.failing`."""
     return event["event"] in (
         "webhook.disabled",
+        "webhook.failing",
+    )
+
+
+def is_api_key_event(event: Event) -> TypeGuard[ApiKeyEvent]:
+    """Whether the event is one of `api_key.expiring`."""
+    return event["event"] in (
+        "api_key.expiring",
     )

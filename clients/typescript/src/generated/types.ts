@@ -90,6 +90,26 @@ export interface ApiKeyCreate {
   expires_at?: string | null | undefined;
 }
 
+/** An API key, or its secret from before a rotation, ends soon. */
+export interface ApiKeyEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: ApiKeyEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: ApiKey;
+}
+
+/** Event types that have this data. */
+export type ApiKeyEventType =
+  | "api_key.expiring";
+
 export interface ApiKeyRotate {
   /** Seconds during which the previous secret stays valid, at most 604800. Default: `86400`. */
   overlap_seconds?: number | undefined;
@@ -1079,7 +1099,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1110,7 +1130,9 @@ export type EventType =
   | "employee.reactivated"
   | "employee.rehired"
   | "test.ping"
-  | "webhook.disabled";
+  | "webhook.disabled"
+  | "webhook.failing"
+  | "api_key.expiring";
 
 /** The values of one member before and after a change. */
 export interface FieldChange {
@@ -2346,7 +2368,8 @@ export interface WebhookEvent {
 
 /** Event types that have this data. */
 export type WebhookEventType =
-  | "webhook.disabled";
+  | "webhook.disabled"
+  | "webhook.failing";
 
 /** Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource. */
 export type WebhookPayload =
@@ -3293,4 +3316,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "employee.rehired",
   "test.ping",
   "webhook.disabled",
+  "webhook.failing",
+  "api_key.expiring",
 ];

@@ -163,6 +163,31 @@ impl ApiKeyCreate {
     }
 }
 
+/// An API key, or its secret from before a rotation, ends soon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ApiKeyEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: ApiKeyEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: ApiKey,
+}
+
+words! {
+    /// Event types that have this data.
+    ApiKeyEventType {
+        ApiKeyExpiring = "api_key.expiring",
+    }
+}
+
 /// Type `ApiKeyRotate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1965,6 +1990,8 @@ pub enum Event {
     Test(Box<TestEvent>),
     /// An event with the members of [`WebhookEvent`].
     Webhook(Box<WebhookEvent>),
+    /// An event with the members of [`ApiKeyEvent`].
+    ApiKey(Box<ApiKeyEvent>),
     /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -1982,6 +2009,7 @@ impl Event {
             Self::Employee(event) => &event.id,
             Self::Test(event) => &event.id,
             Self::Webhook(event) => &event.id,
+            Self::ApiKey(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -1998,6 +2026,7 @@ impl Event {
             Self::Employee(event) => &event.created_at,
             Self::Test(event) => &event.created_at,
             Self::Webhook(event) => &event.created_at,
+            Self::ApiKey(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2014,6 +2043,7 @@ impl Event {
             Self::Employee(event) => &event.organization_id,
             Self::Test(event) => &event.organization_id,
             Self::Webhook(event) => &event.organization_id,
+            Self::ApiKey(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2030,6 +2060,7 @@ impl Event {
             Self::Employee(event) => event.event.as_str(),
             Self::Test(event) => event.event.as_str(),
             Self::Webhook(event) => event.event.as_str(),
+            Self::ApiKey(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2064,7 +2095,8 @@ impl TryFrom<Value> for Event {
             | "employee.reactivated"
             | "employee.rehired" => serde_json::from_value(value.clone()).map(Self::Employee),
             "test.ping" => serde_json::from_value(value.clone()).map(Self::Test),
-            "webhook.disabled" => serde_json::from_value(value.clone()).map(Self::Webhook),
+            "webhook.disabled" | "webhook.failing" => serde_json::from_value(value.clone()).map(Self::Webhook),
+            "api_key.expiring" => serde_json::from_value(value.clone()).map(Self::ApiKey),
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2102,6 +2134,8 @@ words! {
         EmployeeRehired = "employee.rehired",
         TestPing = "test.ping",
         WebhookDisabled = "webhook.disabled",
+        WebhookFailing = "webhook.failing",
+        ApiKeyExpiring = "api_key.expiring",
     }
 }
 
@@ -4313,6 +4347,7 @@ words! {
     /// Event types that have this data.
     WebhookEventType {
         WebhookDisabled = "webhook.disabled",
+        WebhookFailing = "webhook.failing",
     }
 }
 
