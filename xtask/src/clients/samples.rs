@@ -24,7 +24,7 @@ const LANGUAGES: [(&str, &str, &str); 4] = [
 ];
 /// Part behind the prefix in the identifiers that samples contain.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
-/// Value of required query parameters, which are words to search for.
+/// Value of required query parameters with words to search for.
 const SOME_WORDS: &str = "launch";
 /// Layout of samples in Rust: columns that fit into the reference.
 const RUST_LAYOUT: [&str; 2] = ["--config", "max_width=88"];
@@ -35,6 +35,25 @@ pub(super) struct Sample {
     lang: String,
     label: String,
     source: String,
+}
+
+/// Returns a value of a required query parameter: the last word of its enumeration in a list, or words.
+fn some_value(document: &Value, operation: &Value, name: &str) -> Value {
+    let mut parameters = operation["parameters"].as_array().into_iter().flatten();
+    let items = parameters.find(|parameter| parameter["name"] == name).map(|found| &found["schema"]["items"]);
+    let set = items
+        .and_then(|items| items["$ref"].as_str())
+        .and_then(|path| document.pointer(path.trim_start_matches('#')));
+    match set.and_then(|set| set["enum"].as_array()?.last()) {
+        Some(word) => json!([word]),
+        None => json!(SOME_WORDS),
+    }
+}
+
+/// Returns the value of a parameter as it stands in a query.
+fn query_text(value: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    value.as_array().map_or_else(|| text(value), |values| values.iter().map(text).collect::<Vec<_>>().join(","))
 }
 
 /// Returns the path and text of the file with all samples.
@@ -93,7 +112,8 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
         path = path.replace(&format!("{{{name}}}"), id);
     }
     let required = operation.query_members.iter().filter(|member| member.required);
-    let query: BTreeMap<&str, &str> = required.map(|member| (member.name.as_str(), SOME_WORDS)).collect();
+    let query: BTreeMap<&str, Value> =
+        required.map(|member| (member.name.as_str(), some_value(document, described, &member.name))).collect();
     let (is_list, answer) = match &operation.answer {
         Answer::Nothing => (false, None),
         Answer::One(name) => (false, Some(variable(name))),
@@ -101,7 +121,7 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
     };
     let example = described.pointer("/requestBody/content/application~1json/example");
     let has_limit = operation.query_members.iter().any(|member| member.name == "limit");
-    let parameters = query.iter().map(|(name, value)| format!("{name}={value}"));
+    let parameters = query.iter().map(|(name, value)| format!("{name}={}", query_text(value)));
     let parameters: Vec<String> = parameters.chain(has_limit.then(|| "limit=20".to_owned())).collect();
     let url = if parameters.is_empty() { path } else { format!("{path}?{}", parameters.join("&")) };
     let body = operation.body.as_ref().zip(example).map(|(body, example)| (body.name.as_str(), example));
