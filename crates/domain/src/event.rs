@@ -1,14 +1,17 @@
 //! Events: the closed catalog (§6.2) and the body that feeds and deliveries share (§6.3).
 
+mod feed;
+
+pub use feed::{
+    FEED_DAYS, FeedFilter, FeedRequest, FeedStart, MOST_COMMIT_DELAY_SECONDS, first_id_at, oldest_in_feed,
+};
+
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Tenant;
 use crate::fields::StringEnum;
 use crate::id::EventId;
-use crate::page::{ListDigest, Position, Sort, SortBy};
-use crate::params::{self, Param, Params, ValueForm};
-use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
 /// The catalog of events (§6.2).
@@ -29,7 +32,7 @@ pub enum EventType {
     /// A draft of a summary was created.
     #[strum(to_string = "summary.created")]
     SummaryCreated,
-    /// The body or includes of a summary changed before it was shared.
+    /// A field of a summary changed before it was shared.
     #[strum(to_string = "summary.updated")]
     SummaryUpdated,
     /// A summary moved to `pending_review`.
@@ -95,6 +98,66 @@ pub enum EventType {
     /// An API key, or its secret from before a rotation, ends soon.
     #[strum(to_string = "api_key.expiring")]
     ApiKeyExpiring,
+    /// A department was created.
+    #[strum(to_string = "department.created")]
+    DepartmentCreated,
+    /// A department was renamed.
+    #[strum(to_string = "department.updated")]
+    DepartmentUpdated,
+    /// A department was archived.
+    #[strum(to_string = "department.archived")]
+    DepartmentArchived,
+    /// A department was restored from the archive.
+    #[strum(to_string = "department.restored")]
+    DepartmentRestored,
+    /// An attribute was created.
+    #[strum(to_string = "attribute.created")]
+    AttributeCreated,
+    /// Name, category or tone of an attribute changed.
+    #[strum(to_string = "attribute.updated")]
+    AttributeUpdated,
+    /// An attribute was archived.
+    #[strum(to_string = "attribute.archived")]
+    AttributeArchived,
+    /// An attribute was restored from the archive.
+    #[strum(to_string = "attribute.restored")]
+    AttributeRestored,
+    /// A conversation was created.
+    #[strum(to_string = "conversation.created")]
+    ConversationCreated,
+    /// Title or participants of a conversation changed.
+    #[strum(to_string = "conversation.updated")]
+    ConversationUpdated,
+    /// A conversation was archived.
+    #[strum(to_string = "conversation.archived")]
+    ConversationArchived,
+    /// A reviewer submitted, and more submissions are required.
+    #[strum(to_string = "assignment.updated")]
+    AssignmentUpdated,
+    /// An assignment was canceled.
+    #[strum(to_string = "assignment.canceled")]
+    AssignmentCanceled,
+    /// A connector was created.
+    #[strum(to_string = "connector.created")]
+    ConnectorCreated,
+    /// The result of an upload was recorded at its connector.
+    #[strum(to_string = "connector.updated")]
+    ConnectorUpdated,
+    /// A setting or the name of the organization changed.
+    #[strum(to_string = "organization.updated")]
+    OrganizationUpdated,
+    /// An invitation was created.
+    #[strum(to_string = "invitation.created")]
+    InvitationCreated,
+    /// The state of the mail of an invitation changed.
+    #[strum(to_string = "invitation.updated")]
+    InvitationUpdated,
+    /// An invitation was accepted.
+    #[strum(to_string = "invitation.accepted")]
+    InvitationAccepted,
+    /// An invitation was replaced by a newer one, or its person left.
+    #[strum(to_string = "invitation.revoked")]
+    InvitationRevoked,
 }
 
 impl StringEnum for EventType {
@@ -104,16 +167,6 @@ impl StringEnum for EventType {
 impl Serialize for EventType {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
-    }
-}
-
-impl FeedFilter {
-    /// Returns the given parameters that can make this piece slow to find: `filter[event]` and `since`.
-    #[must_use]
-    pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
-        let event = (!self.kinds.is_empty()).then_some("filter[event]");
-        let since = matches!(start, FeedStart::Since(_)).then_some("since");
-        event.into_iter().chain(since).map(str::to_owned).collect()
     }
 }
 
@@ -148,8 +201,35 @@ impl EventType {
             | Self::TestPing
             | Self::WebhookDisabled
             | Self::WebhookFailing
-            | Self::ApiKeyExpiring => true,
+            | Self::ApiKeyExpiring
+            | Self::DepartmentCreated
+            | Self::DepartmentUpdated
+            | Self::DepartmentArchived
+            | Self::DepartmentRestored
+            | Self::AttributeCreated
+            | Self::AttributeUpdated
+            | Self::AttributeArchived
+            | Self::AttributeRestored
+            | Self::ConversationCreated
+            | Self::ConversationUpdated
+            | Self::ConversationArchived
+            | Self::AssignmentUpdated
+            | Self::AssignmentCanceled
+            | Self::ConnectorCreated
+            | Self::ConnectorUpdated
+            | Self::OrganizationUpdated
+            | Self::InvitationCreated
+            | Self::InvitationUpdated
+            | Self::InvitationAccepted
+            | Self::InvitationRevoked => true,
         }
+    }
+
+    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed, as GET
+    /// of their resource requires.
+    #[must_use]
+    pub const fn needs_settings_admin(self) -> bool {
+        matches!(self, Self::ConnectorCreated | Self::ConnectorUpdated | Self::ApiKeyExpiring)
     }
 
     /// Returns the bit of this type in stored sets of types. Bits never change: new types go to the end.
@@ -202,126 +282,6 @@ impl Event {
             self.data
         )
     }
-}
-
-/// The conditions of the event feed (decision F9).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FeedFilter {
-    /// Any of these types; empty for all.
-    pub kinds: Vec<EventType>,
-}
-
-/// The start of a piece of the feed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FeedStart {
-    /// The oldest event that is kept.
-    Oldest,
-    /// The first event behind this position.
-    After(Position),
-    /// The first event, in the order of the feed, with this time or a later one.
-    Since(Timestamp),
-    /// The first event after those that exist now.
-    Now,
-}
-
-impl From<Option<Position>> for FeedStart {
-    /// Starts behind a position, or at the oldest event.
-    fn from(after: Option<Position>) -> Self {
-        after.map_or(Self::Oldest, Self::After)
-    }
-}
-
-const SINCE: Param<String> = params::param(
-    "since",
-    "Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing \
-     events. The response has the cursor for the next request. Cannot be combined with `cursor`.",
-    ValueForm::Beginning,
-    |text| Ok(text.to_owned()),
-);
-
-/// A request for a piece of the feed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FeedRequest {
-    /// The conditions of the list.
-    pub filter: FeedFilter,
-    /// The start of the piece.
-    pub start: FeedStart,
-    /// The largest number of events to return.
-    pub limit: u16,
-    /// Digest that binds the next cursor to this list and its filters.
-    pub digest: ListDigest,
-}
-
-impl FeedRequest {
-    /// The only order of the feed: the order of commits.
-    const SORT: Sort = Sort::up(SortBy::Commit);
-
-    /// Reads the parameters of `GET /events`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params, now);
-        params.finish(request)
-    }
-
-    /// Declares and reads the parameters of `GET /events`.
-    pub fn read(params: &mut Params, now: Timestamp) -> Self {
-        let filter =
-            FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
-        let has_cursor = params.has("cursor");
-        let start = params.one_and(&SINCE, |text| since(&text, has_cursor, now));
-        let list =
-            params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![]);
-        let start = start.unwrap_or_else(|| list.page.after.into());
-        Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest }
-    }
-}
-
-/// Reads `since`, the time from which a new client follows the feed. A time before the start of the feed is
-/// refused: a client that was away for longer has missed events and must read the lists again.
-fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, ValueError> {
-    if has_cursor {
-        return Err(ValueError::format("omitted when `cursor` is given"));
-    }
-    if text == "now" {
-        return Ok(FeedStart::Now);
-    }
-    let wanted = |_| ValueError::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
-    let since = params::instant(text).map_err(wanted)?;
-    if since < oldest_in_feed(now) {
-        let message = format!("must be within the last {FEED_DAYS} days; read the lists again to catch up");
-        return Err(ValueError::new(Code::OutOfRange, message));
-    }
-    if since > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
-        return Err(ValueError::new(Code::OutOfRange, "must not be in the future"));
-    }
-    Ok(FeedStart::Since(since))
-}
-
-/// Age of the oldest event in the feed, in days (decision F9).
-pub const FEED_DAYS: i64 = 30;
-
-const DAY_SECONDS: i64 = 86_400;
-
-/// Returns the time of the oldest event that the feed shows.
-#[must_use]
-pub fn oldest_in_feed(now: Timestamp) -> Timestamp {
-    now.plus_seconds(-FEED_DAYS * DAY_SECONDS)
-}
-
-/// Longest delay between the time of a change and its commit, in seconds. A change gets its time first, then waits
-/// for locks and retries, and the clocks of instances differ. Clients that poll by `updated_at` need the same
-/// overlap.
-pub const MOST_COMMIT_DELAY_SECONDS: i64 = 5 * 60;
-
-/// Returns the lowest id that an event of this time can have. Event ids start with the time.
-#[must_use]
-pub fn first_id_at(at: Timestamp) -> EventId {
-    const RANDOM_BITS: u32 = 80;
-    const LAST_MILLIS: u128 = u128::MAX >> RANDOM_BITS;
-    let millis = u128::try_from(at.millis()).unwrap_or_default().min(LAST_MILLIS);
-    EventId::from_bytes((millis << RANDOM_BITS).to_be_bytes())
 }
 
 #[cfg(test)]

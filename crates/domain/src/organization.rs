@@ -5,6 +5,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
@@ -133,7 +134,7 @@ impl Organization {
             return None;
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Some(Decision::changed(self, state, "organization.update", vec![]))
+        Some(Decision::changed(self, state, "organization.update", vec![EventType::OrganizationUpdated]))
     }
 }
 
@@ -183,7 +184,10 @@ mod tests {
         let decision = organization().update(&change, AT).unwrap();
         let changed: Vec<_> = decision.audit.changes.keys().collect();
         assert_eq!(changed, ["name", "objective_review", "summary_review"]);
-        assert_eq!((decision.events.len(), decision.audit.action), (0, "organization.update"));
+        assert_eq!(
+            (decision.events.as_slice(), decision.audit.action),
+            (&[EventType::OrganizationUpdated][..], "organization.update")
+        );
         assert!(decision.state.updated_at > AT, "also within one millisecond");
         assert_eq!(decision.state.update(&change, AT), None);
     }

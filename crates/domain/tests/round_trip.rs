@@ -209,6 +209,7 @@ fn summary_sent_back_changes_nothing() {
         created_at: AT,
         updated_at: AT,
         archived_observation_ids: vec![],
+        kept_archived_ids: vec![],
     };
     let full = Summary {
         author_id: Some(id(3)),

@@ -209,6 +209,7 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_observation_ids: vec![],
+            kept_archived_ids: vec![],
         }
     }
 

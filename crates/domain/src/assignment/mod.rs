@@ -15,6 +15,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{Caller, PermissionDenied};
 use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::params::StatusWord;
@@ -136,7 +137,7 @@ impl Assignment {
         self.must_be_open("cancel")?;
         let updated_at = at.strictly_after(self.updated_at);
         let state = Self { status: Status::Canceled, updated_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "assignment.cancel", vec![]))
+        Ok(Decision::changed(self, state, "assignment.cancel", vec![EventType::AssignmentCanceled]))
     }
 
     fn must_be_open(&self, attempted: &str) -> Result<(), DomainError> {

@@ -159,7 +159,7 @@ impl Assignment {
         if is_complete {
             state.status = Status::Completed;
         }
-        let fires = is_complete.then_some(EventType::AssignmentCompleted).into_iter().collect();
+        let fires = vec![if is_complete { EventType::AssignmentCompleted } else { EventType::AssignmentUpdated }];
         let told = state.requester_id.filter(|_| is_complete);
         let kind = notification::Type::AssignmentCompleted;
         let notices = told

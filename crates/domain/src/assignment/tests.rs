@@ -215,7 +215,10 @@ fn submission_creates_observations_by_its_reviewer() {
         );
     }
     let state = &decision.state;
-    assert_eq!((state.status, state.submitted_count, decision.events.as_slice()), (Status::Open, 1, &[][..]));
+    assert_eq!(
+        (state.status, state.submitted_count, decision.events.as_slice()),
+        (Status::Open, 1, &[EventType::AssignmentUpdated][..])
+    );
     assert_eq!(
         state.submissions[1].observation_ids,
         [100, 101].map(|number| ObservationId::from_ulid(Ulid(number)))
@@ -241,7 +244,10 @@ fn each_status_accepts_only_its_actions() {
     let open = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
     let completed = submit(&open, submission_of(3, 1)).unwrap().0.state;
     let canceled = open.cancel(NOON).unwrap();
-    assert_eq!((canceled.events.as_slice(), canceled.audit.action), (&[][..], "assignment.cancel"));
+    assert_eq!(
+        (canceled.events.as_slice(), canceled.audit.action),
+        (&[EventType::AssignmentCanceled][..], "assignment.cancel")
+    );
     let canceled = canceled.state;
     // Per status: first submission, repeated submission, submission by a non-reviewer, cancel.
     let table = [

@@ -7,6 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
@@ -193,7 +194,7 @@ impl Attribute {
         must_be_free(&draft.name, holder, None)?;
         let Draft { name, category, tone } = draft;
         let state = Self { id, name, category, tone, created_at: at, updated_at: at, archived_at: None };
-        Ok(Decision::created(state, "attribute.create", vec![]))
+        Ok(Decision::created(state, "attribute.create", vec![EventType::AttributeCreated]))
     }
 
     /// Changes name, category or tone. Returns `None` if nothing changes. `holder` is the attribute that has the
@@ -217,7 +218,7 @@ impl Attribute {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "attribute.update", vec![])))
+        Ok(Some(Decision::changed(self, state, "attribute.update", vec![EventType::AttributeUpdated])))
     }
 
     /// Archives the attribute, which stays on the observations that have it.
@@ -228,7 +229,7 @@ impl Attribute {
         must_be_active(self.archived_at, "archive")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
-        Ok(Decision::changed(self, state, "attribute.archive", vec![]))
+        Ok(Decision::changed(self, state, "attribute.archive", vec![EventType::AttributeArchived]))
     }
 
     /// Restores an archived attribute.
@@ -238,7 +239,7 @@ impl Attribute {
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Decision::changed(self, state, "attribute.restore", vec![]))
+        Ok(Decision::changed(self, state, "attribute.restore", vec![EventType::AttributeRestored]))
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::{Fields, Update};
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
@@ -160,7 +161,7 @@ impl Department {
     /// Creates a department without checking that its name is free.
     pub(crate) fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
         let state = Self { id, name, created_at: at, updated_at: at, archived_at: None };
-        Decision::created(state, "department.create", vec![])
+        Decision::created(state, "department.create", vec![EventType::DepartmentCreated])
     }
 
     /// Renames the department. Returns `None` if nothing changes.
@@ -177,7 +178,7 @@ impl Department {
         let Some(name) = name.filter(|name| *name != self.name) else { return Ok(None) };
         must_be_free(&name, holder, Some(self.id))?;
         let state = Self { name, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Some(Decision::changed(self, state, "department.update", vec![])))
+        Ok(Some(Decision::changed(self, state, "department.update", vec![EventType::DepartmentUpdated])))
     }
 
     /// Archives the department. A department with members cannot be archived.
@@ -191,7 +192,7 @@ impl Department {
         }
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
-        Ok(Decision::changed(self, state, "department.archive", vec![]))
+        Ok(Decision::changed(self, state, "department.archive", vec![EventType::DepartmentArchived]))
     }
 
     /// Restores an archived department.
@@ -201,7 +202,7 @@ impl Department {
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Decision::changed(self, state, "department.restore", vec![]))
+        Ok(Decision::changed(self, state, "department.restore", vec![EventType::DepartmentRestored]))
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{About, AboutReference, Content, ContentPatch, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
+use crate::event::EventType;
 use crate::fields::{Fields, Reference, Update};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
@@ -133,7 +134,7 @@ impl Conversation {
             archived_at: None,
         };
         let state = problems.or(state).map_err(DomainError::Unprocessable)?;
-        Ok(Decision::created(state, "conversation.create", vec![]))
+        Ok(Decision::created(state, "conversation.create", vec![EventType::ConversationCreated]))
     }
 
     /// Changes title and participants. Returns `None` if nothing changes (decision A8).
@@ -159,7 +160,7 @@ impl Conversation {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "conversation.update", vec![])))
+        Ok(Some(Decision::changed(self, state, "conversation.update", vec![EventType::ConversationUpdated])))
     }
 }
 

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::content::{content, required};
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
 use crate::refusal::DomainError;
 use crate::rule;
@@ -100,7 +101,7 @@ impl Conversation {
         self.must_be_in_use("archive")?;
         let at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
-        Ok(Decision::changed(self, state, "conversation.archive", vec![]))
+        Ok(Decision::changed(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
     }
 
     fn must_be_in_use(&self, attempted: &str) -> Result<(), DomainError> {

@@ -199,7 +199,7 @@ fn title_and_participants_change_but_not_the_subject() {
         ("Third", &vec![person(3), person(4)])
     );
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["participant_ids", "title"]);
-    assert_eq!(decision.events, [], "the catalog has none");
+    assert_eq!(decision.events, [EventType::ConversationUpdated]);
     assert_eq!(stored.update(&patch(r#"{"title":"The second quarter"}"#).unwrap(), &found, NOON), Ok(None));
     let gone = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
     let refused = stored.update(&patch(&gone).unwrap(), &found, NOON).unwrap_err();

@@ -223,7 +223,7 @@ impl Connector {
             updated_at: at,
             last_sync: None,
         };
-        Decision::created(state, "connector.create", vec![])
+        Decision::created(state, "connector.create", vec![EventType::ConnectorCreated])
     }
 
     /// Returns the person as managed by this connector.

@@ -8,6 +8,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Employee, Status};
 use crate::access::{Environment, Tenant};
+use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{EmployeeId, InvitationId};
 use crate::json::Object;
@@ -250,6 +251,21 @@ impl Invitation {
         Self { mail, ..self.clone() }
     }
 
+    /// Returns the event of the change from `before` to this state; `before` is `None` for a new invitation. `None`
+    /// if GET shows the same as before.
+    #[must_use]
+    pub fn event_since(&self, before: Option<&Self>) -> Option<EventType> {
+        let Some(before) = before else { return Some(EventType::InvitationCreated) };
+        let mail = |invitation: &Self| invitation.mail.as_ref().map(InvitationMail::view);
+        if self.accepted_at != before.accepted_at {
+            Some(EventType::InvitationAccepted)
+        } else if self.revoked_at != before.revoked_at {
+            Some(EventType::InvitationRevoked)
+        } else {
+            (mail(self) != mail(before)).then_some(EventType::InvitationUpdated)
+        }
+    }
+
     /// Returns the JSON form, given the status of the person.
     #[must_use]
     pub fn view(&self, person: Status, at: Timestamp) -> View {
@@ -304,6 +320,25 @@ mod tests {
             let states =
                 [invitation.stands(person, at), invitation.stands(person, late), accepted.stands(person, late)];
             assert_eq!(states, wanted);
+        }
+    }
+
+    #[test]
+    fn event_of_an_invitation_follows_from_its_change() {
+        let at = Timestamp::from_millis(0);
+        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
+        let new = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
+        let mailed = new.clone().by_mail(vec![1, 2], at);
+        let sent = mailed.mail_attempted(Ok(()), at);
+        for (before, after, event) in [
+            (None, &new, Some(EventType::InvitationCreated)),
+            (Some(&new), &new, None),
+            (Some(&mailed), &sent, Some(EventType::InvitationUpdated)),
+            (Some(&mailed), &mailed.accept(at).unwrap(), Some(EventType::InvitationAccepted)),
+            (Some(&mailed), &mailed.revoke(at), Some(EventType::InvitationRevoked)),
+            (Some(&mailed.revoke(at)), &mailed.revoke(at).revoke(at), None),
+        ] {
+            assert_eq!(after.event_since(before), event, "{before:?} to {after:?}");
         }
     }
 

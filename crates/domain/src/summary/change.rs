@@ -20,6 +20,7 @@ use crate::time::{Date, Timestamp};
 const READ_ONLY: &[&str] = &[
     "id",
     "status",
+    "archived_observation_ids",
     "employee_feedback",
     "submitted_at",
     "approved_at",
@@ -232,6 +233,7 @@ impl Summary {
             created_at: at,
             updated_at: at,
             archived_observation_ids: vec![],
+            kept_archived_ids: vec![],
         };
         Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
     }
@@ -276,13 +278,8 @@ impl Summary {
             // The update also replaces archived observations, except those that are hidden from the caller.
             state.archived_observation_ids.retain(|id| !shown.archived_observation_ids.contains(id));
         }
-        let content = |summary: &Self| {
-            let ids = (summary.included_objective_ids.clone(), summary.included_observation_ids.clone());
-            (summary.body.clone(), ids)
-        };
-        let events = if content(&state) == content(self) { vec![] } else { vec![EventType::SummaryUpdated] };
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "summary.update", events)))
+        Ok(Some(Decision::changed(self, state, "summary.update", vec![EventType::SummaryUpdated])))
     }
 }
 

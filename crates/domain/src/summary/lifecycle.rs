@@ -200,10 +200,11 @@ impl Summary {
     /// one loses those that are archived by now.
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let mut state = Self { status, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        if self.is_open() && !state.is_open() {
-            state.archived_observation_ids = vec![];
-        }
-        let archived = std::mem::take(&mut state.archived_observation_ids);
+        let archived = match (self.is_open(), state.is_open()) {
+            (true, true) => std::mem::take(&mut state.archived_observation_ids),
+            (true, false) => vec![],
+            (false, _) => std::mem::take(&mut state.kept_archived_ids),
+        };
         state.showing(archived)
     }
 }

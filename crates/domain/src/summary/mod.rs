@@ -106,6 +106,8 @@ content! {
         pub included_objective_ids: Vec<ObjectiveId>,
         /// Ids of the included observations. Until the approval, archived observations are omitted.
         pub included_observation_ids: Vec<ObservationId>,
+        /// Ids of the observations that `included_observation_ids` omits until the approval, because they are archived.
+        pub archived_observation_ids: Vec<ObservationId>,
         /// Feedback of the employee. Null if there is none.
         pub employee_feedback: Option<EmployeeFeedback>,
         /// Time of submission. Null if it was not submitted or was returned since.
@@ -120,9 +122,9 @@ content! {
         pub created_at: Timestamp,
         /// Time of the last change. It increases with every change.
         pub updated_at: Timestamp,
-        /// Observations of the summary that are archived now, whether `included_observation_ids` has them or not.
+        /// Included observations of a fixed summary that are archived now; a return omits them.
         #[serde(skip)]
-        pub archived_observation_ids: Vec<ObservationId>,
+        pub kept_archived_ids: Vec<ObservationId>,
     }
 }
 
@@ -139,7 +141,7 @@ impl Resource for Summary {
     }
 
     fn mark(&self) -> u64 {
-        if self.is_open() { mark_of(&self.archived_observation_ids) } else { 0 }
+        mark_of(&self.archived_observation_ids)
     }
 
     fn linked_ids(&self) -> Vec<LinkedId> {
@@ -151,6 +153,7 @@ impl Resource for Summary {
         self.included_objective_ids.retain(|id| is_shown(LinkedId::Objective(*id)));
         self.included_observation_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
         self.archived_observation_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
+        self.kept_archived_ids.retain(|id| is_shown(LinkedId::Observation(*id)));
     }
 }
 
@@ -164,8 +167,7 @@ impl Summary {
     /// Returns every observation of the summary: the included ones, then archived ones that are not shown.
     #[must_use]
     pub fn given_observation_ids(&self) -> Vec<ObservationId> {
-        let hidden = self.archived_observation_ids.iter().filter(|id| !self.included_observation_ids.contains(id));
-        self.included_observation_ids.iter().chain(hidden).copied().collect()
+        self.included_observation_ids.iter().chain(&self.archived_observation_ids).copied().collect()
     }
 
     /// Returns the summary with `archived` as its archived observations, which an open summary does not include.
@@ -173,8 +175,10 @@ impl Summary {
     pub fn showing(mut self, archived: Vec<ObservationId>) -> Self {
         if self.is_open() {
             self.included_observation_ids.retain(|id| !archived.contains(id));
+            (self.archived_observation_ids, self.kept_archived_ids) = (archived, vec![]);
+        } else {
+            (self.archived_observation_ids, self.kept_archived_ids) = (vec![], archived);
         }
-        self.archived_observation_ids = archived;
         self
     }
 }
@@ -208,6 +212,7 @@ pub(crate) mod tests {
             created_at: NOON,
             updated_at: NOON,
             archived_observation_ids: vec![],
+            kept_archived_ids: vec![],
         }
     }
 
@@ -235,7 +240,7 @@ pub(crate) mod tests {
         let summary = Summary { employee_feedback: Some(feedback), ..summary(Status::Draft) };
         assert_eq!(
             serde_json::to_string(&summary).unwrap(),
-            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#
+            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"archived_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#
         );
     }
 }

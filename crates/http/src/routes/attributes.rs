@@ -8,7 +8,7 @@ use candor_service::usecases::catalog::attributes;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::words::{enum_member, sort};
 use crate::schema::{AT, Schema, body_of, resource};
 
@@ -47,7 +47,14 @@ const ROUTES: &[Route] = &[
 /// The routes of attributes.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of observations.", ROUTES)
     .id(AttributeKind::PREFIX)
-    .words(|| vec![enum_member::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()]);
+    .words(|| vec![enum_member::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()])
+    .events(&[EventFamily {
+        prefix: "attribute.",
+        name: "AttributeEvent",
+        types: "AttributeEventType",
+        data: &ATTRIBUTE,
+        about: "An event about an attribute.",
+    }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { attributes::list(services, &request.context, request.params).await })

@@ -9,7 +9,7 @@ use candor_service::usecases::connectors::Released;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
@@ -41,7 +41,13 @@ const ROUTES: &[Route] = &[
 
 /// The routes of connectors.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words);
+    RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words).events(&[EventFamily {
+        prefix: "connector.",
+        name: "ConnectorEvent",
+        types: "ConnectorEventType",
+        data: &CONNECTOR,
+        about: "An event about a connector.",
+    }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { hr::list(services, &request.context, request.params).await })

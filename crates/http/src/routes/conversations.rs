@@ -74,13 +74,22 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
     .id(ConversationKind::PREFIX)
     .second_id("message_id", MessageKind::PREFIX)
     .words(words)
-    .events(&[EventFamily {
-        prefix: "conversation.message.",
-        name: "MessageEvent",
-        types: "MessageEventType",
-        data: &MESSAGE,
-        about: "A message was added to a conversation.",
-    }]);
+    .events(&[
+        EventFamily {
+            prefix: "conversation.",
+            name: "ConversationEvent",
+            types: "ConversationEventType",
+            data: &CONVERSATION,
+            about: "An event about a conversation.",
+        },
+        EventFamily {
+            prefix: "conversation.message.",
+            name: "MessageEvent",
+            types: "MessageEventType",
+            data: &MESSAGE,
+            about: "A message was added to a conversation.",
+        },
+    ]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { conversations::list(services, &request.context, request.params).await })

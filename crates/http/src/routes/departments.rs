@@ -8,7 +8,7 @@ use candor_service::usecases::catalog::departments;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::words::sort;
 use crate::schema::{AT, Schema, body_of, resource};
 
@@ -46,7 +46,14 @@ const ROUTES: &[Route] = &[
 /// The routes of departments.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments of the organization.", ROUTES)
     .id(DepartmentKind::PREFIX)
-    .words(|| vec![sort::<Department>()]);
+    .words(|| vec![sort::<Department>()])
+    .events(&[EventFamily {
+        prefix: "department.",
+        name: "DepartmentEvent",
+        types: "DepartmentEventType",
+        data: &DEPARTMENT,
+        about: "An event about a department.",
+    }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { departments::list(services, &request.context, request.params).await })

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::invitation_page;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::route::{Method, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::enum_member;
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
@@ -42,7 +42,14 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of invitations.
-pub(crate) const GROUP: RouteGroup = RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words);
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
+        prefix: "invitation.",
+        name: "InvitationEvent",
+        types: "InvitationEventType",
+        data: &INVITATION,
+        about: "An event about an invitation.",
+    }]);
 
 fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { invitations::get(services, &request.context, request.id()?).await })

@@ -8,7 +8,7 @@ use candor_service::usecases::test_data::{self, TestDataReset};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::enum_member;
 use crate::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
@@ -41,7 +41,14 @@ const ROUTES: &[Route] = &[
 /// The routes of the organization.
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES)
-        .words(words);
+        .words(words)
+        .events(&[EventFamily {
+            prefix: "organization.",
+            name: "OrganizationEvent",
+            types: "OrganizationEventType",
+            data: &ORGANIZATION,
+            about: "An event about the organization.",
+        }]);
 
 fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { org::get(services, &request.context).await })

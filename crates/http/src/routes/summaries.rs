@@ -194,7 +194,8 @@ fn example() -> Value {
         "id": "sum_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "author_id": null, "title": "The first half of the year",
         "body": "Calm with customers, and ever faster.", "period_start": "2026-01-01", "period_end": "2026-06-30",
         "status": "draft", "included_objective_ids": [OBJECTIVE_ID],
-        "included_observation_ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"], "employee_feedback": null,
+        "included_observation_ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"], "archived_observation_ids": [],
+        "employee_feedback": null,
         "submitted_at": null, "approved_at": null, "shared_at": null, "archived_at": null, "created_at": AT,
         "updated_at": AT,
     })

@@ -100,7 +100,10 @@ async fn assignment_lifecycle_matches_snapshots() {
     let events: Vec<_> =
         events["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap()).collect();
     let observed = "observation.created";
-    assert_eq!(events[4..], ["assignment.created", observed, observed, observed, "assignment.completed"]);
+    assert_eq!(
+        events[4..],
+        ["assignment.created", observed, observed, "assignment.updated", observed, "assignment.completed"]
+    );
     let observations = walk(&world, &world.admin, "/v1/observations?limit=9&sort=created_at").await;
     let authors: Vec<_> =
         observations.iter().map(|observation| observation["author_id"].as_str().unwrap()).collect();

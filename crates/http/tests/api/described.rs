@@ -138,6 +138,12 @@ fn answer_enumerations_are_open_except_event_tags() {
         "TestEventType",
         "WebhookEventType",
         "ApiKeyEventType",
+        "DepartmentEventType",
+        "AttributeEventType",
+        "ConversationEventType",
+        "ConnectorEventType",
+        "OrganizationEventType",
+        "InvitationEventType",
     ];
     let tags: BTreeSet<_> = families.iter().map(|family| format!("#/components/schemas/{family}")).collect();
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), tags);

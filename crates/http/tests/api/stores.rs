@@ -9,6 +9,7 @@ use candor_service::context::vault::{self, Vault};
 use candor_service::{ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
 use candor_store_sqlite::SqliteStore;
+use candor_store_testkit::Faulty;
 use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use crate::support::{PUBLIC_URL, TestApi};
@@ -35,6 +36,25 @@ impl Shared {
         let receivers = self.world.receivers.clone();
         Services::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)
     }
+}
+
+/// Creates a service on each available store, with a store that fails on request.
+pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage>>, Option<TestDatabase>)> {
+    let mut stores: Vec<(Arc<dyn Storage>, _)> = vec![];
+    if !is_spread() {
+        stores.push((in_memory(), None));
+    }
+    stores.extend(on_a_server().await.map(|(store, database)| (store, Some(database))));
+    let mut all = vec![];
+    for (store, database) in stores {
+        let faulty = Arc::new(Faulty::sharing(store));
+        all.push((
+            TestApi::on(Arc::clone(&faulty) as Arc<dyn Storage>, HttpSettings::default()).await,
+            faulty,
+            database,
+        ));
+    }
+    all
 }
 
 /// Creates a service on each available store, or only on the cluster if the tests run on one.

@@ -34,6 +34,7 @@ pub(crate) struct PendingChange<T> {
     decision: Decision<T>,
     requires: Vec<Require>,
     writes: Vec<Write>,
+    events: Vec<Event>,
     reporting: Option<(Option<EmployeeId>, ReportingLineChange)>,
     answer: Option<Bytes>,
     made_members: &'static [&'static str],
@@ -48,6 +49,7 @@ impl<T> PendingChange<T> {
             decision,
             requires: vec![],
             writes: vec![],
+            events: vec![],
             reporting: None,
             answer: None,
             made_members: &[],
@@ -65,6 +67,12 @@ impl<T> PendingChange<T> {
     /// Adds rows that are written with the resource.
     pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
         self.writes.extend(writes);
+        self
+    }
+
+    /// Adds events of the rows that are written with the resource. They follow the events of the decision.
+    pub(crate) fn firing(mut self, events: impl IntoIterator<Item = Event>) -> Self {
+        self.events.extend(events);
         self
     }
 
@@ -245,7 +253,8 @@ impl Services {
         seen: Option<Version>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
-        let PendingChange { decision, requires, writes, reporting, answer, made_members, others, fresh } = planned;
+        let PendingChange { decision, requires, writes, events, reporting, answer, made_members, others, fresh } =
+            planned;
         let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
@@ -261,6 +270,7 @@ impl Services {
             Some((manager, lines)) => Write::reporting(&row, manager, lines),
         });
         change.writes.extend(writes);
+        change.events.extend(events);
         for it in others.into_iter().rev() {
             change.writes.extend(it.writes);
             change.events.splice(..0, it.events);

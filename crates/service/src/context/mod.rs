@@ -9,6 +9,7 @@ pub mod error;
 pub(crate) mod expand;
 pub(crate) mod fan_out;
 pub(crate) mod handover;
+pub(crate) mod invitation_events;
 pub(crate) mod invitation_tokens;
 pub mod limits;
 pub mod list;

@@ -1,6 +1,6 @@
 //! The event feed: all events of the last 30 days, in commit order and without gaps (decision F9).
 
-use candor_domain::access::Tenant;
+use candor_domain::access::{AdminContext, Tenant};
 use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
 use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
@@ -15,6 +15,11 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
+/// Returns `true` if the caller may read the event. Some types need the admin level that GET of their resource needs.
+fn is_shown(context: &RequestContext, event: &Event) -> bool {
+    !event.kind.needs_settings_admin() || context.caller.require_admin(AdminContext::Settings).is_ok()
+}
+
 /// Position before the first event of a feed.
 const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 
@@ -27,7 +32,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
     let since = oldest_in_feed(services.clock.now());
     let event =
         services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, event)| event.created_at >= since);
-    let (_, event) = or_not_found(event)?;
+    let (_, event) = or_not_found(event.filter(|(_, event)| is_shown(context, event)))?;
     // Events are immutable.
     Ok(Reply::ok(event.body(tenant).into(), Some(Version::FIRST)))
 }
@@ -46,13 +51,13 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
     let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
-    let mut body = rendered(services, tenant, &page.events).await?;
-    if body.entries < page.events.len() {
+    let mut body = rendered(services, context, &page.events).await?;
+    if body.taken < page.events.len() {
         // Not all events fit. Only the store knows the position behind the last one that does, so a page of as
         // many is read. It has the same events, because the feed only grows at its end.
-        let fitting = u16::try_from(body.entries).unwrap_or(limit);
+        let fitting = u16::try_from(body.taken).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
-        body = rendered(services, tenant, &page.events).await?;
+        body = rendered(services, context, &page.events).await?;
     }
     let before = if let FeedStart::After(place) = &start { place } else { &START };
     let next = cursor(digest, page.next.as_ref().unwrap_or(before));
@@ -64,23 +69,30 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
 /// Response body of a feed page, up to the end of its entries.
 struct FeedBody {
     text: String,
-    entries: usize,
+    /// Number of events that the page covers, including those that the caller may not read.
+    taken: usize,
 }
 
 /// Renders as many of these events as fit into a page, at least one. Large pages are rendered with a
 /// permit for large work, and other requests of the thread run between their pieces.
-async fn rendered(services: &Services, tenant: Tenant, events: &[Event]) -> Result<FeedBody, Error> {
-    let (mut text, mut entries, mut piece_begins, mut turn) = (r#"{"data":["#.to_owned(), 0, 0, None);
+async fn rendered(services: &Services, context: &RequestContext, events: &[Event]) -> Result<FeedBody, Error> {
+    let tenant: Tenant = context.caller.tenant;
+    let (mut text, mut taken, mut is_first) = (r#"{"data":["#.to_owned(), 0, true);
+    let (mut piece_begins, mut turn) = (0, None);
     for event in events {
+        if !is_shown(context, event) {
+            taken += 1;
+            continue;
+        }
         let body = event.body(tenant);
-        if entries > 0 {
+        if !is_first {
             if text.len() + body.len() >= MAX_PAGE_BYTES {
                 break;
             }
             text.push(',');
         }
         text.push_str(&body);
-        entries += 1;
+        (taken, is_first) = (taken + 1, false);
         if text.len() - piece_begins >= PIECE_BYTES {
             piece_begins = text.len();
             if turn.is_none() {
@@ -89,5 +101,5 @@ async fn rendered(services: &Services, tenant: Tenant, events: &[Event]) -> Resu
             yield_now().await;
         }
     }
-    Ok(FeedBody { text, entries })
+    Ok(FeedBody { text, taken })
 }

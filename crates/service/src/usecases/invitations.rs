@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::error::Error;
+use crate::context::invitation_events::events;
 use crate::context::invitation_tokens;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -144,8 +145,13 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         let sent = SentInvitation { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::new(&person.value, "employee.invite");
         let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
-        let revoked = before.map(|row| Write::put(&Row::expecting(row.value.revoke(at), row.version)));
-        change.writes = revoked.into_iter().chain([Write::put(&Row::new(new))]).collect();
+        if let Some(before) = before {
+            let revoked = before.value.revoke(at);
+            change.events = events(services, Some(&before.value), &revoked, person.value.status, at)?;
+            change.writes = vec![Write::put(&Row::expecting(revoked, before.version))];
+        }
+        change.events.extend(events(services, None, &new, person.value.status, at)?);
+        change.writes.push(Write::put(&Row::new(new)));
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent)?, Some(Version::FIRST))))
     };
@@ -167,9 +173,9 @@ pub async fn accept(
         let at = services.clock.now();
         let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
-        let person = or_not_found(services.store.row::<Employee>(tenant, accepted.employee_id).await?)?;
-        let (change, state) =
-            accepting(services, (request, origin.clone()), accepted, stored.version, &person, at)?;
+        let accepted = AcceptedRow { before: stored.value, accepted, seen: stored.version };
+        let person = or_not_found(services.store.row::<Employee>(tenant, accepted.before.employee_id).await?)?;
+        let (change, state) = accepting(services, (request, origin.clone()), accepted, &person, at)?;
         match services.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),
             Err(CommitError::Storage(error)) => return Err(error.into()),
@@ -179,17 +185,22 @@ pub async fn accept(
     Err(Error::Contended)
 }
 
+/// An invitation before and after its acceptance.
+struct AcceptedRow {
+    before: Invitation,
+    accepted: Invitation,
+    seen: Version,
+}
+
 fn accepting(
     services: &Services,
     (request, origin): (RequestId, Origin),
-    accepted: Invitation,
-    seen: Version,
+    AcceptedRow { before, accepted, seen }: AcceptedRow,
     person: &Versioned<Employee>,
     at: Timestamp,
 ) -> Result<(ChangeSet, Employee), Error> {
     let decision = person.value.accept_invitation(at)?;
     let state = decision.state;
-    let data = String::from_utf8_lossy(&render(&state)?).into_owned();
     let name = format!("{} {}", state.first_name, state.last_name);
     let mut change = ChangeSet::new(AuditEntry {
         id: services.id(at),
@@ -202,14 +213,8 @@ fn accepting(
         request_id: Some(request.to_string()),
         context: origin,
     });
-    let event = |kind| candor_domain::event::Event {
-        id: services.id(at),
-        kind,
-        created_at: at,
-        data: data.clone(),
-        request_id: None,
-    };
-    change.events = decision.events.into_iter().map(event).collect();
+    change.events = services.events(&decision.events, &render(&state)?, at);
+    change.events.extend(events(services, Some(&before), &accepted, state.status, at)?);
     change.writes = vec![
         Write::put(&Row::expecting(accepted, seen)),
         Write::employee(&Row::expecting(state.clone(), person.version), None),

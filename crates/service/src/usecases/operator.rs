@@ -20,7 +20,7 @@ use candor_tables::rows;
 use serde::Serialize;
 
 use crate::context::error::Error;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 use crate::usecases::keys;
 
 /// Name of command line users in the audit log.
@@ -119,6 +119,7 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
         let at = services.clock.now();
         let Some(decision) = stored.value.update(&patch, at) else { continue };
         let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
+        change.events = services.events(&decision.events, &render(&decision.state)?, at);
         change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
         commit(services, tenant, change).await?;
         changed = true;

@@ -59,6 +59,7 @@ stored! {
     fields {
         included_observation_ids,
         archived_observation_ids: vec![],
+        kept_archived_ids: vec![],
         employee_feedback: feedback_at.map(|submitted_at| EmployeeFeedback {
             comment: feedback_comment,
             acknowledged: feedback_acknowledged,

@@ -5,6 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::Connector;
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
+use crate::event::EventType;
 use crate::fields::StringEnum;
 use crate::notification::{Notice, Recipients, Type, excerpt};
 use crate::time::Timestamp;
@@ -71,7 +72,7 @@ impl Connector {
         let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
         let notices = fails.then(|| self.failure_notice(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Decision { notices, ..Decision::changed(self, state, "connector.sync", vec![]) }
+        Decision { notices, ..Decision::changed(self, state, "connector.sync", vec![EventType::ConnectorUpdated]) }
     }
 
     fn failure_notice(&self, sync: &Sync) -> Notice {

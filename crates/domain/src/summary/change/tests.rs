@@ -156,11 +156,11 @@ fn summary_update_keeps_ids_that_are_not_shown() {
 }
 
 #[test]
-fn only_a_change_of_content_fires_an_event() {
+fn each_change_of_a_summary_fires_an_event() {
     let patch = |text: &str| Patch::parse(object(text)).against(&summary(Status::PendingReview)).unwrap();
     let table = [
-        (r#"{"title":"Second half"}"#, Some(0)),
-        (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(0)),
+        (r#"{"title":"Second half"}"#, Some(1)),
+        (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(1)),
         (r#"{"body":"Calm."}"#, Some(1)),
         (
             r#"{"body":"Calm under pressure.","status":"pending_review","author_id":"emp_00000000000000000000000003"}"#,

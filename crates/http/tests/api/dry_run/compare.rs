@@ -14,16 +14,16 @@ const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A write to send twice.
 #[derive(Debug, Clone)]
-pub(super) struct Trial {
+pub(crate) struct Trial {
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) key: String,
-    pub(super) body: Option<Value>,
+    pub(crate) body: Option<Value>,
     pub(super) if_match: Option<String>,
 }
 
 impl Trial {
-    pub(super) async fn send(&self, world: &TestApi, query: &str) -> TestResponse {
+    pub(crate) async fn send(&self, world: &TestApi, query: &str) -> TestResponse {
         let mut request = world.bare(self.method, &format!("{}{query}", self.path)).key(&self.key);
         if let Some(tag) = &self.if_match {
             request = request.header("if-match", tag);

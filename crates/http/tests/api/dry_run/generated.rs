@@ -23,7 +23,7 @@ const PAUSE_MILLIS: i64 = 2_500;
 const MAX_IDS: usize = 12;
 
 /// Generates random requests from one seed.
-struct Generator {
+pub(crate) struct Generator {
     random: Random,
     resources: Resources,
     /// Ids by the first segment of the path.
@@ -41,11 +41,16 @@ impl Generator {
         let bound = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
         let admin = world.admin.clone();
         let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound, narrow];
+        Self::with(resources, keys, seed)
+    }
+
+    /// Creates a generator of requests with these keys.
+    pub(crate) fn with(resources: Resources, keys: Vec<String>, seed: u64) -> Self {
         let random = Random::new(seed);
         Self { random, resources, ids: BTreeMap::new(), keys, tags: vec!["*".to_owned(), "\"1\"".to_owned()] }
     }
 
-    fn trial(&self, routes: &[&'static Route]) -> (&'static Route, Trial) {
+    pub(crate) fn trial(&self, routes: &[&'static Route]) -> (&'static Route, Trial) {
         let route = *self.random.pick(routes);
         let path = if route.path.contains("{id}") && self.random.chance(97) {
             path(route, &self.id(family(route)), self.resources.id("deliveries"))
@@ -103,7 +108,7 @@ impl Generator {
         Value::Object(members)
     }
 
-    fn value(&self, name: &str) -> Value {
+    pub(crate) fn value(&self, name: &str) -> Value {
         if self.random.chance(2) {
             return self.random.pick(&[json!(null), json!(7), json!(""), json!([]), json!({"a": 1})]).clone();
         }
@@ -118,6 +123,7 @@ impl Generator {
             "department_id" => json!(self.id("departments")),
             "attribute_ids" => json!([self.id("attributes")]),
             "included_observation_ids" => json!([self.id("observations"), self.id("observations")]),
+            "included_objective_ids" => json!([self.id("employee-objectives"), self.id("manager-objectives")]),
             "participant_ids" | "reviewer_ids" => json!([self.id("employees"), self.id("invited")]),
             "custom_fields" => json!({"city": self.random.pick(&["Oslo", "Rome"]), "floor": self.random.below(3)}),
             "send_invite" | "rotate_secret" | "acknowledged" => json!(self.random.chance(50)),
@@ -147,7 +153,7 @@ impl Generator {
     }
 
     /// Keeps the id and the tag of a resource that a request made or changed.
-    fn note(&mut self, route: &Route, answered: &crate::support::TestResponse) {
+    pub(crate) fn note(&mut self, route: &Route, answered: &crate::support::TestResponse) {
         self.tags.extend(answered.header("etag").map(str::to_owned));
         if answered.status != 201 || route.path.ends_with("/messages") {
             return;

@@ -1,7 +1,7 @@
 //! Dry runs: every write with `dry_run=true` describes its effects and changes nothing (decision A18).
 
 mod compare;
-mod generated;
+pub(crate) mod generated;
 mod watched;
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};

@@ -56,8 +56,8 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
     };
     assert_eq!(fired("create").await, ["summary.created"]);
     for (patch, events) in [
-        (json!({"title": "Second half"}), vec![]),
-        (json!({"period_start": "2026-01-01", "period_end": "2026-06-30"}), vec![]),
+        (json!({"title": "Second half"}), vec!["summary.updated"]),
+        (json!({"period_start": "2026-01-01", "period_end": "2026-06-30"}), vec!["summary.updated"]),
         (json!({"body": "Calm."}), vec!["summary.updated"]),
         (json!({"body": "Calm."}), vec![]),
         (json!({"included_objective_ids": [goal]}), vec!["summary.updated"]),

@@ -2,10 +2,11 @@
 
 use candor_domain::people::invitation::VALID_SECONDS;
 use candor_domain::people::{Invitation, Status};
-use candor_port_storage::mail_queue::{MailKey, MailResult};
+use candor_port_storage::mail_queue::MailKey;
 use candor_port_storage::queue::{Lease, WorkerId};
 use candor_port_storage::{StorageExt, Versioned};
 
+use super::record::{release, save};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
@@ -27,23 +28,23 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
         // Mails due at that time belong to invitations that have expired by now.
         let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH).await?;
         let count = mails.len();
-        let mut results = vec![];
-        for mail in mails {
-            results.extend(ended(services, mail).await?.map(|change| (mail, change)));
+        for mail in &mails {
+            if let Some(ended) = ended(services, *mail).await? {
+                given_up += usize::from(save(services, *mail, &ended).await?);
+            }
         }
-        given_up += results.len();
-        services.store.record_mails(worker, results).await?;
+        release(services, worker, mails).await?;
         if count < usize::from(BATCH) {
             return Ok(given_up);
         }
     }
 }
 
-async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<MailResult>, Error> {
+async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<Versioned<Invitation>>, Error> {
     let Some(Versioned { value, version }) = services.store.row::<Invitation>(tenant, id).await? else {
         return Ok(None);
     };
     // The invitation has expired, so the current status of the person does not matter.
     let ended = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
-    Ok(ended.map(|invitation| MailResult::Changed(Box::new(Versioned { value: *invitation, version }))))
+    Ok(ended.map(|invitation| Versioned { value: *invitation, version }))
 }

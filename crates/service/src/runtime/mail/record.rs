@@ -1,65 +1,121 @@
-//! Records the results of mails, and decides again for invitations that changed meanwhile.
+//! Records the results of mails with the events of their invitations, and decides again for invitations that changed
+//! meanwhile.
 
-use candor_domain::people::Invitation;
+use candor_domain::audit::{AuditDraft, Changes, Target};
 use candor_domain::people::invitation::MailStatus;
-use candor_port_storage::error::Read;
+use candor_domain::people::{Employee, Invitation, Status};
 use candor_port_storage::mail_queue::{MailKey, MailResult};
-use candor_port_storage::{StorageError, StorageExt, Versioned};
+use candor_port_storage::queue::WorkerId;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 
 use super::mailer::MailerShared;
+use crate::context::error::Error;
+use crate::context::invitation_events;
+use crate::context::services::Services;
 
-/// Results that one write records.
+/// Results that are recorded together.
 pub(super) type Batch = Vec<(MailKey, MailResult)>;
+
+/// Name of this actor in the audit log.
+const MAILER: &str = "mailer";
+
+/// Saves an invitation after an attempt, with the event of its change. Returns `false` if another change of the
+/// invitation was committed first.
+///
+/// # Errors
+/// Errors of the store.
+pub(super) async fn save(
+    services: &Services,
+    (tenant, id): MailKey,
+    changed: &Versioned<Invitation>,
+) -> Result<bool, Error> {
+    let Some(before) = services.store.row::<Invitation>(tenant, id).await? else { return Ok(false) };
+    if before.version != changed.version {
+        return Ok(false);
+    }
+    let person = services.store.row::<Employee>(tenant, before.value.employee_id).await?;
+    let status = person.map_or(Status::PendingInvite, |person| person.value.status);
+    let at = services.clock.now();
+    let target = Target { kind: "invitation".to_owned(), id: id.to_string() };
+    let draft = AuditDraft { action: "invitation.mail", target, changes: Changes::new(), comment: None };
+    let mut change = ChangeSet::new(services.entry_of_system(MAILER, draft, at));
+    change.events = invitation_events::events(services, Some(&before.value), &changed.value, status, at)?;
+    change.writes = vec![Write::put(&Row::expecting(changed.value.clone(), changed.version))];
+    match services.commit(tenant, change).await {
+        Ok(()) => Ok(true),
+        Err(CommitError::Stale) => Ok(false),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(other) => Err(Error::Bug(other.to_string())),
+    }
+}
+
+/// Ends the leases of these mails.
+///
+/// # Errors
+/// Errors of the store.
+pub(super) async fn release(services: &Services, worker: WorkerId, mails: Vec<MailKey>) -> Result<(), Error> {
+    let released = mails.into_iter().map(|mail| (mail, MailResult::Released)).collect();
+    services.store.record_mails(worker, released).await?;
+    Ok(())
+}
 
 impl MailerShared {
     /// Records a batch.
     ///
     /// # Errors
-    /// Returns the batch if the store is unavailable.
+    /// Returns the results that were not recorded if the store is unavailable.
     pub(super) async fn record(&self, batch: Batch) -> Result<(), Batch> {
-        match self.try_to(&batch).await {
-            Ok(()) => Ok(()),
-            Err(error @ (StorageError::Unavailable(_) | StorageError::TooSlow(_))) => {
-                tracing::warn!(%error, "could not record what became of mails; tried again soon");
-                Err(batch)
+        let mails = batch.iter().map(|(mail, _)| *mail).collect();
+        let mut rest = batch.into_iter();
+        while let Some((mail, result)) = rest.next() {
+            match self.record_one(mail, &result).await {
+                Ok(()) => {}
+                Err(error @ (Error::Unavailable(_) | Error::TooSlow(_))) => {
+                    tracing::warn!(%error, "could not record what became of mails; tried again soon");
+                    return Err(std::iter::once((mail, result)).chain(rest).collect());
+                }
+                Err(error) => tracing::error!(%error, "what became of a mail cannot be recorded"),
             }
-            Err(error @ (StorageError::Corrupt { .. } | StorageError::Failed(_))) => {
-                tracing::error!(%error, mails = batch.len(), "what became of mails cannot be recorded");
-                Ok(())
-            }
         }
-    }
-
-    async fn try_to(&self, batch: &Batch) -> Read<()> {
-        let lost = self.services.store.record_mails(self.worker, batch.clone()).await?;
-        if lost.is_empty() {
-            return Ok(());
+        if let Err(error) = release(&self.services, self.worker, mails).await {
+            // The leases end by themselves, and recorded mails are due later or not at all.
+            tracing::warn!(%error, "could not end the leases of mails");
         }
-        let is_sent = |result: &MailResult| match result {
-            MailResult::Changed(it) => it.value.mail.as_ref().is_some_and(|mail| mail.status == MailStatus::Sent),
-            MailResult::Released => false,
-        };
-        let mut anew = vec![];
-        for (key, result) in batch.iter().filter(|(key, result)| lost.contains(key) && is_sent(result)) {
-            anew.extend(self.sent_all_the_same(*key, result).await?.map(|change| (*key, change)));
-        }
-        let still_lost = self.services.store.record_mails(self.worker, anew).await?;
-        self.metrics.lost.increment(u64::try_from(still_lost.len()).unwrap_or_default());
         Ok(())
     }
 
-    /// Returns the result to record for a mail that was sent while its invitation was accepted or revoked.
-    async fn sent_all_the_same(&self, (tenant, id): MailKey, result: &MailResult) -> Read<Option<MailResult>> {
-        let MailResult::Changed(sent) = result else { return Ok(None) };
-        let at = sent
-            .value
-            .mail
-            .as_ref()
-            .and_then(|mail| mail.attempted_at)
-            .unwrap_or_else(|| self.services.clock.now());
+    async fn record_one(&self, mail: MailKey, result: &MailResult) -> Result<(), Error> {
+        let MailResult::Changed(changed) = result else { return Ok(()) };
+        if save(&self.services, mail, changed).await? {
+            return Ok(());
+        }
+        if let Some(anew) = self.sent_all_the_same(mail, &changed.value).await?
+            && save(&self.services, mail, &anew).await?
+        {
+            return Ok(());
+        }
+        self.metrics.lost.increment(1);
+        Ok(())
+    }
+
+    /// Returns the invitation to save for a mail that was sent while its invitation was accepted or revoked. `None`
+    /// if the mail was not sent, or if this result is stored already.
+    async fn sent_all_the_same(
+        &self,
+        (tenant, id): MailKey,
+        sent: &Invitation,
+    ) -> Result<Option<Versioned<Invitation>>, Error> {
+        let Some(mail) = sent.mail.as_ref().filter(|mail| mail.status == MailStatus::Sent) else {
+            return Ok(None);
+        };
+        let at = mail.attempted_at.unwrap_or_else(|| self.services.clock.now());
         let stored = self.services.store.row::<Invitation>(tenant, id).await?;
-        Ok(stored.map(|Versioned { value, version }| {
-            MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(Ok(()), at), version }))
-        }))
+        let is_stored = |invitation: &Invitation| {
+            invitation.mail.as_ref().is_some_and(|stored| {
+                stored.status == MailStatus::Sent && stored.attempted_at == mail.attempted_at
+            })
+        };
+        let open = stored.filter(|stored| !is_stored(&stored.value));
+        Ok(open.map(|Versioned { value, version }| Versioned { value: value.mail_attempted(Ok(()), at), version }))
     }
 }

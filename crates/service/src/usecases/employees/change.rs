@@ -9,11 +9,12 @@ use candor_domain::json::Object;
 use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Write};
+use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
 use crate::context::change::PendingChange;
 use crate::context::error::Error;
+use crate::context::invitation_events;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
@@ -46,8 +47,13 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         } else {
             None
         };
+        let events = match &invitation {
+            Some(invitation) => invitation_events::events(services, None, invitation, person.status, at)?,
+            None => vec![],
+        };
         let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
-        Ok(PendingChange::new(decision).with_lines(lines).requiring(requires).writing(invitation))
+        let planned = PendingChange::new(decision).with_lines(lines).requiring(requires);
+        Ok(planned.writing(invitation).firing(events))
     };
     services.create(context, decide).await
 }
@@ -122,9 +128,14 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
             }
             Status::Active | Status::Deactivated => None,
         };
-        let revoked = invitation
-            .map(|invitation| Write::put(&Row::expecting(invitation.value.revoke(at), invitation.version)));
-        Ok((stored, PendingChange::new(decision).writing(revoked)))
+        let left = decision.state.status;
+        let mut planned = PendingChange::new(decision);
+        if let Some(Versioned { value, version }) = invitation {
+            let revoked = value.revoke(at);
+            let events = invitation_events::events(services, Some(&value), &revoked, left, at)?;
+            planned = planned.writing([Write::put(&Row::expecting(revoked, version))]).firing(events);
+        }
+        Ok((stored, planned))
     };
     services.act(context, decide).await
 }

@@ -49,8 +49,8 @@ async fn dies(stage: &MailTest, point: KillPoint) {
     let mut mailer = stage.mailer();
     match point {
         KillPoint::AfterTheClaim => store.fail(FaultyCall::Claim, 1, Fault::After),
-        KillPoint::BeforeTheRecord => store.fail(FaultyCall::Record, 1, Fault::Before),
-        KillPoint::AfterTheRecord => store.fail(FaultyCall::Record, 1, Fault::After),
+        KillPoint::BeforeTheRecord => store.fail(FaultyCall::Commit, 1, Fault::Before),
+        KillPoint::AfterTheRecord => store.fail(FaultyCall::Commit, 1, Fault::After),
         KillPoint::WhileItIsSent => {
             let (begun, is_begun) = tokio::sync::oneshot::channel::<()>();
             let begun = std::sync::Mutex::new(Some(begun));

@@ -1,5 +1,6 @@
 //! Invitation mails through the service: sending, retries, and mails that must not be sent (decisions G, B6).
 
+mod events;
 mod kills;
 mod limits;
 mod stage;
@@ -253,7 +254,7 @@ async fn shutdown_finishes_mails_in_flight_and_returns_the_rest() {
 async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
-    stage.world.store.fail(FaultyCall::Record, 1, Fault::Before);
+    stage.world.store.fail(FaultyCall::Commit, 1, Fault::Before);
     let mut mailer = stage.mailer();
     assert_eq!(mailer.run_once().await, 1);
     assert_eq!(stage.mail_of(person).await["status"], "queued");

@@ -7,6 +7,7 @@ use candor_domain::audit::{Actor, ActorKind, KeyUsed};
 use candor_domain::catalog::Department;
 use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::Event;
 use candor_domain::id::DepartmentId;
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
@@ -17,6 +18,7 @@ use super::load::LoadedRows;
 use super::{PIECE, Upload, refused_later};
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
+use crate::context::invitation_events;
 use crate::context::services::render;
 
 /// Builds the change sets of a plan, piece by piece.
@@ -79,6 +81,14 @@ impl ChangeParts<'_> {
         }
         Ok(state)
     }
+
+    /// Adds events of a row that is written with the last decision.
+    fn fire(&mut self, events: Vec<Event>) {
+        self.deliveries += self.subscribers.deliveries_of(events.iter().map(|event| event.kind));
+        if let Some(change) = &mut self.change {
+            change.events.extend(events);
+        }
+    }
 }
 
 impl<'a> PieceBuilder<'a> {
@@ -137,6 +147,7 @@ impl<'a> PieceBuilder<'a> {
                 after = Some(parts.add(upload, decision, self.at)?);
             }
             if let Some(after) = after {
+                self.revoke_invitation(&mut parts, &after, &mut people)?;
                 self.write(before, after, &mut people);
             }
         }
@@ -152,17 +163,32 @@ impl<'a> PieceBuilder<'a> {
         let seen = before.and(after.manager_id).map(|_| self.tree);
         let lines = is_changed.then_some(ReportingLineChange { seen });
         let version = before.and_then(|person| self.loaded.versions.get(&person.id));
-        let leaves = after.status == Status::Deactivated;
-        let invitation = self.loaded.invitations.get(&after.id).filter(|_| leaves);
         let row = match version {
             Some(version) => Row::expecting(after, *version),
             None => Row::new(after),
         };
         writes.push(Write::employee(&row, lines));
-        writes.extend(
-            invitation.map(|invitation| {
-                Write::put(&Row::expecting(invitation.value.revoke(self.at), invitation.version))
-            }),
-        );
+    }
+
+    /// Revokes the invitation of a person who leaves.
+    fn revoke_invitation(
+        &self,
+        parts: &mut ChangeParts<'_>,
+        after: &Employee,
+        writes: &mut Vec<Write>,
+    ) -> Result<(), Error> {
+        let invitation = self.loaded.invitations.get(&after.id);
+        let Some(invitation) = invitation.filter(|_| after.status == Status::Deactivated) else { return Ok(()) };
+        let revoked = invitation.value.revoke(self.at);
+        let events = invitation_events::events(
+            self.upload.services,
+            Some(&invitation.value),
+            &revoked,
+            after.status,
+            self.at,
+        )?;
+        parts.fire(events);
+        writes.push(Write::put(&Row::expecting(revoked, invitation.version)));
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use candor_domain::access::AdminContext;
 use candor_domain::audit::AuditEntry;
 use candor_domain::csv::{Report, UnreadableFile};
+use candor_domain::event::Event;
 use candor_domain::id::ConnectorId;
 use candor_domain::notification::Notification;
 use candor_domain::people::Connector;
@@ -15,7 +16,7 @@ use crate::context::error::Error;
 use crate::context::notices::addressed;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 
 /// Maximum attempts if concurrent changes of the connector are committed first.
 const ATTEMPTS: usize = 8;
@@ -26,6 +27,7 @@ pub(super) struct Synced {
     seen: Version,
     entry: AuditEntry,
     notices: Vec<Notification>,
+    events: Vec<Event>,
 }
 
 impl Synced {
@@ -42,8 +44,9 @@ impl Synced {
         };
         let decision = stored.value.synced(sync, at);
         let notices = addressed(services, context.caller.tenant, &decision.notices, at).await?;
+        let events = services.events(&decision.events, &render(&decision.state)?, at);
         let entry = context.audit(services.id(at), decision.audit, at);
-        Ok(Some(Self { connector: decision.state, seen: stored.version, entry, notices }))
+        Ok(Some(Self { connector: decision.state, seen: stored.version, entry, notices, events }))
     }
 
     /// Adds these changes to a change set.
@@ -51,12 +54,14 @@ impl Synced {
         change.more_audit.push(self.entry);
         change.writes.push(Write::put(&Row::expecting(self.connector, self.seen)));
         change.notices.extend(self.notices);
+        change.events.extend(self.events);
     }
 
     fn alone(self) -> ChangeSet {
         let mut change = ChangeSet::new(self.entry);
         change.writes = vec![Write::put(&Row::expecting(self.connector, self.seen))];
         change.notices = self.notices;
+        change.events = self.events;
         change
     }
 }

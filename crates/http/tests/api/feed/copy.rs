@@ -1,0 +1,186 @@
+//! A client's copy of a data set, made from the lists and kept current by the feed.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::TestApi;
+
+/// Lists of the data set, with the parameters that show every row.
+const LISTS: [&str; 8] = [
+    "observations?filter[archived]=all",
+    "employee-objectives?filter[status]=all",
+    "manager-objectives?filter[status]=all",
+    "employees?filter[status]=all",
+    "departments?filter[archived]=all",
+    "attributes?filter[archived]=all",
+    "summaries?filter[status]=all",
+    "assignments?filter[status]=all",
+];
+
+/// Resources by id, each as GET shows it.
+#[derive(Debug, Default)]
+pub(super) struct Copy(BTreeMap<String, Value>);
+
+/// A reader of one organization.
+pub(super) struct Reader<'a> {
+    pub(super) world: &'a TestApi,
+    pub(super) key: &'a str,
+}
+
+impl Reader<'_> {
+    async fn get(&self, path: &str) -> Value {
+        let answered = self.world.bare("GET", &format!("/v1/{path}")).key(self.key).send().await;
+        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+        answered.json()
+    }
+
+    async fn pages(&self, list: &str) -> Vec<Value> {
+        let (mut all, mut cursor) = (vec![], String::new());
+        loop {
+            let sign = if list.contains('?') { '&' } else { '?' };
+            let page = self.get(&format!("{list}{sign}limit=100{cursor}")).await;
+            all.extend(page["data"].as_array().unwrap().iter().cloned());
+            if page["has_more"] == false {
+                return all;
+            }
+            cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
+        }
+    }
+
+    /// Returns the cursor behind every event that exists now.
+    pub(super) async fn now(&self) -> String {
+        self.get("events?since=now").await["next_cursor"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the events behind a cursor, up to the one that gives the organization this name. On PostgreSQL an open
+    /// transaction of any data set delays the feed.
+    pub(super) async fn events_until(&self, cursor: &str, name: &str) -> Vec<Value> {
+        loop {
+            let events = self.pages(&format!("events?cursor={cursor}")).await;
+            let is_last =
+                |event: &Value| event["event"] == "organization.updated" && event["data"]["name"] == name;
+            if events.iter().any(is_last) {
+                return events;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Reads the whole data set.
+    pub(super) async fn read(&self) -> Copy {
+        let mut copy = Copy::default();
+        for list in LISTS {
+            copy.add(self.pages(list).await);
+        }
+        for list in ["conversations?filter[archived]=all", "connectors"] {
+            copy.add(self.pages(list).await);
+        }
+        copy.add([self.get("organization").await]);
+        for conversation in copy.ids("cnv_") {
+            copy.add(self.pages(&format!("conversations/{conversation}/messages")).await);
+        }
+        for person in copy.ids("emp_") {
+            let path = format!("/v1/employees/{person}/invitation");
+            let answered = self.world.bare("GET", &path).key(self.key).send().await;
+            if answered.status == 200 {
+                copy.add([answered.json()]);
+            }
+        }
+        copy
+    }
+}
+
+impl Copy {
+    fn add(&mut self, resources: impl IntoIterator<Item = Value>) {
+        for resource in resources {
+            self.0.insert(resource["id"].as_str().unwrap().to_owned(), resource);
+        }
+    }
+
+    fn ids(&self, prefix: &str) -> Vec<String> {
+        self.0.keys().filter(|id| id.starts_with(prefix)).cloned().collect()
+    }
+
+    fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = &Value> {
+        self.0.iter().filter(move |(id, _)| id.starts_with(prefix)).map(|(_, value)| value)
+    }
+
+    /// Applies events in the order of the feed.
+    pub(super) fn apply(&mut self, events: Vec<Value>) {
+        let is_data = |event: &Value| {
+            let kind = event["event"].as_str().unwrap();
+            !["webhook.", "api_key.", "test."].iter().any(|prefix| kind.starts_with(prefix))
+        };
+        self.add(events.into_iter().filter(is_data).map(|event| event["data"].clone()));
+    }
+
+    /// Returns the resources with their derived members computed from this copy (§6.2.1).
+    pub(super) fn derived(&self) -> BTreeMap<String, Value> {
+        let mut all = self.0.clone();
+        for (id, value) in &mut all {
+            match id.split('_').next() {
+                Some("obj") => value["linked_summary_ids"] = self.linked_summaries(id),
+                Some("sum") => self.derive_observations(value),
+                Some("cnv") => value["last_message_at"] = self.last_message(id),
+                Some("inv") => value["status"] = self.status_of_invitation(value),
+                _ => {}
+            }
+        }
+        all.retain(|_, value| !value["id"].as_str().unwrap().starts_with("inv_") || self.is_newest(value));
+        all
+    }
+
+    fn linked_summaries(&self, objective: &str) -> Value {
+        let includes = |summary: &&Value| {
+            let ids = summary["included_objective_ids"].as_array().unwrap();
+            summary["status"] != "archived" && ids.contains(&json!(objective))
+        };
+        // Ids are in the order of their creation.
+        self.with_prefix("sum_").filter(includes).map(|summary| summary["id"].clone()).collect()
+    }
+
+    fn derive_observations(&self, summary: &mut Value) {
+        let ids = |member: &str| summary[member].as_array().unwrap().clone();
+        let mut given = ids("included_observation_ids");
+        given.extend(ids("archived_observation_ids"));
+        given.sort_by_key(Value::to_string);
+        given.dedup();
+        let is_archived = |id: &Value| !self.0[id.as_str().unwrap()]["archived_at"].is_null();
+        let is_open = matches!(summary["status"].as_str(), Some("draft" | "pending_review"));
+        let archived: Vec<_> = given.extract_if(.., |id| is_open && is_archived(id)).collect();
+        summary["included_observation_ids"] = json!(given);
+        summary["archived_observation_ids"] = json!(archived);
+    }
+
+    fn last_message(&self, conversation: &str) -> Value {
+        let messages = self.with_prefix("msg_").filter(|message| message["conversation_id"] == conversation);
+        json!(messages.filter_map(|message| message["created_at"].as_str()).max())
+    }
+
+    fn status_of_invitation(&self, invitation: &Value) -> Value {
+        let person = &self.0[invitation["employee_id"].as_str().unwrap()];
+        let is_revoked = invitation["status"] == "pending" && person["status"] != "pending_invite";
+        if is_revoked { json!("revoked") } else { invitation["status"].clone() }
+    }
+
+    fn is_newest(&self, invitation: &Value) -> bool {
+        let key = |value: &Value| (value["created_at"].to_string(), value["id"].to_string());
+        self.with_prefix("inv_")
+            .filter(|other| other["employee_id"] == invitation["employee_id"])
+            .all(|other| key(other) <= key(invitation))
+    }
+}
+
+/// Returns the resources with lists whose order has no meaning sorted.
+pub(super) fn comparable(copy: &Copy) -> BTreeMap<String, Value> {
+    let mut all = copy.0.clone();
+    for summary in all.values_mut() {
+        for member in ["included_observation_ids", "archived_observation_ids"] {
+            if let Some(ids) = summary.get_mut(member).and_then(Value::as_array_mut) {
+                ids.sort_by_key(Value::to_string);
+            }
+        }
+    }
+    all
+}

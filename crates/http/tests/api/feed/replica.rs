@@ -1,0 +1,122 @@
+//! Random schedules of concurrent writers with failing commits: a copy made from the lists during the writes, and then
+//! from the feed, equals the stored data.
+
+use std::cell::RefCell;
+
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_port_storage::Storage;
+use candor_service::runtime::objective_autostart::due_objectives;
+use candor_service::usecases::operator;
+use candor_store_testkit::{Fault, Faulty, FaultyCall, Random};
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::copy::{Reader, comparable};
+use crate::dry_run::generated::Generator;
+use crate::resources::{Resources, family};
+use crate::stores::every_faulty_store;
+use crate::support::TestApi;
+
+/// Number of schedules on each store.
+const SCHEDULES: u64 = 200;
+/// Number of concurrent writers.
+const WRITERS: usize = 4;
+/// Number of requests of each writer.
+const REQUESTS: usize = 10;
+/// Milliseconds between requests.
+const PAUSE_MILLIS: i64 = 2_500;
+
+/// Returns the writes that schedules choose from: those of the data set, also those without a dry run.
+fn routes() -> Vec<&'static Route> {
+    let is_of_data = |route: &&Route| {
+        let others = ["webhooks", "api-keys", "notifications", "test-data", "invitations"];
+        route.method != Method::Get && !others.contains(&family(route)) && route.body != Body::Csv
+    };
+    ROUTES.iter().filter(is_of_data).collect()
+}
+
+/// Returns fields that a change of the route's resource may have.
+fn fields(route: &Route) -> &'static [&'static str] {
+    match family(route) {
+        "observations" => &["observation", "impact", "attribute_ids"],
+        "employee-objectives" | "manager-objectives" => &["title", "description", "period_end", "status"],
+        "employees" => &["last_name", "manager_id", "department_id", "custom_fields", "job_title", "external_id"],
+        "attributes" => &["name", "category"],
+        "conversations" => &["title", "participant_ids"],
+        "summaries" => &["title", "body", "included_observation_ids", "included_objective_ids"],
+        "departments" | "organization" => &["name"],
+        other => panic!("{other} needs its fields here"),
+    }
+}
+
+/// Sends the requests of one writer.
+async fn write(world: &TestApi, generator: &RefCell<Generator>, faulty: &Faulty<dyn Storage>, random: &Random) {
+    let routes = routes();
+    for _ in 0..REQUESTS {
+        world.clock.advance_millis(PAUSE_MILLIS);
+        if random.chance(15) {
+            let fault = *random.pick(&[Fault::Before, Fault::After]);
+            faulty.fail(FaultyCall::Commit, 1 + random.below(3), fault);
+        }
+        let (route, mut trial) = generator.borrow().trial(&routes);
+        if let (Method::Patch, Some(body)) = (route.method, &mut trial.body) {
+            let name = *random.pick(fields(route));
+            body[name] = generator.borrow().value(name);
+        }
+        let answered = trial.send(world, "").await;
+        generator.borrow_mut().note(route, &answered);
+        if random.chance(10) {
+            // A failing commit stops this run; the next one starts the rest.
+            drop(due_objectives(&world.services, || true).await);
+        }
+    }
+}
+
+/// Commits until no planned fault is left, so that it cannot hit the next schedule. Returns the last name of the
+/// organization.
+async fn exhaust_faults(world: &TestApi, key: &str, seed: u64) -> String {
+    let mut name = String::new();
+    for number in 0..4 {
+        world.clock.advance_millis(PAUSE_MILLIS);
+        name = format!("Example {seed} {number}");
+        world.bare("PATCH", "/v1/organization").key(key).json(&json!({"name": name})).send().await;
+    }
+    name
+}
+
+/// Runs one schedule. Returns the number of events that the copy followed.
+async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, seed: u64) -> usize {
+    let organization = operator::create_organization(&world.services, "Example").await.unwrap();
+    let key = world.key_of(organization, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+    let resources = Resources::make(world, &key).await;
+    let generator = RefCell::new(Generator::with(resources, vec![key.clone()], seed));
+    let reader = Reader { world, key: &key };
+    let random = Random::new(seed);
+    write(world, &generator, faulty, &random).await;
+    let cursor = reader.now().await;
+    let writers = join_all((0..WRITERS).map(|_| write(world, &generator, faulty, &random)));
+    let (mut copy, _) = tokio::join!(reader.read(), writers);
+    let name = exhaust_faults(world, &key, seed).await;
+    let events = reader.events_until(&cursor, &name).await;
+    let count = events.len();
+    copy.apply(events);
+    let stored = comparable(&reader.read().await);
+    let derived = copy.derived();
+    assert_eq!(derived.keys().collect::<Vec<_>>(), stored.keys().collect::<Vec<_>>(), "schedule {seed}");
+    for (id, value) in &stored {
+        assert_eq!(&derived[id], value, "schedule {seed}: {id}");
+    }
+    count
+}
+
+#[tokio::test]
+async fn copy_from_lists_and_feed_equals_the_stored_data() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let mut followed = 0;
+        for seed in 1..=SCHEDULES {
+            followed += follow(&world, &faulty, seed).await;
+        }
+        assert!(followed as u64 > 5 * SCHEDULES, "{followed} events are too few for a proof");
+    }
+}
