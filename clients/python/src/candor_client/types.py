@@ -356,6 +356,8 @@ class AssignmentEvent(TypedDict):
 AssignmentEventType: TypeAlias = Literal[
     "assignment.created",
     "assignment.completed",
+    "assignment.updated",
+    "assignment.canceled",
 ]
 """Event types that have this data."""
 
@@ -423,6 +425,37 @@ class AttributeCreate(TypedDict):
 
     tone: NotRequired[AttributeTone]
     """Tone of feedback with this attribute. Default: `neutral`."""
+
+
+class AttributeEvent(TypedDict):
+    """An event about an attribute."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: AttributeEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Attribute
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+AttributeEventType: TypeAlias = Literal[
+    "attribute.created",
+    "attribute.updated",
+    "attribute.archived",
+    "attribute.restored",
+]
+"""Event types that have this data."""
 
 
 AttributeSort: TypeAlias = Literal[
@@ -583,6 +616,35 @@ class ConnectorCreate(TypedDict):
     """Keys of custom fields that the HR system manages. At most 32 entries, without duplicates."""
 
 
+class ConnectorEvent(TypedDict):
+    """An event about a connector."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: ConnectorEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Connector
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+ConnectorEventType: TypeAlias = Literal[
+    "connector.created",
+    "connector.updated",
+]
+"""Event types that have this data."""
+
+
 class ConnectorRelease(TypedDict):
 
     employee_ids: NotRequired[list[str]]
@@ -695,6 +757,36 @@ class ConversationCreateAbout(TypedDict):
     """Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such
     resource.
     """
+
+
+class ConversationEvent(TypedDict):
+    """An event about a conversation."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: ConversationEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Conversation
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+ConversationEventType: TypeAlias = Literal[
+    "conversation.created",
+    "conversation.updated",
+    "conversation.archived",
+]
+"""Event types that have this data."""
 
 
 ConversationSort: TypeAlias = Literal[
@@ -1008,6 +1100,37 @@ class DepartmentCreate(TypedDict):
 
     name: str
     """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
+
+
+class DepartmentEvent(TypedDict):
+    """An event about a department."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: DepartmentEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Department
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+DepartmentEventType: TypeAlias = Literal[
+    "department.created",
+    "department.updated",
+    "department.archived",
+    "department.restored",
+]
+"""Event types that have this data."""
 
 
 DepartmentSort: TypeAlias = Literal[
@@ -1428,6 +1551,26 @@ EventType: TypeAlias = Literal[
     "webhook.disabled",
     "webhook.failing",
     "api_key.expiring",
+    "department.created",
+    "department.updated",
+    "department.archived",
+    "department.restored",
+    "attribute.created",
+    "attribute.updated",
+    "attribute.archived",
+    "attribute.restored",
+    "conversation.created",
+    "conversation.updated",
+    "conversation.archived",
+    "assignment.updated",
+    "assignment.canceled",
+    "connector.created",
+    "connector.updated",
+    "organization.updated",
+    "invitation.created",
+    "invitation.updated",
+    "invitation.accepted",
+    "invitation.revoked",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -1592,6 +1735,37 @@ class InvitationAccepted(TypedDict):
 
     status: EmployeeStatus | str
     """New status of the person."""
+
+
+class InvitationEvent(TypedDict):
+    """An event about an invitation."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: InvitationEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Invitation
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+InvitationEventType: TypeAlias = Literal[
+    "invitation.created",
+    "invitation.updated",
+    "invitation.accepted",
+    "invitation.revoked",
+]
+"""Event types that have this data."""
 
 
 class InvitationMail(TypedDict):
@@ -2377,6 +2551,34 @@ class Organization(TypedDict):
     """Time of the last change. It increases with every change."""
 
 
+class OrganizationEvent(TypedDict):
+    """An event about the organization."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: OrganizationEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Organization
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+OrganizationEventType: TypeAlias = Literal[
+    "organization.updated",
+]
+"""Event types that have this data."""
+
+
 class OrganizationUpdate(TypedDict):
 
     name: NotRequired[str]
@@ -2628,6 +2830,11 @@ class Summary(TypedDict):
     included_observation_ids: list[str]
     """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
     entries, without duplicates.
+    """
+
+    archived_observation_ids: list[str]
+    """Ids of the observations that `included_observation_ids` omits until the approval, because they are
+    archived.
     """
 
     employee_feedback: EmployeeFeedback | None
@@ -4141,7 +4348,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -4193,10 +4400,12 @@ def is_objective_event(event: Event) -> TypeGuard[ObjectiveEvent]:
 
 
 def is_assignment_event(event: Event) -> TypeGuard[AssignmentEvent]:
-    """Whether the event is one of `assignment.created`, `assignment.completed`."""
+    """Whether the event is one of `assignment.created`, `assignment.completed`, `assignment.updated`, `assignment.canceled`."""
     return event["event"] in (
         "assignment.created",
         "assignment.completed",
+        "assignment.updated",
+        "assignment.canceled",
     )
 
 
@@ -4230,4 +4439,58 @@ def is_api_key_event(event: Event) -> TypeGuard[ApiKeyEvent]:
     """Whether the event is one of `api_key.expiring`."""
     return event["event"] in (
         "api_key.expiring",
+    )
+
+
+def is_department_event(event: Event) -> TypeGuard[DepartmentEvent]:
+    """Whether the event is one of `department.created`, `department.updated`, `department.archived`, `department.restored`."""
+    return event["event"] in (
+        "department.created",
+        "department.updated",
+        "department.archived",
+        "department.restored",
+    )
+
+
+def is_attribute_event(event: Event) -> TypeGuard[AttributeEvent]:
+    """Whether the event is one of `attribute.created`, `attribute.updated`, `attribute.archived`, `attribute.restored`."""
+    return event["event"] in (
+        "attribute.created",
+        "attribute.updated",
+        "attribute.archived",
+        "attribute.restored",
+    )
+
+
+def is_conversation_event(event: Event) -> TypeGuard[ConversationEvent]:
+    """Whether the event is one of `conversation.created`, `conversation.updated`, `conversation.archived`."""
+    return event["event"] in (
+        "conversation.created",
+        "conversation.updated",
+        "conversation.archived",
+    )
+
+
+def is_connector_event(event: Event) -> TypeGuard[ConnectorEvent]:
+    """Whether the event is one of `connector.created`, `connector.updated`."""
+    return event["event"] in (
+        "connector.created",
+        "connector.updated",
+    )
+
+
+def is_organization_event(event: Event) -> TypeGuard[OrganizationEvent]:
+    """Whether the event is one of `organization.updated`."""
+    return event["event"] in (
+        "organization.updated",
+    )
+
+
+def is_invitation_event(event: Event) -> TypeGuard[InvitationEvent]:
+    """Whether the event is one of `invitation.created`, `invitation.updated`, `invitation.accepted`, `invitation.revoked`."""
+    return event["event"] in (
+        "invitation.created",
+        "invitation.updated",
+        "invitation.accepted",
+        "invitation.revoked",
     )

@@ -275,7 +275,9 @@ export interface AssignmentEvent {
 /** Event types that have this data. */
 export type AssignmentEventType =
   | "assignment.created"
-  | "assignment.completed";
+  | "assignment.completed"
+  | "assignment.updated"
+  | "assignment.canceled";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AssignmentSort =
@@ -325,6 +327,29 @@ export interface AttributeCreate {
   /** Tone of feedback with this attribute. Default: `neutral`. */
   tone?: AttributeTone | undefined;
 }
+
+/** An event about an attribute. */
+export interface AttributeEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: AttributeEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Attribute;
+}
+
+/** Event types that have this data. */
+export type AttributeEventType =
+  | "attribute.created"
+  | "attribute.updated"
+  | "attribute.archived"
+  | "attribute.restored";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AttributeSort =
@@ -446,6 +471,27 @@ export interface ConnectorCreate {
   mapped_custom_field_keys?: Array<string> | undefined;
 }
 
+/** An event about a connector. */
+export interface ConnectorEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: ConnectorEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Connector;
+}
+
+/** Event types that have this data. */
+export type ConnectorEventType =
+  | "connector.created"
+  | "connector.updated";
+
 export interface ConnectorRelease {
   /** People to release, at most 1000. Default: all people that the connector manages. */
   employee_ids?: Array<string> | undefined;
@@ -532,6 +578,28 @@ export interface ConversationCreateAbout {
    */
   id: string;
 }
+
+/** An event about a conversation. */
+export interface ConversationEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: ConversationEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Conversation;
+}
+
+/** Event types that have this data. */
+export type ConversationEventType =
+  | "conversation.created"
+  | "conversation.updated"
+  | "conversation.archived";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ConversationSort =
@@ -773,6 +841,29 @@ export interface DepartmentCreate {
   /** Name. Unique in the organization, compared without case. 1 to 120 characters in one line. */
   name: string;
 }
+
+/** An event about a department. */
+export interface DepartmentEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: DepartmentEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Department;
+}
+
+/** Event types that have this data. */
+export type DepartmentEventType =
+  | "department.created"
+  | "department.updated"
+  | "department.archived"
+  | "department.restored";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type DepartmentSort =
@@ -1099,7 +1190,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1132,7 +1223,27 @@ export type EventType =
   | "test.ping"
   | "webhook.disabled"
   | "webhook.failing"
-  | "api_key.expiring";
+  | "api_key.expiring"
+  | "department.created"
+  | "department.updated"
+  | "department.archived"
+  | "department.restored"
+  | "attribute.created"
+  | "attribute.updated"
+  | "attribute.archived"
+  | "attribute.restored"
+  | "conversation.created"
+  | "conversation.updated"
+  | "conversation.archived"
+  | "assignment.updated"
+  | "assignment.canceled"
+  | "connector.created"
+  | "connector.updated"
+  | "organization.updated"
+  | "invitation.created"
+  | "invitation.updated"
+  | "invitation.accepted"
+  | "invitation.revoked";
 
 /** The values of one member before and after a change. */
 export interface FieldChange {
@@ -1263,6 +1374,29 @@ export interface InvitationAccepted {
   /** New status of the person. */
   status: Open<EmployeeStatus>;
 }
+
+/** An event about an invitation. */
+export interface InvitationEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: InvitationEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Invitation;
+}
+
+/** Event types that have this data. */
+export type InvitationEventType =
+  | "invitation.created"
+  | "invitation.updated"
+  | "invitation.accepted"
+  | "invitation.revoked";
 
 /** State of the mail that contains an invitation. */
 export interface InvitationMail {
@@ -1870,6 +2004,26 @@ export interface Organization {
   updated_at: string;
 }
 
+/** An event about the organization. */
+export interface OrganizationEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: OrganizationEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Organization;
+}
+
+/** Event types that have this data. */
+export type OrganizationEventType =
+  | "organization.updated";
+
 export interface OrganizationUpdate {
   /** Name of the organization, for display. 1 to 120 characters in one line. */
   name?: string | undefined;
@@ -2068,6 +2222,11 @@ export interface Summary {
    * entries, without duplicates.
    */
   included_observation_ids: Array<string>;
+  /**
+   * Ids of the observations that `included_observation_ids` omits until the approval, because they are
+   * archived.
+   */
+  archived_observation_ids: Array<string>;
   /** Feedback of the employee. Null if there is none. */
   employee_feedback: EmployeeFeedback | null;
   /** Time of submission. Null if it was not submitted or was returned since. */
@@ -3318,4 +3477,24 @@ export const EVENT_TYPES: readonly EventType[] = [
   "webhook.disabled",
   "webhook.failing",
   "api_key.expiring",
+  "department.created",
+  "department.updated",
+  "department.archived",
+  "department.restored",
+  "attribute.created",
+  "attribute.updated",
+  "attribute.archived",
+  "attribute.restored",
+  "conversation.created",
+  "conversation.updated",
+  "conversation.archived",
+  "assignment.updated",
+  "assignment.canceled",
+  "connector.created",
+  "connector.updated",
+  "organization.updated",
+  "invitation.created",
+  "invitation.updated",
+  "invitation.accepted",
+  "invitation.revoked",
 ];

@@ -498,6 +498,8 @@ words! {
     AssignmentEventType {
         AssignmentCreated = "assignment.created",
         AssignmentCompleted = "assignment.completed",
+        AssignmentUpdated = "assignment.updated",
+        AssignmentCanceled = "assignment.canceled",
     }
 }
 
@@ -577,6 +579,34 @@ impl AttributeCreate {
     pub fn tone(mut self, value: impl Into<AttributeTone>) -> Self {
         self.tone = Some(value.into());
         self
+    }
+}
+
+/// An event about an attribute.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AttributeEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: AttributeEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Attribute,
+}
+
+words! {
+    /// Event types that have this data.
+    AttributeEventType {
+        AttributeCreated = "attribute.created",
+        AttributeUpdated = "attribute.updated",
+        AttributeArchived = "attribute.archived",
+        AttributeRestored = "attribute.restored",
     }
 }
 
@@ -773,6 +803,32 @@ impl ConnectorCreate {
     }
 }
 
+/// An event about a connector.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: ConnectorEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Connector,
+}
+
+words! {
+    /// Event types that have this data.
+    ConnectorEventType {
+        ConnectorCreated = "connector.created",
+        ConnectorUpdated = "connector.updated",
+    }
+}
+
 /// Type `ConnectorRelease` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -937,6 +993,33 @@ impl ConversationCreateAbout {
     #[must_use]
     pub fn new(r#type: impl Into<ConversationAboutType>, id: impl Into<String>) -> Self {
         Self { r#type: r#type.into(), id: id.into() }
+    }
+}
+
+/// An event about a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConversationEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: ConversationEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Conversation,
+}
+
+words! {
+    /// Event types that have this data.
+    ConversationEventType {
+        ConversationCreated = "conversation.created",
+        ConversationUpdated = "conversation.updated",
+        ConversationArchived = "conversation.archived",
     }
 }
 
@@ -1258,6 +1341,34 @@ impl DepartmentCreate {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into() }
+    }
+}
+
+/// An event about a department.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DepartmentEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: DepartmentEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Department,
+}
+
+words! {
+    /// Event types that have this data.
+    DepartmentEventType {
+        DepartmentCreated = "department.created",
+        DepartmentUpdated = "department.updated",
+        DepartmentArchived = "department.archived",
+        DepartmentRestored = "department.restored",
     }
 }
 
@@ -1992,6 +2103,18 @@ pub enum Event {
     Webhook(Box<WebhookEvent>),
     /// An event with the members of [`ApiKeyEvent`].
     ApiKey(Box<ApiKeyEvent>),
+    /// An event with the members of [`DepartmentEvent`].
+    Department(Box<DepartmentEvent>),
+    /// An event with the members of [`AttributeEvent`].
+    Attribute(Box<AttributeEvent>),
+    /// An event with the members of [`ConversationEvent`].
+    Conversation(Box<ConversationEvent>),
+    /// An event with the members of [`ConnectorEvent`].
+    Connector(Box<ConnectorEvent>),
+    /// An event with the members of [`OrganizationEvent`].
+    Organization(Box<OrganizationEvent>),
+    /// An event with the members of [`InvitationEvent`].
+    Invitation(Box<InvitationEvent>),
     /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -2010,6 +2133,12 @@ impl Event {
             Self::Test(event) => &event.id,
             Self::Webhook(event) => &event.id,
             Self::ApiKey(event) => &event.id,
+            Self::Department(event) => &event.id,
+            Self::Attribute(event) => &event.id,
+            Self::Conversation(event) => &event.id,
+            Self::Connector(event) => &event.id,
+            Self::Organization(event) => &event.id,
+            Self::Invitation(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -2027,6 +2156,12 @@ impl Event {
             Self::Test(event) => &event.created_at,
             Self::Webhook(event) => &event.created_at,
             Self::ApiKey(event) => &event.created_at,
+            Self::Department(event) => &event.created_at,
+            Self::Attribute(event) => &event.created_at,
+            Self::Conversation(event) => &event.created_at,
+            Self::Connector(event) => &event.created_at,
+            Self::Organization(event) => &event.created_at,
+            Self::Invitation(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2044,6 +2179,12 @@ impl Event {
             Self::Test(event) => &event.organization_id,
             Self::Webhook(event) => &event.organization_id,
             Self::ApiKey(event) => &event.organization_id,
+            Self::Department(event) => &event.organization_id,
+            Self::Attribute(event) => &event.organization_id,
+            Self::Conversation(event) => &event.organization_id,
+            Self::Connector(event) => &event.organization_id,
+            Self::Organization(event) => &event.organization_id,
+            Self::Invitation(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2061,6 +2202,12 @@ impl Event {
             Self::Test(event) => event.event.as_str(),
             Self::Webhook(event) => event.event.as_str(),
             Self::ApiKey(event) => event.event.as_str(),
+            Self::Department(event) => event.event.as_str(),
+            Self::Attribute(event) => event.event.as_str(),
+            Self::Conversation(event) => event.event.as_str(),
+            Self::Connector(event) => event.event.as_str(),
+            Self::Organization(event) => event.event.as_str(),
+            Self::Invitation(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2086,7 +2233,7 @@ impl TryFrom<Value> for Event {
             "objective.created" | "objective.status_changed" | "objective.updated" | "objective.archived" => {
                 serde_json::from_value(value.clone()).map(Self::Objective)
             }
-            "assignment.created" | "assignment.completed" => {
+            "assignment.created" | "assignment.completed" | "assignment.updated" | "assignment.canceled" => {
                 serde_json::from_value(value.clone()).map(Self::Assignment)
             }
             "employee.created"
@@ -2097,6 +2244,22 @@ impl TryFrom<Value> for Event {
             "test.ping" => serde_json::from_value(value.clone()).map(Self::Test),
             "webhook.disabled" | "webhook.failing" => serde_json::from_value(value.clone()).map(Self::Webhook),
             "api_key.expiring" => serde_json::from_value(value.clone()).map(Self::ApiKey),
+            "department.created" | "department.updated" | "department.archived" | "department.restored" => {
+                serde_json::from_value(value.clone()).map(Self::Department)
+            }
+            "attribute.created" | "attribute.updated" | "attribute.archived" | "attribute.restored" => {
+                serde_json::from_value(value.clone()).map(Self::Attribute)
+            }
+            "conversation.created" | "conversation.updated" | "conversation.archived" => {
+                serde_json::from_value(value.clone()).map(Self::Conversation)
+            }
+            "connector.created" | "connector.updated" => {
+                serde_json::from_value(value.clone()).map(Self::Connector)
+            }
+            "organization.updated" => serde_json::from_value(value.clone()).map(Self::Organization),
+            "invitation.created" | "invitation.updated" | "invitation.accepted" | "invitation.revoked" => {
+                serde_json::from_value(value.clone()).map(Self::Invitation)
+            }
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2136,6 +2299,26 @@ words! {
         WebhookDisabled = "webhook.disabled",
         WebhookFailing = "webhook.failing",
         ApiKeyExpiring = "api_key.expiring",
+        DepartmentCreated = "department.created",
+        DepartmentUpdated = "department.updated",
+        DepartmentArchived = "department.archived",
+        DepartmentRestored = "department.restored",
+        AttributeCreated = "attribute.created",
+        AttributeUpdated = "attribute.updated",
+        AttributeArchived = "attribute.archived",
+        AttributeRestored = "attribute.restored",
+        ConversationCreated = "conversation.created",
+        ConversationUpdated = "conversation.updated",
+        ConversationArchived = "conversation.archived",
+        AssignmentUpdated = "assignment.updated",
+        AssignmentCanceled = "assignment.canceled",
+        ConnectorCreated = "connector.created",
+        ConnectorUpdated = "connector.updated",
+        OrganizationUpdated = "organization.updated",
+        InvitationCreated = "invitation.created",
+        InvitationUpdated = "invitation.updated",
+        InvitationAccepted = "invitation.accepted",
+        InvitationRevoked = "invitation.revoked",
     }
 }
 
@@ -2292,6 +2475,34 @@ pub struct InvitationAccepted {
     pub organization_id: String,
     /// New status of the person.
     pub status: EmployeeStatus,
+}
+
+/// An event about an invitation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InvitationEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: InvitationEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Invitation,
+}
+
+words! {
+    /// Event types that have this data.
+    InvitationEventType {
+        InvitationCreated = "invitation.created",
+        InvitationUpdated = "invitation.updated",
+        InvitationAccepted = "invitation.accepted",
+        InvitationRevoked = "invitation.revoked",
+    }
 }
 
 /// State of the mail that contains an invitation.
@@ -3391,6 +3602,31 @@ pub struct Organization {
     pub updated_at: String,
 }
 
+/// An event about the organization.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OrganizationEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: OrganizationEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Organization,
+}
+
+words! {
+    /// Event types that have this data.
+    OrganizationEventType {
+        OrganizationUpdated = "organization.updated",
+    }
+}
+
 /// Type `OrganizationUpdate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -3767,6 +4003,9 @@ pub struct Summary {
     /// Ids of the included observations. Until the approval, archived observations are omitted. At most 200
     /// entries, without duplicates.
     pub included_observation_ids: Vec<String>,
+    /// Ids of the observations that `included_observation_ids` omits until the approval, because they are
+    /// archived.
+    pub archived_observation_ids: Vec<String>,
     /// Feedback of the employee. Null if there is none.
     pub employee_feedback: Option<EmployeeFeedback>,
     /// Time of submission. Null if it was not submitted or was returned since.
