@@ -83,6 +83,12 @@ impl Window {
         self.status(now, limit, admitted)
     }
 
+    /// Counts a request that another window has admitted, also if this window is full.
+    pub fn record(&mut self, at: Timestamp) {
+        let now = self.advance(at);
+        self.push(now);
+    }
+
     /// Returns the state of the window without counting a request.
     pub fn look(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
@@ -207,6 +213,16 @@ mod tests {
                 prop_assert_eq!(window.clone().look(reset, limit).remaining, limit);
             }
         }
+    }
+
+    #[test]
+    fn recorded_request_counts_in_a_full_window() {
+        let mut window = Window::default();
+        let at = |seconds| Timestamp::from_millis(0).plus_seconds(seconds);
+        assert!(window.admit(at(0), 2).admitted && window.admit(at(1), 2).admitted);
+        window.record(at(2));
+        assert!(!window.admit(at(60), 2).admitted, "two of three are still in the window");
+        assert!(window.admit(at(61), 2).admitted);
     }
 
     #[test]

@@ -48,10 +48,12 @@ impl Limits {
     /// Counts a request of a key in its class, or refuses it.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let limit = caller.quotas.for_class(class);
-        let here = || self.windows.with(Bucket::Key(caller.key, class), at, |window| window.admit(at, limit));
+        let bucket = Bucket::Key(caller.key, class);
+        let here = || self.windows.with(bucket, at, |window| window.admit(at, limit));
+        let record = || self.windows.with(bucket, at, |window| window.record(at));
         match &self.shared {
             None => here(),
-            Some(shared) => shared.admit(caller.key, class, limit, here).await,
+            Some(shared) => shared.admit(caller.key, class, limit, here, record).await,
         }
     }
 

@@ -48,13 +48,15 @@ impl SharedLimits {
         }
     }
 
-    /// Counts a request of a key in the store, or refuses it; `here` counts it locally.
+    /// Counts a request of a key in the store, or refuses it. `here` counts it locally if there is room, `record`
+    /// also if there is none.
     pub(super) async fn admit(
         &self,
         key: KeyId,
         class: QuotaClass,
         limit: u32,
         here: impl Fn() -> RateLimitStatus,
+        record: impl Fn(),
     ) -> RateLimitStatus {
         let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.alone(here) };
         // Counted locally first: the store must not count a request that is refused here.
@@ -69,7 +71,7 @@ impl SharedLimits {
         match (answer, counted) {
             (Ok(shared), counted) => {
                 self.answered(attempt);
-                self.agreed(shared, counted, here)
+                self.agreed(shared, counted, here, record)
             }
             (Err(error), counted) => {
                 self.failed(&error);
@@ -95,11 +97,21 @@ impl SharedLimits {
         shared: RateLimitStatus,
         counted: Option<RateLimitStatus>,
         here: impl Fn() -> RateLimitStatus,
+        record: impl Fn(),
     ) -> RateLimitStatus {
         let counted = match counted {
             Some(counted) => Some(counted),
-            // Admitted requests also count locally, for an outage that may have begun meanwhile.
-            None if shared.admitted => Some(here()).filter(|_| self.was_alone()),
+            // Admitted requests also count locally, for an outage that may begin or has begun meanwhile.
+            None if shared.admitted => {
+                let own = here();
+                let was_alone = self.was_alone();
+                if !own.admitted && !was_alone {
+                    // The window is full of requests that the store refused after an outage. This one counts too:
+                    // it would be missing if the store failed once those have left the window.
+                    record();
+                }
+                was_alone.then_some(own)
+            }
             None => None,
         };
         match counted {

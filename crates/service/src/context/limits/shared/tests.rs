@@ -84,7 +84,8 @@ impl SharedLimitsTest {
     async fn ask(&self, instance: usize) -> RateLimitStatus {
         let Instance { limits, window } = &self.instances[instance];
         let here = || window.lock().unwrap().admit(self.clock.now(), LIMIT);
-        limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here).await
+        let record = || window.lock().unwrap().record(self.clock.now());
+        limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here, record).await
     }
 
     /// Restarts the store with an empty window.
@@ -167,6 +168,25 @@ proptest! {
     fn store_failures_never_exceed_the_limit_of_each_instance(steps in steps(true)) {
         prop_assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize);
     }
+}
+
+#[test]
+fn request_beside_a_full_local_window_counts_in_an_outage() {
+    use Step::{Ask, ComeBack, GoDown, Pass};
+    let mut steps = vec![GoDown];
+    let mut ask = |instances: &[usize], then: Step| {
+        steps.extend(instances.iter().copied().map(Ask));
+        steps.push(then);
+    };
+    ask(&[0, 0, 0, 0], ComeBack);
+    ask(&[0, 0, 1], Pass(59_990));
+    ask(&[0, 1, 0, 0, 1], Pass(5_000));
+    // The store refuses the last of these, which the window of the instance has counted.
+    ask(&[0, 0, 0, 0], Pass(59_990));
+    ask(&[0, 0], Pass(10));
+    ask(&[2], GoDown);
+    ask(&[1, 0, 2, 2, 0, 1, 0, 1, 1, 2, 2, 0, 1], ComeBack);
+    assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize, "{:?}", admitted(&steps));
 }
 
 #[tokio::test]
