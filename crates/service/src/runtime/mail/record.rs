@@ -6,7 +6,7 @@ use candor_domain::people::invitation::MailStatus;
 use candor_domain::people::{Employee, Invitation, Status};
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::WorkerId;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 
 use super::mailer::MailerShared;
 use crate::context::error::Error;
@@ -41,12 +41,7 @@ pub(super) async fn save(
     let mut change = ChangeSet::new(services.entry_of_system(MAILER, draft, at));
     change.events = invitation_events::events(services, Some(&before.value), &changed.value, status, at)?;
     change.writes = vec![Write::put(&Row::expecting(changed.value.clone(), changed.version))];
-    match services.commit(tenant, change).await {
-        Ok(()) => Ok(true),
-        Err(CommitError::Stale) => Ok(false),
-        Err(CommitError::Storage(error)) => Err(error.into()),
-        Err(other) => Err(Error::Bug(other.to_string())),
-    }
+    services.commit_unless_stale(tenant, change).await
 }
 
 /// Ends the leases of these mails.
@@ -65,19 +60,20 @@ impl MailerShared {
     /// # Errors
     /// Returns the results that were not recorded if the store is unavailable.
     pub(super) async fn record(&self, batch: Batch) -> Result<(), Batch> {
-        let mails = batch.iter().map(|(mail, _)| *mail).collect();
+        let mut recorded = vec![];
         let mut rest = batch.into_iter();
         while let Some((mail, result)) = rest.next() {
             match self.record_one(mail, &result).await {
-                Ok(()) => {}
+                Ok(()) => recorded.push(mail),
                 Err(error @ (Error::Unavailable(_) | Error::TooSlow(_))) => {
                     tracing::warn!(%error, "could not record what became of mails; tried again soon");
                     return Err(std::iter::once((mail, result)).chain(rest).collect());
                 }
+                // The mail keeps its lease: it may have been sent, and would be sent again at once.
                 Err(error) => tracing::error!(%error, "what became of a mail cannot be recorded"),
             }
         }
-        if let Err(error) = release(&self.services, self.worker, mails).await {
+        if let Err(error) = release(&self.services, self.worker, recorded).await {
             // The leases end by themselves, and recorded mails are due later or not at all.
             tracing::warn!(%error, "could not end the leases of mails");
         }

@@ -6,7 +6,7 @@ mod limits;
 mod stage;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use candor_service::runtime::mail;
 use candor_service::usecases::{employees, invitations};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Semaphore};
 use ulid::Ulid;
 
 use crate::support::{body, json as parsed, kind};
@@ -272,12 +272,16 @@ async fn mail_that_waited_too_long_is_left_to_its_lease() {
     for number in 0..10 {
         stage.invite(&format!("p{number}")).await;
     }
-    let (clock, is_first) = (Arc::clone(&stage.world.clock), AtomicBool::new(true));
+    let (clock, begun) = (Arc::clone(&stage.world.clock), AtomicUsize::new(0));
+    let gate = Arc::new(Semaphore::new(0));
     stage.post.on_send(move |_| {
-        if is_first.swap(false, Ordering::Relaxed) {
+        // The first eight wait for each other, so that all have begun before the time passes.
+        if begun.fetch_add(1, Ordering::Relaxed) == 7 {
             clock.advance_millis(31_000);
+            gate.add_permits(10);
         }
-        Box::pin(async {})
+        let gate = Arc::clone(&gate);
+        Box::pin(async move { drop(gate.acquire().await) })
     });
     let mut mailer = stage.mailer();
     assert_eq!(mailer.run_once().await, 8, "two waited for longer than their lease allows");
