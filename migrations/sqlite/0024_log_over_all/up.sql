@@ -7,7 +7,7 @@ ALTER TABLE deliveries ADD COLUMN request_id TEXT;
 UPDATE deliveries SET attempted_at = created_at WHERE attempted_at IS NULL;
 
 -- For the list over all subscriptions: a list reads a range for each status. Every attempt writes one entry more,
--- at the end of a range, which costs some 2 µs.
+-- at the end of a range.
 CREATE INDEX deliveries_by_attempt ON deliveries (tenant_id, status, attempted_at, id);
 -- For that list with one subscription, and for the statistics of a subscription, which read only this index. Costs
 -- as much as the index above.
