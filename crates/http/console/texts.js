@@ -70,7 +70,7 @@ export const t = {
     theirs: "Keep the stored version", mine: "Save my version" },
   today: {
     lead: (/** @type {string} */ name) => `What needs attention, as seen with the key “${name}”.`, attention: "Needs attention", calm: "Nothing waits", calmText: "Webhooks deliver, connectors run, and no review is pending.",
-    success: "Delivered, 24 hours", slowest: "slowest subscription", queue: "Queue", waiting: "Waiting", idle: "Empty", failing: "Failing subscriptions", quota: "Quota of this key",
+    success: "Delivered, 24 hours", slowest: "slowest subscription", queue: "Queue", failing: "Failing subscriptions", quota: "Quota of this key",
     quotaText: "Requests of this key within the last 60 seconds.", pausedWebhook: "Webhook paused", failingWebhook: "Webhook fails", connector: "Connector has issues", key: "Key expires",
     objective: "Objective in review", summary: "Summary in review", assignment: "Assignment overdue",
     ofSubscriptions: (/** @type {number} */ count) => (count === 1 ? "of 1 subscription" : `of ${count} subscriptions`), others: (/** @type {number} */ count) => `and ${count} more`,
@@ -80,8 +80,8 @@ export const t = {
     lead: "Subscriptions that receive events, and every attempt to deliver one.", create: "New subscription", subscriptions: "Subscriptions", deliveries: "Deliveries", subscription: "Subscription",
     delivery: "Delivery", receiver: "Receiver", rate: "Delivered, 24 h", rate24: "Delivered, 24 hours", p95: "95th percentile", nextAttempt: "Next attempt", lastAttempt: "Last attempt",
     none: "No subscriptions yet", noneText: "Create a subscription to receive events at a URL of yours.", event: "Event", eventId: "Event id", answer: "Status", took: "Duration", attempt: "Attempt",
-    attempts: (/** @type {number} */ count, /** @type {boolean} */ isPartial) =>
-      (isPartial ? `of the newest ${count.toLocaleString("en")} attempts` : count === 1 ? "1 attempt" : `${count.toLocaleString("en")} attempts`), median: (/** @type {string} */ value) => `median ${value}`,
+    attempts: (/** @type {number} */ count) => (count === 1 ? "1 attempt" : `${count.toLocaleString("en")} attempts`),
+    median: (/** @type {string} */ value) => `median ${value}`,
     queued: (/** @type {number} */ count) => `${count.toLocaleString("en")} in the queue`, failed: "Failed attempts", chart: "Attempts by hour, last 24 hours", successes: "delivered", failures: "failed",
     chartLabel: (/** @type {number} */ good, /** @type {number} */ bad) => `Attempts of the last 24 hours: ${good} delivered, ${bad} failed`,
     noDeliveries: "No deliveries", noDeliveriesText: "Attempts appear here when an event of a subscribed type happens. Send a test to see one, or clear the filters.", log: "Delivery log",

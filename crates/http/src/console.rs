@@ -48,7 +48,6 @@ const FILES: &[(&str, &str)] = files![
     "lib/deliveries.js",
     "lib/dialog.js",
     "lib/format.js",
-    "lib/link.js",
     "lib/people.js",
     "lib/request_drawer.js",
     "lib/router.js",

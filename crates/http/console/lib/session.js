@@ -1,10 +1,9 @@
-// The key of the console: in memory; in sessionStorage if the person ticks the box or came by a link.
+// The key of the console: in memory; in sessionStorage if the person ticks the box or the address had it.
 //
 //   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
 //   isAdmin()               true for a key of the admin level
 
 import { access, request } from "./api.js";
-import { exchange } from "./link.js";
 import { store } from "./view.js";
 
 /** @typedef {import("../types").Me} Me */
@@ -45,13 +44,11 @@ export function signOut() {
   session.set(null);
 }
 
-/** Signs in with a link's fragment or the kept key. Returns the reason why neither worked, if there was one. */
+/** Signs in with the key in the fragment of the address, or with the kept one. */
 export async function resume() {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const [link, given] = [fragment.get("link"), fragment.get("key")];
-  if (link ?? given) history.replaceState(null, "", location.pathname + location.search);
-  const kept = sessionStorage.getItem(KEPT);
-  const key = link ? await exchange(link) : (given ?? kept);
+  const given = new URLSearchParams(location.hash.slice(1)).get("key");
+  if (given) history.replaceState(null, "", location.pathname + location.search);
+  const key = given ?? sessionStorage.getItem(KEPT);
   if (key) await signIn(key, true);
 }
 

@@ -109,8 +109,9 @@ function Feed() {
 /** @param {{ id: string }} p */
 function One({ id }) {
   const event = useGet(`/events/${id}`);
-  const webhooks = useList(can("webhooks:read") && !isBound() ? "/webhooks" : null, { limit: 100 });
-  const deliveries = useAllDeliveries(webhooks.rows, { event: id });
+  const mayReadWebhooks = can("webhooks:read") && !isBound();
+  const webhooks = useList(mayReadWebhooks ? "/webhooks" : null, { limit: 100 });
+  const deliveries = useAllDeliveries(mayReadWebhooks ? { event: id } : null);
   const target = event.data?.data?.id;
   const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null, { "filter[target_id]": target, limit: 10 });
   const body = event.data ? JSON.stringify(event.data, null, 2) : "";

@@ -56,9 +56,9 @@ function Deliveries({ webhooks, stats, sum }) {
   const failing = webhooks.rows.filter((/** @type {any} */ one) => !one.active || (one.last_delivery_status ?? "success") !== "success").length;
   return html`<div class="figures">
       <${Figure} label=${t.today.success} to=${href("/webhooks", { view: "deliveries" })} value=${percent(sum.successes, sum.attempts)}
-        note=${t.webhooks.attempts(sum.attempts, sum.isPartial)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts ? "good" : undefined} />
+        note=${t.webhooks.attempts(sum.attempts)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts ? "good" : undefined} />
       <${Figure} label=${t.webhooks.p95} value=${sum.p95 === null ? "–" : duration(sum.p95)} note=${t.today.slowest} />
-      <${Figure} label=${t.today.queue} value=${sum.queued === null ? (sum.nextAttemptAt ? t.today.waiting : t.today.idle) : number(sum.queued)}
+      <${Figure} label=${t.today.queue} value=${number(sum.queued)}
         note=${sum.nextAttemptAt && html`${t.webhooks.nextAttempt} <${Time} at=${sum.nextAttemptAt} />`} />
       <${Figure} label=${t.today.failing} to=${href("/webhooks")} value=${number(failing)} note=${t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />

@@ -50,7 +50,7 @@ function Subscriptions({ webhooks }) {
   const stats = useStats(webhooks.rows?.map((/** @type {Webhook} */ one) => one.id) ?? null);
   const rate = (/** @type {Webhook} */ one) => {
     const of = stats.data?.[one.id];
-    return of ? html`${percent(of.successes, of.attempts)}<span class="cell-note">${t.webhooks.attempts(of.attempts, of.isPartial)}</span>` : "…";
+    return of ? html`${percent(of.successes, of.attempts)}<span class="cell-note">${t.webhooks.attempts(of.attempts)}</span>` : "…";
   };
   const columns = [
     { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
@@ -89,7 +89,7 @@ const TYPES = EVENT_TYPES.map((type) => [type, type]);
 /** @param {{ webhooks: any }} p */
 function Log({ webhooks }) {
   const { query } = useRoute();
-  const deliveries = useAllDeliveries(webhooks.rows, query);
+  const deliveries = useAllDeliveries(query);
   usePoll(deliveries.reload, POLL_MS, !deliveries.hasMore);
   const byId = new Map((webhooks.rows ?? []).map((/** @type {Webhook} */ one) => [one.id, one]));
   const filters = [
@@ -147,12 +147,12 @@ function Health({ webhook, turn }) {
     if (!one) return null;
     const share = one.attempts ? one.successes / one.attempts : 1;
     return html`<div class="list"><div class="figures">
-      <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)} note=${t.webhooks.attempts(one.attempts, one.isPartial)}
+      <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)} note=${t.webhooks.attempts(one.attempts)}
         tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : undefined} />
       <${Figure} label=${t.webhooks.p95} value=${one.p95 === null ? "–" : duration(one.p95)} note=${one.p50 === null ? "" : t.webhooks.median(duration(one.p50))} />
       <${Figure} label=${t.webhooks.failed} value=${number(one.failures)} note=${one.reasons[0] && (t.failures[one.reasons[0].reason] ?? one.reasons[0].reason)}
         tone=${one.failures ? "bad" : undefined} />
-      <${Figure} label=${t.webhooks.nextAttempt} value=${html`<${Time} at=${one.nextAttemptAt} />`} note=${one.queued === null ? "" : t.webhooks.queued(one.queued)} />
+      <${Figure} label=${t.webhooks.nextAttempt} value=${html`<${Time} at=${one.nextAttemptAt} />`} note=${t.webhooks.queued(one.queued)} />
     </div>
     <${Card} title=${t.webhooks.chart}><${Bars} label=${t.webhooks.chartLabel(one.successes, one.failures)} bars=${barsOf([one])}
       names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} />
