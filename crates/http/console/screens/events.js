@@ -110,7 +110,6 @@ function Feed() {
 function One({ id }) {
   const event = useGet(`/events/${id}`);
   const mayReadWebhooks = can("webhooks:read") && !isBound();
-  const webhooks = useList(mayReadWebhooks ? "/webhooks" : null, { limit: 100 });
   const deliveries = useAllDeliveries(mayReadWebhooks ? { event: id } : null);
   const target = event.data?.data?.id;
   const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null, { "filter[target_id]": target, limit: 10 });
