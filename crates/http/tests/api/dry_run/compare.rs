@@ -11,6 +11,8 @@ use crate::support::{TestApi, TestResponse};
 
 /// Longest wait until the events of a change are in the feed.
 const DEADLINE: Duration = Duration::from_secs(20);
+/// Time between two requests, in milliseconds. Changes within one millisecond get later times than the clock's.
+const APART_MILLIS: i64 = 100;
 
 /// A write to send twice.
 #[derive(Debug, Clone)]
@@ -39,11 +41,14 @@ impl Trial {
 pub(super) struct Comparison<'w> {
     watched: &'w Watched,
     cursor: String,
+    /// Time of the request. Events from before it are those of other requests: an open transaction on the
+    /// PostgreSQL server delays them in the feed.
+    begun: String,
 }
 
 impl<'w> Comparison<'w> {
     pub(super) async fn new(watched: &'w Watched) -> Self {
-        let mut comparison = Self { watched, cursor: String::new() };
+        let mut comparison = Self { watched, cursor: String::new(), begun: String::new() };
         let first = watched.world.get("/v1/events?since=now").await.json();
         comparison.cursor = first["next_cursor"].as_str().unwrap().to_owned();
         comparison
@@ -54,6 +59,8 @@ impl<'w> Comparison<'w> {
     pub(super) async fn compare(&mut self, trial: &Trial, is_watched: bool) -> TestResponse {
         let world = &self.watched.world;
         let what = format!("{}: {trial:?}", self.watched.name);
+        world.clock.advance_millis(APART_MILLIS);
+        self.begun = world.clock.now().to_string();
         let before = if is_watched { Some(self.watched.state().await) } else { None };
         let dry = trial.send(world, "?dry_run=true").await;
         assert_eq!(dry.header("x-dry-run"), Some("true"), "{what}");
@@ -105,14 +112,15 @@ impl<'w> Comparison<'w> {
         main.map_or_else(|| json!({}), |entry| entry["changes"].clone())
     }
 
-    /// Returns the sorted types of the new events in the feed, at least `expected` of them.
+    /// Returns the sorted types of the events of the request, at least `expected` of them.
     async fn events(&mut self, expected: usize) -> Vec<String> {
         let (begun, mut types) = (Instant::now(), vec![]);
         loop {
             let page =
                 self.watched.world.get(&format!("/v1/events?limit=100&cursor={}", self.cursor)).await.json();
             let found = page["data"].as_array().unwrap();
-            types.extend(found.iter().map(|event| event["event"].as_str().unwrap().to_owned()));
+            let of_request = found.iter().filter(|event| event["created_at"].as_str() >= Some(&*self.begun));
+            types.extend(of_request.map(|event| event["event"].as_str().unwrap().to_owned()));
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             if types.len() >= expected && page["has_more"] == json!(false) {
                 types.sort_unstable();
