@@ -14,26 +14,36 @@ import { Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
 
-/** @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, isOpen: () => boolean }} Screen */
+/**
+ * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, isOpen: () => boolean }} Screen
+ */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
 const SCREENS = [
-  { path: "/", name: "today", icon: "M3 9.5 10 4l7 5.5V17H3z", load: () => import("./screens/today.js"), isOpen: () => true },
-  { path: "/webhooks", name: "webhooks", icon: "M4 5h12v8H9l-4 3v-3H4z", load: () => import("./screens/webhooks.js"),
+  { path: "/", name: "today", icon: "M3 9.5 10 4l7 5.5V17H3z", load: () => import("./screens/today.js"),
+    isOpen: () => true },
+  { path: "/webhooks", name: "webhooks", icon: "M4 5h12v8H9l-4 3v-3H4z",
+    load: () => import("./screens/webhooks.js"),
     isOpen: () => can("webhooks:read") },
   { path: "/events", name: "events", icon: "M3 11h3l2-6 3 11 2.5-7H17", load: () => import("./screens/events.js"),
     isOpen: () => can("events:read") },
   { path: "/people", name: "people", icon: "M10 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 17c0-3 2.5-5 6-5s6 2 6 5z",
     load: () => import("./screens/people.js"), isOpen: () => can("employees:read") },
-  { path: "/import", name: "import", icon: "M10 3v9m-4-4 4 4 4-4M4 16h12", load: () => import("./screens/import.js"),
+  { path: "/import", name: "import", icon: "M10 3v9m-4-4 4 4 4-4M4 16h12",
+    load: () => import("./screens/import.js"),
     isOpen: () => can("employees:write") },
-  { path: "/feedback", name: "feedback", icon: "M4 4h12v12H4zM7 8h6M7 11h4", load: () => import("./screens/feedback.js"),
-    isOpen: () => ["observations", "objectives", "summaries", "conversations", "assignments"].some((one) => can(`${one}:read`)) },
-  { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z", load: () => import("./screens/keys.js"),
+  { path: "/feedback", name: "feedback", icon: "M4 4h12v12H4zM7 8h6M7 11h4",
+    load: () => import("./screens/feedback.js"),
+    isOpen: () => ["observations", "objectives", "summaries", "conversations",
+      "assignments"].some((one) => can(`${one}:read`)) },
+  { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z",
+    load: () => import("./screens/keys.js"),
     isOpen: () => can("settings:read") && isOperator() },
-  { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2", load: () => import("./screens/audit.js"),
+  { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2",
+    load: () => import("./screens/audit.js"),
     isOpen: () => can("audit:read") && !isBound() },
-  { path: "/connectors", name: "connectors", icon: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3", load: () => import("./screens/connectors.js"),
+  { path: "/connectors", name: "connectors", icon: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3",
+    load: () => import("./screens/connectors.js"),
     isOpen: () => can("settings:read") && isOperator() },
 ];
 /** Entries of the bar at the bottom of a narrow screen; the others are behind "More". */
@@ -41,11 +51,13 @@ const MOST_IN_BAR = 4;
 
 const isCurrent = (/** @type {Screen} */ screen) => {
   const { path } = screen;
-  return path === "/" ? isAt("/") && document.location.pathname.replace(/\/$/, "") === href("/").replace(/\/$/, "") : isAt(path);
+  return path === "/" ? isAt("/") && document.location.pathname.replace(/\/$/, "") === href("/").replace(/\/$/, "")
+    : isAt(path);
 };
 
 /** @param {{ screen: Screen, onClick?: () => void }} p */
-const NavLink = ({ screen, onClick }) => html`<a href=${href(screen.path)} aria-current=${isCurrent(screen) ? "page" : null}
+const NavLink = ({ screen, onClick }) =>
+  html`<a href=${href(screen.path)} aria-current=${isCurrent(screen) ? "page" : null}
   onClick=${onClick}><svg viewBox="0 0 20 20" aria-hidden="true"><path d=${screen.icon} /></svg>
   <span>${t.screens[screen.name]}</span></a>`;
 
@@ -60,8 +72,10 @@ function Account() {
   const me = useStore(session)?.me;
   if (!me) return null;
   return html`<div class="account"><div class="account-name"><strong>${me.name}</strong>
-      <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>${t.environments[me.environment] ?? me.environment}</${Badge}></div>
-    <div class="account-row"><${ThemeSwitch} /><${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div></div>`;
+      <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
+        ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
+    <div class="account-row"><${ThemeSwitch} />
+      <${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div></div>`;
 }
 
 /** The wait that the service asked for. */
@@ -79,10 +93,12 @@ function Waiting() {
 
 /** @param {{ screen: Screen }} p */
 function Loaded({ screen }) {
-  const [state, setState] = useState(/** @type {{ of: string, view: any, error: any }} */ ({ of: "", view: null, error: null }));
+  const [state, setState] =
+    useState(/** @type {{ of: string, view: any, error: any }} */ ({ of: "", view: null, error: null }));
   useEffect(() => {
     let isWanted = true;
-    const done = (/** @type {any} */ view, /** @type {any} */ error) => isWanted && setState({ of: screen.name, view, error });
+    const done = (/** @type {any} */ view, /** @type {any} */ error) => isWanted &&
+      setState({ of: screen.name, view, error });
     screen.load().then((module) => done(module.default, null), (error) => done(null, asApiError(error)));
     return () => void (isWanted = false);
   }, [screen.name]);
@@ -98,27 +114,35 @@ function Shell() {
   const open = SCREENS.filter((screen) => screen.isOpen());
   const screen = open.find(isCurrent);
   useLayoutEffect(() => log.set([]), [path]);
-  const skip = (/** @type {Event} */ event) => (event.preventDefault(), main.current?.querySelector("h1")?.focus());
+  const skip = (/** @type {Event} */ event) =>
+    (event.preventDefault(), main.current?.querySelector("h1")?.focus());
   return html`<div class="shell">
     <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
     <aside class="side">
-      <a class="brand" href=${href("/")}><svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</a>
-      <nav aria-label=${t.navigation}>${open.map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}</nav>
+      <a class="brand" href=${href("/")}>
+        <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</a>
+      <nav aria-label=${t.navigation}>
+        ${open.map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}</nav>
       <${Account} />
     </aside>
     <main id="main" ref=${main}>
       <${Waiting} />
       ${screen
         ? html`<${Loaded} key=${path} screen=${screen} />`
-        : html`<div class="page"><h1 tabindex="-1">${t.notHere}</h1><${Empty} title=${t.notHereTitle} text=${t.notHereText}>
+        : html`<div class="page"><h1 tabindex="-1">${t.notHere}</h1>
+          <${Empty} title=${t.notHereTitle} text=${t.notHereText}>
             <a class="button" href=${href("/")}>${t.screens.today}</a></${Empty}></div>`}
     </main>
-    <nav class="bar" aria-label=${t.navigation}>${open.slice(0, MOST_IN_BAR).map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}
-      <button type="button" onClick=${() => setIsMenu(true)}><svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 6h12M4 10h12M4 14h12" /></svg><span>${t.moreScreens}</span></button>
+    <nav class="bar" aria-label=${t.navigation}>
+      ${open.slice(0, MOST_IN_BAR).map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}
+      <button type="button" onClick=${() => setIsMenu(true)}>
+        <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 6h12M4 10h12M4 14h12" /></svg>
+        <span>${t.moreScreens}</span></button>
     </nav>
     ${isMenu && html`<${Dialog} title=${t.moreScreens} onClose=${() => setIsMenu(false)}>
       <nav class="menu" aria-label=${t.moreScreens}>${open.slice(MOST_IN_BAR).map((one) => html`
-        <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav><${Account} /></${Dialog}>`}
+        <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav>
+      <${Account} /></${Dialog}>`}
     ${isDrawer && html`<${RequestDrawer} onClose=${() => isDrawerOpen.set(false)} />`}
   </div>`;
 }

@@ -19,7 +19,8 @@ export function Entrance({ reason, isOver }) {
   const submit = (/** @type {Event} */ event) => (event.preventDefault(), run());
   const shown = error ?? reason;
   const form = html`<form class="entrance" onSubmit=${submit}>
-    <div class="brand"><svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</div>
+    <div class="brand">
+      <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</div>
     <h1>${isOver ? t.entrance.again : t.entrance.title}</h1>
     <p>${isOver ? t.entrance.againText : t.entrance.text}</p>
     <${Field} label=${t.entrance.key}>
@@ -27,7 +28,8 @@ export function Entrance({ reason, isOver }) {
         placeholder="cdr_live_…" onInput=${(/** @type {any} */ event) => setKey(event.target.value)} />
     </${Field}>
     <label class="check"><input type="checkbox" checked=${isKept}
-      onChange=${(/** @type {any} */ event) => setIsKept(event.target.checked)} /><span>${t.entrance.keep}</span></label>
+      onChange=${(/** @type {any} */ event) => setIsKept(event.target.checked)} />
+    <span>${t.entrance.keep}</span></label>
     ${shown && html`<${Problem} error=${shown} />`}
     <button class="button primary" disabled=${isBusy || !key.trim()}>${t.entrance.open}</button>
     <p class="muted">${t.entrance.hint} <a href="/docs" target="_blank" rel="noreferrer">${t.entrance.docs}</a></p>

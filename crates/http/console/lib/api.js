@@ -1,6 +1,7 @@
 // Requests to `/v1`. Each is kept in `log`, from which the drawer shows them as curl, TypeScript and Python.
 //
-//   const { data, etag } = await request("GET", "/employees", { query: { limit: 50, "filter[role]": ["manager"] } });
+//   const query = { limit: 50, "filter[role]": ["manager"] };
+//   const { data, etag } = await request("GET", "/employees", { query });
 //   await request("PATCH", `/employees/${id}`, { body: { job_title: "…" }, etag });
 //
 // A failure is an ApiError. 429 and 503 wait for `Retry-After` and say so in `waiting`; 401 ends the session and
@@ -148,7 +149,8 @@ export async function request(method, path, options = {}) {
     id: ++lastId, method, path, query: options.query ?? {}, body: options.body, csv: options.csv !== undefined,
     status: null, milliseconds: 0, requestId: null,
   };
-  if (!options.quiet) log.set([entry, ...log.value.filter((other) => !isSame(other, entry))].slice(0, MOST_LOGGED));
+  if (!options.quiet)
+    log.set([entry, ...log.value.filter((other) => !isSame(other, entry))].slice(0, MOST_LOGGED));
   for (let count = 1; ; count += 1) {
     const started = performance.now();
     const { answer, text } = await attempt(method, path, options, headers);

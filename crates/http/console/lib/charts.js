@@ -7,7 +7,8 @@ const HEIGHT = 140;
 
 /**
  * Bars of two parts over time: what went well below, what failed above it.
- * @param {{ label: string, bars: { name: string, good: number, bad: number }[], names: { good: string, bad: string } }} p
+ * @param {{ label: string, bars: { name: string, good: number, bad: number }[],
+ *   names: { good: string, bad: string } }} p
  */
 export function Bars({ label, bars, names }) {
   const most = Math.max(1, ...bars.map((bar) => bar.good + bar.bad));
@@ -20,7 +21,8 @@ export function Bars({ label, bars, names }) {
       ${bars.map((bar, at) => {
         const [good, bad] = [size(bar.good), size(bar.bad)];
         const [x, width] = [at * step + step * 0.15, step * 0.7];
-        return html`<g key=${at}><title>${`${bar.name}: ${bar.good} ${names.good}, ${bar.bad} ${names.bad}`}</title>
+        return html`<g key=${at}>
+          <title>${`${bar.name}: ${bar.good} ${names.good}, ${bar.bad} ${names.bad}`}</title>
           <rect class="whole" x=${at * step} y="0" width=${step} height=${HEIGHT} />
           <rect class="good" x=${x} y=${HEIGHT - good} width=${width} height=${good} />
           <rect class="bad" x=${x} y=${HEIGHT - good - bad} width=${width} height=${bad} /></g>`;
@@ -37,6 +39,7 @@ export function Meter({ label, part, whole, text }) {
   const share = whole ? Math.min(1, part / whole) : 0;
   return html`<div class="meter"><div class="meter-text"><span>${label}</span><span>${text}</span></div>
     <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${text}`}>
-      <rect class="track" width="100" height="6" /><rect class=${share > 0.8 ? "bad" : "fill"} width=${share * 100} height="6" />
+      <rect class="track" width="100" height="6" /><rect class=${share > 0.8 ? "bad" : "fill"} width=${share * 100}
+        height="6" />
     </svg></div>`;
 }

@@ -40,12 +40,14 @@ export function cells(record) {
 export const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /**
- * The header and the rows with these numbers, where the header is row 1, each with the reason in a column `problem`.
+ * The header and the rows with these numbers, where the header is row 1, each with the reason in a column
+ * `problem`.
  * @param {string} text @param {Map<number, string>} reasons
  */
 export function pick(text, reasons) {
   const [header = "", ...rows] = records(text);
-  const picked = rows.flatMap((row, at) => (reasons.has(at + 2) ? [`${row},${cell(reasons.get(at + 2) ?? "")}`] : []));
+  const picked =
+    rows.flatMap((row, at) => (reasons.has(at + 2) ? [`${row},${cell(reasons.get(at + 2) ?? "")}`] : []));
   return [`${header},problem`, ...picked, ""].join("\n");
 }
 

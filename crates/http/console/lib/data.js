@@ -28,7 +28,8 @@ export const asApiError = (error) =>
  * @returns {Read<T> & { reload: () => void }}
  */
 export function useGet(path, query = {}) {
-  const [read, setRead] = useState(/** @type {Read<T>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
+  const [read, setRead] =
+    useState(/** @type {Read<T>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
   const [turn, setTurn] = useState(0);
   const name = `${path} ${JSON.stringify(query)}`;
   const shown = useRef(name);
@@ -56,7 +57,8 @@ export function useGet(path, query = {}) {
  */
 export function useList(path, query = {}) {
   const first = useGet(path, { limit: 50, ...query });
-  const [added, setAdded] = useState({ of: /** @type {unknown} */ (null), rows: /** @type {T[]} */ ([]), page: first.data });
+  const [added, setAdded] =
+    useState({ of: /** @type {unknown} */ (null), rows: /** @type {T[]} */ ([]), page: first.data });
   const [isMore, setIsMore] = useState(false);
   const [moreError, setMoreError] = useState(/** @type {ApiError | null} */ (null));
   const isAdded = added.of === first.data && first.data !== null;

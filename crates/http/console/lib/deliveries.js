@@ -7,9 +7,12 @@ import { useEffect, useState } from "./view.js";
 
 /** @typedef {import("../types").Delivery} Delivery */
 /** @typedef {import("./api.js").ApiError} ApiError */
-/** @typedef {{ attempts: number, successes: number, failures: number, p50: number | null, p95: number | null, queued: number,
- *   oldestQueuedAt: string | null, nextAttemptAt: string | null, reasons: { reason: string, count: number }[],
- *   hours: { hour: string, successes: number, failures: number }[] }} Stats */
+/**
+ * @typedef {{ attempts: number, successes: number, failures: number, p50: number | null, p95: number | null,
+ *   queued: number, oldestQueuedAt: string | null, nextAttemptAt: string | null,
+ *   reasons: { reason: string, count: number }[],
+ *   hours: { hour: string, successes: number, failures: number }[] }} Stats
+ */
 
 const HOUR_MS = 3_600_000;
 
@@ -18,9 +21,11 @@ export const isFailure = (entry) => entry.status !== "success";
 
 /** @param {any} data @returns {Stats} */
 const reported = (data) => ({
-  attempts: data.attempts, successes: data.successes, failures: data.failures, p50: data.p50_ms, p95: data.p95_ms, queued: data.queued,
+  attempts: data.attempts, successes: data.successes, failures: data.failures, p50: data.p50_ms, p95: data.p95_ms,
+  queued: data.queued,
   oldestQueuedAt: data.oldest_queued_at, nextAttemptAt: data.next_attempt_at,
-  reasons: data.failures_by_reason.map((/** @type {any} */ { reason, count }) => ({ reason: reason ?? "other", count })),
+  reasons: data.failures_by_reason.map((/** @type {any} */ { reason, count }) =>
+    ({ reason: reason ?? "other", count })),
   hours: data.by_hour,
 });
 
@@ -32,7 +37,9 @@ async function statsOf(id, signal) {
 
 /** Statistics of the last 24 hours by subscription. @param {string[] | null} ids @param {number} [turn] */
 export function useStats(ids, turn = 0) {
-  const [state, setState] = useState({ data: /** @type {Record<string, Stats> | null} */ (null), error: /** @type {ApiError | null} */ (null), isLoading: true });
+  const [state, setState] =
+    useState({ data: /** @type {Record<string, Stats> | null} */ (null),
+      error: /** @type {ApiError | null} */ (null), isLoading: true });
   const name = ids?.join(" ") ?? null;
   const [again, setAgain] = useState(0);
   useEffect(() => {
@@ -61,15 +68,22 @@ export function barsOf(stats, now = Date.now()) {
   return bars;
 }
 
-/** Sum of the statistics of several subscriptions; the slowest one decides the durations. @param {Stats[]} all @returns {Stats} */
+/**
+ * Sum of the statistics of several subscriptions; the slowest one decides the durations.
+ * @param {Stats[]} all
+ * @returns {Stats}
+ */
 export function total(all) {
   const sum = (/** @type {(one: Stats) => number} */ of) => all.reduce((before, one) => before + of(one), 0);
-  const most = (/** @type {(number | null)[]} */ values) => values.reduce((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
+  const most = (/** @type {(number | null)[]} */ values) =>
+    values.reduce((a, b) => (b !== null && (a === null || b > a) ? b : a), null);
   return {
-    attempts: sum((one) => one.attempts), successes: sum((one) => one.successes), failures: sum((one) => one.failures),
+    attempts: sum((one) => one.attempts), successes: sum((one) => one.successes),
+    failures: sum((one) => one.failures),
     p50: most(all.map((one) => one.p50)), p95: most(all.map((one) => one.p95)), queued: sum((one) => one.queued),
     oldestQueuedAt: all.map((one) => one.oldestQueuedAt).filter(Boolean).sort()[0] ?? null, reasons: [],
-    nextAttemptAt: all.map((one) => one.nextAttemptAt).filter(Boolean).sort()[0] ?? null, hours: all.flatMap((one) => one.hours),
+    nextAttemptAt: all.map((one) => one.nextAttemptAt).filter(Boolean).sort()[0] ?? null,
+    hours: all.flatMap((one) => one.hours),
   };
 }
 
@@ -78,13 +92,15 @@ export function total(all) {
  * @param {Record<string, string | undefined> | null} filter
  */
 export function useAllDeliveries(filter) {
-  const empty = { rows: /** @type {Delivery[] | null} */ (null), error: /** @type {ApiError | null} */ (null), isLoading: true, cursor: /** @type {string | null} */ (null) };
+  const empty = { rows: /** @type {Delivery[] | null} */ (null), error: /** @type {ApiError | null} */ (null),
+    isLoading: true, cursor: /** @type {string | null} */ (null) };
   const [state, setState] = useState(empty);
   const [isMore, setIsMore] = useState(false);
   const [turn, setTurn] = useState(0);
   const query = filter && {
     "filter[status]": filter.state, "filter[event_type]": filter.type, "filter[event_id]": filter.event,
-    "filter[subscription_id]": filter.webhook, "filter[attempted_at][gte]": filter.from && `${filter.from}T00:00:00Z`,
+    "filter[subscription_id]": filter.webhook,
+    "filter[attempted_at][gte]": filter.from && `${filter.from}T00:00:00Z`,
     "filter[attempted_at][lte]": filter.to && `${filter.to}T23:59:59.999Z`,
   };
   const name = `${JSON.stringify(query)} ${turn}`;
@@ -94,7 +110,9 @@ export function useAllDeliveries(filter) {
     const read = request("GET", "/deliveries", { query: { limit: 50, ...query }, signal: stop.signal });
     setState((before) => ({ ...before, isLoading: true }));
     read.then(
-      ({ data }) => setState({ rows: data.data, error: null, isLoading: false, cursor: data.has_more ? data.next_cursor : null }),
+      ({ data }) =>
+        setState({ rows: data.data, error: null, isLoading: false,
+          cursor: data.has_more ? data.next_cursor : null }),
       (error) => stop.signal.aborted || setState({ ...empty, error: asApiError(error), isLoading: false }),
     );
     return () => stop.abort();
@@ -102,8 +120,11 @@ export function useAllDeliveries(filter) {
   const more = async () => {
     setIsMore(true);
     try {
-      const { data } = await request("GET", "/deliveries", { query: { limit: 50, ...query, cursor: state.cursor } });
-      setState((before) => ({ ...before, rows: [...(before.rows ?? []), ...data.data], cursor: data.has_more ? data.next_cursor : null }));
+      const { data } = await request("GET", "/deliveries",
+        { query: { limit: 50, ...query, cursor: state.cursor } });
+      setState((before) =>
+        ({ ...before, rows: [...(before.rows ?? []), ...data.data],
+          cursor: data.has_more ? data.next_cursor : null }));
     } catch (error) {
       setState((before) => ({ ...before, error: asApiError(error) }));
     } finally {
@@ -111,5 +132,6 @@ export function useAllDeliveries(filter) {
     }
   };
   const { rows, error, isLoading, cursor } = state;
-  return { rows, error, isLoading, hasMore: cursor !== null, isMore, more, reload: () => setTurn((count) => count + 1) };
+  return { rows, error, isLoading, hasMore: cursor !== null, isMore, more,
+    reload: () => setTurn((count) => count + 1) };
 }

@@ -21,9 +21,11 @@ export function Dialog({ title, onClose, foot, drawer, children }) {
   }, []);
   const cancel = (/** @type {Event} */ event) => (event.preventDefault(), onClose());
   const outside = (/** @type {MouseEvent} */ event) => event.target === element.current && onClose();
-  return html`<dialog ref=${element} class=${drawer ? "drawer" : ""} aria-label=${title} onCancel=${cancel} onMouseDown=${outside}>
+  return html`<dialog ref=${element} class=${drawer ? "drawer" : ""} aria-label=${title} onCancel=${cancel}
+    onMouseDown=${outside}>
     <div class="dialog-body">
-      <header><h2>${title}</h2><${Button} kind="quiet icon" aria-label=${t.close} onClick=${onClose}>✕</${Button}></header>
+      <header><h2>${title}</h2>
+        <${Button} kind="quiet icon" aria-label=${t.close} onClick=${onClose}>✕</${Button}></header>
       <div class="dialog-content">${children}</div>
       ${foot && html`<footer>${foot}</footer>`}
     </div>
@@ -44,7 +46,10 @@ export function Confirm({ title, text, action, kind = "primary", onClose, work, 
   </${Dialog}>`;
 }
 
-/** A secret that the service shows once. @param {{ title: string, text: string, value: string, onClose: () => void }} p */
+/**
+ * A secret that the service shows once.
+ * @param {{ title: string, text: string, value: string, onClose: () => void }} p
+ */
 export function Secret({ title, text, value, onClose }) {
   const foot = html`<${Button} kind="primary" onClick=${onClose}>${t.stored}</${Button}>`;
   return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot}>

@@ -27,7 +27,8 @@ function next() {
   while (running < MOST_AT_ONCE && queue.length > 0) {
     const id = /** @type {string} */ (queue.shift());
     running += 1;
-    request("GET", `/employees/${id}`, { quiet: true }).then(({ data }) => remember(data), () => {}).finally(() => {
+    request("GET", `/employees/${id}`, { quiet: true }).then(({ data }) => remember(data), () => {})
+      .finally(() => {
       running -= 1;
       next();
     });
@@ -38,7 +39,8 @@ function next() {
 export function usePerson(id) {
   const people = useStore(known);
   useEffect(() => {
-    if (!id || !id.startsWith("emp_") || known.value.has(id) || queue.includes(id) || !can("employees:read")) return;
+    if (!id || !id.startsWith("emp_") || known.value.has(id) || queue.includes(id) ||
+      !can("employees:read")) return;
     queue.push(id);
     next();
   }, [id]);
@@ -67,7 +69,8 @@ export function PersonField({ value, onChange, label, canBeNone }) {
     if (text.trim().length < 2) return void setFound([]);
     const timer = setTimeout(async () => {
       const query = { q: text.trim().slice(0, 200), types: "employees", limit: 8 };
-      const { data } = await request("GET", "/search", { query, quiet: true }).catch(() => ({ data: { data: [] } }));
+      const { data } = await request("GET", "/search", { query, quiet: true })
+        .catch(() => ({ data: { data: [] } }));
       if (mine === turn.current) setFound(data.data.map((/** @type {any} */ hit) => hit.resource));
     }, 200);
     return () => clearTimeout(timer);
@@ -79,7 +82,8 @@ export function PersonField({ value, onChange, label, canBeNone }) {
   };
   return html`<div class="person-field">
     ${value && html`<div class="chosen"><span>${person ? fullName(person) : value}</span>
-      ${canBeNone && html`<button type="button" class="link" onClick=${() => choose(null)}>${t.none}</button>`}</div>`}
+      ${canBeNone &&
+        html`<button type="button" class="link" onClick=${() => choose(null)}>${t.none}</button>`}</div>`}
     <input type="search" aria-label=${label} value=${text} placeholder=${t.findPerson} autocomplete="off"
       onInput=${(/** @type {any} */ event) => setText(event.target.value)} />
     ${found.length > 0 && html`<ul class="found">${found.map((one) => html`<li key=${one.id}>

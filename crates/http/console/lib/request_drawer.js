@@ -20,12 +20,16 @@ export function RequestDrawer({ onClose }) {
     ${!entry && html`<${Empty} title=${t.noRequests} />`}
     ${entry && html`<p class="muted">${t.requestsText}</p>
       <ul class="requests">${entries.map((one) => html`<li key=${one.id}>
-        <button type="button" aria-pressed=${one.id === entry.id ? "true" : "false"} onClick=${() => setChosen(one.id)}>
-          <code class="method">${one.method}</code><code class="path">${one.path}${decodeURIComponent(queryString(one.query))}</code>
-          <${Badge} tone=${one.status === null ? undefined : one.status < 400 ? "good" : "bad"}>${one.status ?? "…"}</${Badge}>
+        <button type="button" aria-pressed=${one.id === entry.id ? "true" : "false"}
+          onClick=${() => setChosen(one.id)}>
+          <code class="method">${one.method}</code>
+          <code class="path">${one.path}${decodeURIComponent(queryString(one.query))}</code>
+          <${Badge} tone=${one.status === null ? undefined : one.status < 400 ? "good" : "bad"}>
+            ${one.status ?? "…"}</${Badge}>
           <span class="muted number">${one.milliseconds} ms</span></button></li>`)}</ul>
       <div class="languages" role="group" aria-label=${t.language}>${Object.keys(LANGUAGES).map((one) => html`
-        <button key=${one} type="button" aria-pressed=${one === language ? "true" : "false"} onClick=${() => setLanguage(one)}>${one}</button>`)}
+        <button key=${one} type="button" aria-pressed=${one === language ? "true" : "false"}
+          onClick=${() => setLanguage(one)}>${one}</button>`)}
         <${Copy} value=${code ?? ""} label=${t.code} /></div>
       <pre class="code" tabindex="0"><code>${code}</code></pre>
       ${entry.requestId && html`<p class="muted">${t.requestId} <${Id} value=${entry.requestId} /></p>`}`}

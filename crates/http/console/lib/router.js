@@ -28,7 +28,8 @@ export const useRoute = () => useStore(route);
  * @param {Record<string, string | number | null | undefined>} [query]
  */
 export function href(path, query = {}) {
-  const entries = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const entries = Object.entries(query)
+    .filter(([, value]) => value !== null && value !== undefined && value !== "");
   const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
   return BASE + (path === "/" ? "/" : path) + (text ? `?${text}` : "");
 }

@@ -1,7 +1,8 @@
 // Parts of screens. A screen is one file in `screens/`, exports one component, and is made of:
 //
 //   Page      title, lead, actions; gives the focus to the title when the screen opens
-//   Shown     loading, error and empty states of a read: html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
+//   Shown     loading, error and empty states of a read:
+//             html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
 //   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain }]; cards on a narrow screen
 //   Filters   fields bound to the query of the address
 //   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
@@ -21,7 +22,10 @@ import { toast } from "./toast.js";
 /** Shows the drawer with the requests behind the screen. */
 export const isDrawerOpen = store(false);
 
-/** @param {{ title: string, lead?: Content, actions?: Content, back?: { href: string, text: string }, children?: Content }} p */
+/**
+ * @param {{ title: string, lead?: Content, actions?: Content, back?: { href: string, text: string },
+ *   children?: Content }} p
+ */
 export function Page({ title, lead, actions, back, children }) {
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useEffect(() => {
@@ -34,14 +38,19 @@ export function Page({ title, lead, actions, back, children }) {
   return html`<div class="page">
     ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
     <header class="page-head">
-      <div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="actions">${actions}<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}><code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}></div>
+      <div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
+        ${lead && html`<p class="lead">${lead}</p>`}</div>
+      <div class="actions">${actions}<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}>
+        <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}></div>
     </header>
     ${children}
   </div>`;
 }
 
-/** @param {{ kind?: "primary" | "danger" | "quiet", busy?: boolean, children?: Content, [attribute: string]: any }} p */
+/**
+ * @param {{ kind?: "primary" | "danger" | "quiet", busy?: boolean, children?: Content,
+ *   [attribute: string]: any }} p
+ */
 export function Button({ kind, busy, children, ...rest }) {
   return html`<button type="button" class=${`button ${kind ?? ""}`} aria-busy=${busy ? "true" : null}
     ...${rest} disabled=${rest.disabled || busy}>${children}</button>`;
@@ -52,10 +61,14 @@ export const Badge = ({ tone, children }) => html`<span class=${`badge ${tone ??
 
 /** @type {Record<string, "good" | "bad" | "warn" | "info">} */
 const TONES = {
-  success: "good", active: "good", approved: "good", completed: "good", succeeded: "good", shared: "good", strength: "good",
-  create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad", expired: "bad",
-  disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn", partial: "warn",
-  opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info", update: "info", test: "info",
+  success: "good", active: "good", approved: "good", completed: "good", succeeded: "good", shared: "good",
+  strength: "good",
+  create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad",
+  expired: "bad",
+  disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn",
+  partial: "warn",
+  opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info", update: "info",
+  test: "info",
 };
 
 /** A word of the API with its colour. @param {{ word: string }} p */
@@ -72,15 +85,18 @@ export function Copy({ value, label }) {
   const copy = async () => {
     await navigator.clipboard.writeText(value).then(() => toast(t.copied), () => toast(t.notCopied, "bad"));
   };
-  return html`<button type="button" class="copy" onClick=${copy} aria-label=${`${t.copy} ${label ?? value}`} title=${t.copy}>
-    <svg viewBox="0 0 16 16" aria-hidden="true"><rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/><path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2"/></svg>
+  return html`<button type="button" class="copy" onClick=${copy} aria-label=${`${t.copy} ${label ?? value}`}
+    title=${t.copy}>
+    <svg viewBox="0 0 16 16" aria-hidden="true"><rect x="5.5" y="5.5" width="8" height="8" rx="1.5"/>
+      <path d="M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2"/></svg>
   </button>`;
 }
 
 /** @param {{ value: string | null | undefined, to?: string }} p */
 export function Id({ value, to }) {
   if (!value) return html`<span class="muted">–</span>`;
-  return html`<span class="id">${to ? html`<a href=${to}><code>${value}</code></a>` : html`<code>${value}</code>`}<${Copy} value=${value} /></span>`;
+  return html`<span class="id">${to ? html`<a href=${to}><code>${value}</code></a>` : html`<code>${value}</code>`}
+    <${Copy} value=${value} /></span>`;
 }
 
 /** @param {{ error: ApiError, retry?: () => void }} p */
@@ -88,12 +104,14 @@ export function Problem({ error, retry }) {
   const scope = error.missingScope;
   const level = error.details.find((detail) => detail.required_access_level);
   const title = t.problems[error.code] ?? t.problems.other(error.status);
-  const text = scope ? t.missingScope(scope) : level ? t.missingLevel : (t.problemTexts[error.code] ?? error.message);
+  const text = scope ? t.missingScope(scope) : level ? t.missingLevel
+    : (t.problemTexts[error.code] ?? error.message);
   const fields = error.details.filter((detail) => detail.field && detail.message);
   return html`<div class="problem" role="alert">
     <strong>${title}</strong>
     <p>${text}</p>
-    ${fields.length > 0 && html`<ul>${fields.map((one) => html`<li><code>${one.field}</code> ${one.message}</li>`)}</ul>`}
+    ${fields.length > 0 &&
+      html`<ul>${fields.map((one) => html`<li><code>${one.field}</code> ${one.message}</li>`)}</ul>`}
     <div class="problem-foot">
       ${retry && error.status !== 403 && html`<${Button} onClick=${retry}>${t.tryAgain}</${Button}>`}
       ${error.requestId && html`<span class="muted">${t.requestId} <${Id} value=${error.requestId} /></span>`}
@@ -114,19 +132,21 @@ export const Skeleton = ({ rows = 6 }) => html`<div class="skeleton" role="statu
 
 /**
  * Shows a read: its skeleton, its error, or its data.
- * @param {{ of: { data?: any, rows?: any, error: ApiError | null, isLoading: boolean, reload: () => void, hasMore?: boolean,
- *   isMore?: boolean, more?: () => void }, empty?: Content, rows?: number, children: any }} p
+ * @param {{ of: { data?: any, rows?: any, error: ApiError | null, isLoading: boolean, reload: () => void,
+ *   hasMore?: boolean, isMore?: boolean, more?: () => void }, empty?: Content, rows?: number, children: any }} p
  */
 export function Shown({ of, empty, rows, children }) {
   const value = "rows" in of ? of.rows : of.data;
   if (value === null || value === undefined) {
-    return of.error ? html`<${Problem} error=${of.error} retry=${of.reload} />` : html`<${Skeleton} rows=${rows} />`;
+    return of.error ? html`<${Problem} error=${of.error} retry=${of.reload} />`
+      : html`<${Skeleton} rows=${rows} />`;
   }
   if (empty && Array.isArray(value) && value.length === 0) return empty;
   return html`<div class=${of.isLoading ? "stale" : ""}>
     ${children(value)}
     ${of.error && html`<${Problem} error=${of.error} retry=${of.reload} />`}
-    ${of.hasMore && html`<div class="more"><${Button} busy=${of.isMore} onClick=${of.more}>${t.more}</${Button}></div>`}
+    ${of.hasMore &&
+      html`<div class="more"><${Button} busy=${of.isMore} onClick=${of.more}>${t.more}</${Button}></div>`}
   </div>`;
 }
 
@@ -141,7 +161,8 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
     [column.isNumber && "number", column.isMain && "main", column.isWide && "wide"].filter(Boolean).join(" ");
   return html`<div class="table-frame"><table>
     <caption class="hidden">${caption}</caption>
-    <thead><tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>
+    <thead>
+      <tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column) => html`
       <td class=${kind(column)} data-label=${column.label}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
@@ -163,7 +184,10 @@ export const Figure = ({ label, value, note, tone, to }) => html`<div class=${`f
   <strong>${value}</strong>${note && html`<span class="muted">${note}</span>`}
 </div>`;
 
-/** Views of one screen, chosen by the parameter `name` of the address. @param {{ label: string, name?: string, tabs: [string, string][] }} p */
+/**
+ * Views of one screen, chosen by the parameter `name` of the address.
+ * @param {{ label: string, name?: string, tabs: [string, string][] }} p
+ */
 export function Tabs({ label, name = "view", tabs }) {
   const { path, query } = useRoute();
   const current = query[name] ?? tabs[0]?.[0];
@@ -186,7 +210,8 @@ export const fieldError = (error, field) =>
 
 /**
  * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.
- * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, hint?: string }[], children?: Content }} p
+ * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string,
+ *   hint?: string }[], children?: Content }} p
  */
 export function Filters({ filters, children }) {
   const { query } = useRoute();
@@ -221,13 +246,19 @@ function Typed({ filter, value }) {
     onInput=${(/** @type {any} */ event) => setText(event.target.value)} />`;
 }
 
-/** Members before and after a change. @param {{ changes: Record<string, { from?: unknown, to: unknown }>, name?: (value: unknown, field: string) => Content }} p */
+/**
+ * Members before and after a change.
+ * @param {{ changes: Record<string, { from?: unknown, to: unknown }>,
+ *   name?: (value: unknown, field: string) => Content }} p
+ */
 export function Changes({ changes, name = plain }) {
   const entries = Object.entries(changes);
   if (entries.length === 0) return null;
   return html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
-    <code>${field}</code>${" "}${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
-      ${" "}<span aria-hidden="true">→</span>${" "}`}<ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
+    <code>${field}</code>${" "}
+    ${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
+      ${" "}<span aria-hidden="true">→</span>${" "}`}
+    <ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
 }
 
 /** A text that people wrote, with its line ends. @param {{ children?: Content }} p */

@@ -10,39 +10,54 @@ import { t } from "../texts.js";
 
 /** @typedef {import("../types").AuditEntry} Entry */
 
-const ACTIONS = ["employee.create", "employee.update", "employee.deactivate", "employee.reactivate", "employee.rehire", "observation.create", "observation.update",
-  "observation.archive", "objective.create", "objective.update", "objective.submit", "objective.approve", "objective.reject", "objective.complete", "summary.create",
-  "summary.update", "summary.share", "webhook.create", "webhook.update", "webhook.delete", "api_key.create", "api_key.update", "api_key.rotate", "api_key.revoke",
+const ACTIONS = ["employee.create", "employee.update", "employee.deactivate", "employee.reactivate",
+  "employee.rehire", "observation.create", "observation.update",
+  "observation.archive", "objective.create", "objective.update", "objective.submit", "objective.approve",
+  "objective.reject", "objective.complete", "summary.create",
+  "summary.update", "summary.share", "webhook.create", "webhook.update", "webhook.delete", "api_key.create",
+  "api_key.update", "api_key.rotate", "api_key.revoke",
   "organization.update", "connector.create"];
 
 /** Names of people instead of their ids. @param {unknown} value */
-const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />` : plain(value));
+const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`
+  : plain(value));
 
 export default function Audit() {
   const { query } = useRoute();
   const log = useList("/audit-log", {
     "filter[target_id]": query.target, "filter[actor_id]": query.actor, "filter[action]": query.action,
-    "filter[occurred_at][gte]": query.from && `${query.from}T00:00:00Z`, "filter[occurred_at][lte]": query.to && `${query.to}T23:59:59.999Z`,
+    "filter[occurred_at][gte]": query.from && `${query.from}T00:00:00Z`,
+    "filter[occurred_at][lte]": query.to && `${query.to}T23:59:59.999Z`,
   });
   const filters = [
-    { name: "action", label: t.audit.action, options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, one])) },
-    { name: "target", label: t.audit.target, hint: "emp_…" }, { name: "actor", label: t.audit.actor, hint: "key_…" },
+    { name: "action", label: t.audit.action,
+      options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, one])) },
+    { name: "target", label: t.audit.target, hint: "emp_…" },
+    { name: "actor", label: t.audit.actor, hint: "key_…" },
     { name: "from", label: t.from, type: "date" }, { name: "to", label: t.to, type: "date" },
   ];
   return html`<${Page} title=${t.screens.audit} lead=${t.audit.lead}><${Filters} filters=${filters} />
-    <${Shown} of=${log} empty=${html`<${Empty} title=${t.audit.none} text=${t.audit.noneText} />`}>${(/** @type {Entry[]} */ rows) => html`
-      <ul class="list">${rows.map((one) => html`<${Line} key=${one.id} entry=${one} />`)}</ul>`}</${Shown}></${Page}>`;
+    <${Shown} of=${log} empty=${html`<${Empty} title=${t.audit.none} text=${t.audit.noneText} />`}>
+      ${(/** @type {Entry[]} */ rows) => html`
+      <ul class="list">
+        ${rows.map((one) => html`<${Line} key=${one.id} entry=${one} />`)}</ul>`}</${Shown}></${Page}>`;
 }
 
 /** @param {{ entry: Entry }} p */
 function Line({ entry }) {
   const { actor, target } = entry;
-  const name = target.id.startsWith("emp_") ? html`<${Person} id=${target.id} />` : html`<code>${target.id}</code>`;
+  const name = target.id.startsWith("emp_") ? html`<${Person} id=${target.id} />`
+    : html`<code>${target.id}</code>`;
   return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong>${name}
-      <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a><span class="muted time"><${Time} at=${entry.occurred_at} /></span></div>
+      <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a>
+      <span class="muted time"><${Time} at=${entry.occurred_at} /></span></div>
     <${Changes} changes=${entry.changes} name=${named} />
     ${entry.comment && html`<p class="prose" dir="auto">${entry.comment}</p>`}
-    <div class="entry-head by muted"><span>${t.audit.by} ${actor.id ? html`<a href=${href("/audit", { actor: actor.id })} dir="auto">${actor.name}</a>` : actor.name}
-      ${" "}(${t.words[actor.type] ?? actor.type})</span>${entry.request_id && html`<span>${t.requestId} <${Id} value=${entry.request_id} /></span>`}
+    <div class="entry-head by muted">
+      <span>
+        ${t.audit.by} ${actor.id
+          ? html`<a href=${href("/audit", { actor: actor.id })} dir="auto">${actor.name}</a>` : actor.name}
+      ${" "}(${t.words[actor.type] ?? actor.type})</span>
+    ${entry.request_id && html`<span>${t.requestId} <${Id} value=${entry.request_id} /></span>`}
       ${entry.context.ip && html`<span>${entry.context.ip}</span>`}</div></li>`;
 }

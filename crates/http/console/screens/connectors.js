@@ -5,7 +5,8 @@ import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Field, Id, Page, Problem, Shown, Status, Time, fieldError } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Field, Id, Page, Problem, Shown, Status, Time,
+  fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
@@ -21,19 +22,32 @@ export default function Connectors() {
     toast(t.connectors.released(data.released));
     connectors.reload();
   };
-  const actions = mayWrite && html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>`;
+  const actions = mayWrite &&
+    html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>`;
   return html`<${Page} title=${t.screens.connectors} lead=${t.connectors.lead} actions=${actions}>
-    <${Shown} of=${connectors} empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText} />`}>${(/** @type {Connector[]} */ rows) => html`
+    <${Shown} of=${connectors}
+      empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText} />`}>
+      ${(/** @type {Connector[]} */ rows) => html`
       <div class="list">${rows.map((one) => html`<${Card} key=${one.id} title=${one.hris_source}
-        actions=${mayWrite && html`<${Button} onClick=${() => setReleased(one)}>${t.connectors.release}</${Button}>`}>
-        <${Facts} entries=${[[t.state, html`<${Status} word=${one.status} />`], [t.connectors.last, html`<${Time} at=${one.last_sync_at} none=${t.never} />`],
+        actions=${mayWrite &&
+          html`<${Button} onClick=${() => setReleased(one)}>${t.connectors.release}</${Button}>`}>
+        <${Facts}
+          entries=${[[t.state, html`<${Status} word=${one.status} />`],
+            [t.connectors.last, html`<${Time} at=${one.last_sync_at} none=${t.never} />`],
           [t.connectors.result, one.last_sync_status ? html`<${Status} word=${one.last_sync_status} />` : "–"],
-          [t.connectors.mapped, one.mapped_custom_field_keys.length ? html`<div class="tags">${one.mapped_custom_field_keys.map((field) => html`<${Badge}>${field}</${Badge}>`)}</div>` : "–"],
+          [t.connectors.mapped,
+            one.mapped_custom_field_keys.length
+              ? html`<div class="tags">
+                ${one.mapped_custom_field_keys.map((field) => html`<${Badge}>${field}</${Badge}>`)}</div>` : "–"],
           [t.id, html`<${Id} value=${one.id} />`]]} />
-        ${one.last_sync_message && html`<div class="problem"><strong>${t.connectors.issue}</strong><p class="prose" dir="auto">${one.last_sync_message}</p></div>`}
+        ${one.last_sync_message &&
+          html`<div class="problem"><strong>${t.connectors.issue}</strong>
+            <p class="prose" dir="auto">${one.last_sync_message}</p></div>`}
       </${Card}>`)}</div>`}</${Shown}>
     ${isNew && html`<${Create} onClose=${() => setIsNew(false)} onSaved=${connectors.reload} />`}
-    ${released && html`<${Confirm} title=${t.connectors.release} text=${t.connectors.releaseText(released.hris_source)} action=${t.connectors.release} kind="danger"
+    ${released &&
+      html`<${Confirm} title=${t.connectors.release} text=${t.connectors.releaseText(released.hris_source)}
+        action=${t.connectors.release} kind="danger"
       onClose=${() => setReleased(null)} work=${release} />`}
   </${Page}>`;
 }
@@ -44,15 +58,20 @@ function Create({ onClose, onSaved }) {
   const [fields, setFields] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     const keys = fields.split(",").map((one) => one.trim()).filter(Boolean);
-    await request("POST", "/connectors", { body: { type: "csv_feed", hris_source: source.trim(), mapped_custom_field_keys: keys } });
+    await request("POST", "/connectors",
+      { body: { type: "csv_feed", hris_source: source.trim(), mapped_custom_field_keys: keys } });
     onSaved();
     onClose();
   });
-  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}><${Button} kind="primary" busy=${isBusy} disabled=${!source.trim()} onClick=${run}>${t.create}</${Button}>`;
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+    <${Button} kind="primary" busy=${isBusy} disabled=${!source.trim()} onClick=${run}>${t.create}</${Button}>`;
   return html`<${Dialog} title=${t.connectors.create} onClose=${onClose} foot=${foot}><div class="form">
-    <${Field} label=${t.connectors.source} hint=${t.connectors.sourceHint} error=${fieldError(error, "hris_source")}>
-      <input value=${source} maxlength="64" onInput=${(/** @type {any} */ event) => setSource(event.target.value)} /></${Field}>
-    <${Field} label=${t.connectors.mapped} hint=${t.connectors.mappedHint} error=${fieldError(error, "mapped_custom_field_keys")}>
+    <${Field} label=${t.connectors.source} hint=${t.connectors.sourceHint}
+      error=${fieldError(error, "hris_source")}>
+      <input value=${source} maxlength="64"
+        onInput=${(/** @type {any} */ event) => setSource(event.target.value)} /></${Field}>
+    <${Field} label=${t.connectors.mapped} hint=${t.connectors.mappedHint}
+      error=${fieldError(error, "mapped_custom_field_keys")}>
       <input value=${fields} onInput=${(/** @type {any} */ event) => setFields(event.target.value)} /></${Field}>
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }

@@ -5,7 +5,8 @@ import { asApiError, useGet, useList } from "../lib/data.js";
 import { useAllDeliveries } from "../lib/deliveries.js";
 import { href, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
-import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status, Table, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status, Table,
+  Time } from "../lib/ui.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { fullName, short } from "../lib/format.js";
 import { t } from "../texts.js";
@@ -53,7 +54,10 @@ function useTail(type, isPaused) {
       try {
         const { data } = await request("GET", "/events", { query: { ...query, cursor: cursor.current } });
         cursor.current = data.next_cursor;
-        if (data.data.length) setState((before) => ({ rows: [...data.data.reverse(), ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false }));
+        if (data.data.length)
+          setState((before) =>
+            ({ rows: [...data.data.reverse(), ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null,
+              isLoading: false }));
       } catch (error) {
         setState((before) => ({ ...before, error: asApiError(error) }));
       } finally {
@@ -65,7 +69,12 @@ function useTail(type, isPaused) {
   return { ...state, reload: () => setTurn((count) => count + 1) };
 }
 
-/** The newest events since a time, newest first, and the cursor behind them. @param {string} since @param {any} query @param {AbortSignal} signal */
+/**
+ * The newest events since a time, newest first, and the cursor behind them.
+ * @param {string} since
+ * @param {any} query
+ * @param {AbortSignal} signal
+ */
 async function last(since, query, signal) {
   /** @type {Event[]} */
   let rows = [];
@@ -90,13 +99,17 @@ function Feed() {
   const [isPaused, setIsPaused] = useState(false);
   const tail = useTail(query.type, isPaused);
   const columns = [
-    { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {Event} */ one) => html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
-    { name: "what", label: t.events.resource, isWide: true, cell: (/** @type {Event} */ one) => html`<span dir="auto">${short(subject(one.data), 90)}</span>` },
-    ...(can("webhooks:read") ? [{ name: "deliveries", label: t.webhooks.deliveries, cell: (/** @type {Event} */ one) => html`
+    { name: "type", label: t.webhooks.event, isMain: true,
+      cell: (/** @type {Event} */ one) => html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
+    { name: "what", label: t.events.resource, isWide: true,
+      cell: (/** @type {Event} */ one) => html`<span dir="auto">${short(subject(one.data), 90)}</span>` },
+    ...(can("webhooks:read")
+      ? [{ name: "deliveries", label: t.webhooks.deliveries, cell: (/** @type {Event} */ one) => html`
       <a href=${href("/webhooks", { view: "deliveries", event: one.id })}>${t.events.deliveries}</a>` }] : []),
     { name: "at", label: t.time, cell: (/** @type {Event} */ one) => html`<${Time} at=${one.created_at} />` },
   ];
-  const actions = html`<${Badge} tone=${isPaused ? "warn" : "good"}>${isPaused ? t.events.paused : t.events.live}</${Badge}>
+  const actions =
+    html`<${Badge} tone=${isPaused ? "warn" : "good"}>${isPaused ? t.events.paused : t.events.live}</${Badge}>
     <${Button} onClick=${() => setIsPaused(!isPaused)}>${isPaused ? t.events.resume : t.events.pause}</${Button}>`;
   const empty = html`<${Empty} title=${t.events.none} text=${t.events.noneText} />`;
   return html`<${Page} title=${t.screens.events} lead=${t.events.lead} actions=${actions}>
@@ -112,22 +125,40 @@ function One({ id }) {
   const mayReadWebhooks = can("webhooks:read") && !isBound();
   const deliveries = useAllDeliveries(mayReadWebhooks ? { event: id } : null);
   const target = event.data?.data?.id;
-  const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null, { "filter[target_id]": target, limit: 10 });
+  const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null,
+    { "filter[target_id]": target, limit: 10 });
   const body = event.data ? JSON.stringify(event.data, null, 2) : "";
-  return html`<${Page} title=${event.data?.event ?? t.events.event} back=${{ href: href("/events"), text: t.screens.events }}>
-    <${Shown} of=${event}>${(/** @type {Event} */ one) => html`<${Card} title=${t.events.event}><${Facts} entries=${[
-      [t.time, html`<${Time} at=${one.created_at} exact />`], [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
-      [t.events.resource, html`<${Id} value=${one.data?.id} to=${String(one.data?.id).startsWith("emp_") ? href(`/people/${one.data.id}`) : undefined} />`],
+  return html`<${Page} title=${event.data?.event ?? t.events.event}
+    back=${{ href: href("/events"), text: t.screens.events }}>
+    <${Shown} of=${event}>
+      ${(/** @type {Event} */ one) => html`<${Card} title=${t.events.event}><${Facts} entries=${[
+      [t.time, html`<${Time} at=${one.created_at} exact />`],
+      [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
+      [t.events.resource,
+        html`<${Id} value=${one.data?.id}
+          to=${String(one.data?.id).startsWith("emp_") ? href(`/people/${one.data.id}`) : undefined} />`],
     ]} /></${Card}>`}</${Shown}>
     <div class="grid2">
-      <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}><pre class="code" tabindex="0" dir="auto">${body}</pre></${Card}>
+      <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}>
+        <pre class="code" tabindex="0" dir="auto">${body}</pre></${Card}>
       <div class="list">
-        ${can("webhooks:read") && html`<${Card} title=${t.webhooks.deliveries}><${Shown} of=${deliveries} rows=${2} empty=${html`<p class="muted">${t.events.noDeliveries}</p>`}>
-          ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><${Status} word=${row.status} />
-            <span class="grow"><a href=${href(`/webhooks/${row.subscription_id}/deliveries/${row.id}`)}>${row.request_url}</a></span><span class="muted"><${Time} at=${row.attempted_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
-        ${can("audit:read") && !isBound() && html`<${Card} title=${t.screens.audit}><${Shown} of=${audit} rows=${2} empty=${html`<p class="muted">${t.audit.none}</p>`}>
-          ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}
-            <${Changes} changes=${row.changes} /></span><span class="muted"><${Time} at=${row.occurred_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
+        ${can("webhooks:read") &&
+          html`<${Card} title=${t.webhooks.deliveries}>
+            <${Shown} of=${deliveries} rows=${2} empty=${html`<p class="muted">${t.events.noDeliveries}</p>`}>
+          ${(/** @type {any[]} */ rows) =>
+            html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><${Status} word=${row.status} />
+            <span class="grow"><a href=${href(`/webhooks/${row.subscription_id}/deliveries/${row.id}`)}>
+              ${row.request_url}</a></span>
+            <span class="muted"><${Time} at=${row.attempted_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
+        ${can("audit:read") && !isBound() &&
+          html`<${Card} title=${t.screens.audit}>
+            <${Shown} of=${audit} rows=${2} empty=${html`<p class="muted">${t.audit.none}</p>`}>
+          ${(/** @type {any[]} */ rows) =>
+            html`<ul class="attention">
+              ${rows.map((row) =>
+                html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}
+            <${Changes} changes=${row.changes} /></span>
+          <span class="muted"><${Time} at=${row.occurred_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
       </div>
     </div>
   </${Page}>`;

@@ -7,7 +7,8 @@ import { Person, PersonField } from "../lib/people.js";
 import { href, setQuery, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Field, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Field, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs,
+  Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Assignments, Conversations, Objectives, Summaries } from "./feedback_lists.js";
@@ -15,8 +16,10 @@ import { Assignments, Conversations, Objectives, Summaries } from "./feedback_li
 /** @typedef {import("../types").Observation} Observation */
 
 /** @type {[string, string, any][]} */
-const VIEWS = [["observations", t.feedback.observations, Observations], ["objectives", t.feedback.objectives, Objectives],
-  ["summaries", t.feedback.summaries, Summaries], ["conversations", t.feedback.conversations, Conversations], ["assignments", t.feedback.assignments, Assignments]];
+const VIEWS = [["observations", t.feedback.observations, Observations],
+  ["objectives", t.feedback.objectives, Objectives],
+  ["summaries", t.feedback.summaries, Summaries], ["conversations", t.feedback.conversations, Conversations],
+  ["assignments", t.feedback.assignments, Assignments]];
 
 export default function Feedback() {
   const { path, query } = useRoute();
@@ -38,21 +41,32 @@ function Observations() {
   const isSearch = Boolean(query.q);
   const found = useList(isSearch ? "/search" : "/observations", isSearch
     ? { q: query.q, types: "observations", "filter[employee_id]": query.person, "filter[type]": query.type }
-    : { "filter[employee_id]": query.person, "filter[type]": query.type, "filter[archived]": query.archived, expand: can("employees:read") ? "employee" : null });
+    : { "filter[employee_id]": query.person, "filter[type]": query.type, "filter[archived]": query.archived,
+      expand: can("employees:read") ? "employee" : null });
   const filters = [
-    { name: "q", label: t.search, hint: t.feedback.searchHint }, { name: "type", label: t.feedback.type, options: TYPES },
-    ...(isSearch ? [] : [{ name: "archived", label: t.feedback.archived, options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) }]),
+    { name: "q", label: t.search, hint: t.feedback.searchHint },
+    { name: "type", label: t.feedback.type, options: TYPES },
+    ...(isSearch ? []
+      : [{ name: "archived", label: t.feedback.archived,
+        options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) }]),
   ];
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`
     : html`<${Empty} title=${t.feedback.none} text=${t.feedback.noneText} />`;
   return html`<${Filters} filters=${filters}>${can("employees:read") && html`<${Field} label=${t.people.person}>
-      <${PersonField} label=${t.people.person} value=${query.person ?? null} onChange=${(/** @type {string | null} */ id) => setQuery({ person: id })} canBeNone /></${Field}>`}</${Filters}>
-    <${Shown} of=${found} empty=${empty}>${(/** @type {any[]} */ rows) => html`<ul class="list">${rows.map((row) => html`
-      <${Entry} key=${row.id} observation=${row.resource ?? row} highlights=${row.highlights} isShort />`)}</ul>`}</${Shown}>`;
+      <${PersonField} label=${t.people.person} value=${query.person ?? null}
+        onChange=${(/** @type {string | null} */ id) => setQuery({ person: id })}
+        canBeNone /></${Field}>`}</${Filters}>
+    <${Shown} of=${found} empty=${empty}>
+      ${(/** @type {any[]} */ rows) => html`<ul class="list">${rows.map((row) => html`
+      <${Entry} key=${row.id} observation=${row.resource ?? row} highlights=${row.highlights}
+        isShort />`)}</ul>`}</${Shown}>`;
 }
 
-/** A text with its matched words. Positions count Unicode scalar values. @param {{ snippet: string, ranges: number[][] }} p */
+/**
+ * A text with its matched words. Positions count Unicode scalar values.
+ * @param {{ snippet: string, ranges: number[][] }} p
+ */
 export function Marked({ snippet, ranges }) {
   const letters = [...snippet];
   const parts = [];
@@ -67,40 +81,72 @@ export function Marked({ snippet, ranges }) {
 /** @param {{ observation: Observation, highlights?: any[], isShort?: boolean }} p */
 function Entry({ observation, highlights, isShort }) {
   const { employee } = observation;
-  const person = employee ? html`<a class="person" href=${href(`/people/${employee.id}`)} dir="auto">${fullName(employee)}</a>` : html`<${Person} id=${observation.employee_id} />`;
-  return html`<li class=${`entry ${isShort ? "short" : ""}`}><div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
-      ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}<span class="muted time">${date(observation.observation_date)}</span></div>
-    ${highlights?.length ? highlights.map((one) => html`<${Marked} key=${one.field} ...${one} />`) : html`<${Prose}>${observation.observation}</${Prose}>`}
-    ${!highlights && observation.impact && html`<div><span class="muted">${t.feedback.impact}</span><${Prose}>${observation.impact}</${Prose}></div>`}
-    ${!highlights && observation.recommended_action && html`<div><span class="muted">${t.feedback.action}</span><${Prose}>${observation.recommended_action}</${Prose}></div>`}
-    ${isShort && html`<div class="entry-head"><a href=${href(`/feedback/${observation.id}`)}>${t.feedback.context}</a></div>`}</li>`;
+  const person = employee
+    ? html`<a class="person" href=${href(`/people/${employee.id}`)} dir="auto">${fullName(employee)}</a>`
+    : html`<${Person} id=${observation.employee_id} />`;
+  return html`<li class=${`entry ${isShort ? "short" : ""}`}>
+    <div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
+      ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}
+      <span class="muted time">${date(observation.observation_date)}</span></div>
+    ${highlights?.length ? highlights.map((one) => html`<${Marked} key=${one.field} ...${one} />`)
+      : html`<${Prose}>${observation.observation}</${Prose}>`}
+    ${!highlights && observation.impact &&
+      html`<div><span class="muted">${t.feedback.impact}</span><${Prose}>${observation.impact}</${Prose}></div>`}
+    ${!highlights && observation.recommended_action &&
+      html`<div><span class="muted">${t.feedback.action}</span>
+        <${Prose}>${observation.recommended_action}</${Prose}></div>`}
+    ${isShort &&
+      html`<div class="entry-head">
+        <a href=${href(`/feedback/${observation.id}`)}>${t.feedback.context}</a></div>`}</li>`;
 }
 
 /** One observation and its context. @param {{ id: string }} p */
 function One({ id }) {
-  const observation = useGet(`/observations/${id}`, { expand: can("employees:read") ? "employee,attributes" : "attributes" });
+  const observation = useGet(`/observations/${id}`,
+    { expand: can("employees:read") ? "employee,attributes" : "attributes" });
   const one = observation.data;
   const others = useList(one ? "/observations" : null, { "filter[employee_id]": one?.employee_id, limit: 10 });
-  const summaries = useList(can("summaries:read") ? "/summaries" : null, { "filter[included_observation_id]": id, "filter[status]": "all", limit: 10 });
+  const summaries = useList(can("summaries:read") ? "/summaries" : null,
+    { "filter[included_observation_id]": id, "filter[status]": "all", limit: 10 });
   const archive = useAction(async () => {
     await request("POST", `/observations/${id}/${one.archived_at ? "restore" : "archive"}`);
     toast(one.archived_at ? t.feedback.restored : t.feedback.archivedNow);
     observation.reload();
   });
-  const actions = one && can("observations:write") && html`<${Button} busy=${archive.isBusy} onClick=${archive.run}>${one.archived_at ? t.feedback.restore : t.feedback.archive}</${Button}>`;
+  const actions = one && can("observations:write") &&
+    html`<${Button} busy=${archive.isBusy} onClick=${archive.run}>
+      ${one.archived_at ? t.feedback.restore : t.feedback.archive}</${Button}>`;
   const title = one?.employee ? t.feedback.about(fullName(one.employee)) : t.feedback.observation;
   const none = html`<p class="muted">${t.nothing}</p>`;
-  return html`<${Page} title=${title} back=${{ href: href("/feedback"), text: t.screens.feedback }} actions=${actions}>
+  return html`<${Page} title=${title} back=${{ href: href("/feedback"), text: t.screens.feedback }}
+    actions=${actions}>
     ${archive.error && html`<${Problem} error=${archive.error} />`}
-    <${Shown} of=${observation}>${(/** @type {any} */ data) => html`<ul class="list"><${Entry} observation=${data} /></ul>
+    <${Shown} of=${observation}>
+      ${(/** @type {any} */ data) => html`<ul class="list"><${Entry} observation=${data} /></ul>
       <${Card} title=${t.feedback.details}><${Facts} entries=${[
-        [t.feedback.author, html`<${Person} id=${data.author_id} />`], [t.feedback.visibility, t.words[data.visibility] ?? data.visibility],
-        [t.feedback.attributes, data.attributes?.length ? html`<div class="tags">${data.attributes.map((/** @type {any} */ tag) => html`<${Badge}>${tag.name}</${Badge}>`)}</div>` : "–"],
-        [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>`}</${Shown}>
-    <div class="grid2"><${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
-      .filter((row) => row.id !== id).map((row) => html`<li key=${row.id}><${Status} word=${row.type} /><span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${row.observation.slice(0, 120)}</a></span>
+        [t.feedback.author, html`<${Person} id=${data.author_id} />`],
+        [t.feedback.visibility, t.words[data.visibility] ?? data.visibility],
+        [t.feedback.attributes,
+          data.attributes?.length
+            ? html`<div class="tags">
+              ${data.attributes.map((/** @type {any} */ tag) => html`<${Badge}>${tag.name}</${Badge}>`)}</div>`
+            : "–"],
+        [t.created, html`<${Time} at=${data.created_at} />`],
+        [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>`}</${Shown}>
+    <div class="grid2">
+      <${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>
+        ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
+      .filter((row) => row.id !== id)
+        .map((row) =>
+          html`<li key=${row.id}><${Status} word=${row.type} />
+            <span class="grow">
+              <a href=${href(`/feedback/${row.id}`)} dir="auto">${row.observation.slice(0, 120)}</a></span>
         <span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>
-    ${can("summaries:read") && html`<${Card} title=${t.feedback.citedIn}><${Shown} of=${{ ...summaries, hasMore: false }} rows=${2} empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
-      .map((row) => html`<li key=${row.id}><${Status} word=${row.status} /><span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>
+    ${can("summaries:read") &&
+      html`<${Card} title=${t.feedback.citedIn}><${Shown} of=${{ ...summaries, hasMore: false }} rows=${2}
+        empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
+      .map((row) =>
+        html`<li key=${row.id}><${Status} word=${row.status} />
+          <span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>
   </${Page}>`;
 }

@@ -8,7 +8,8 @@ import { Person } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, Status, Time, fieldError } from "../lib/ui.js";
+import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
+  fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
@@ -18,13 +19,17 @@ import { t } from "../texts.js";
 const options = (words) => words.map((word) => [word, t.words[word] ?? word]);
 
 /** Actions of a state. Those of REASONS ask for a text under its member. @type {Record<string, string[]>} */
-const REVIEW = { proposed: ["submit", "approve", "archive"], in_review: ["approve", "reject", "archive"], approved: ["complete", "archive"],
+const REVIEW = { proposed: ["submit", "approve", "archive"], in_review: ["approve", "reject", "archive"],
+  approved: ["complete", "archive"],
   in_progress: ["complete", "miss", "archive"], completed: ["archive"], missed: ["archive"] };
 /** @type {Record<string, { member: string, isRequired?: boolean }>} */
-const REASONS = { approve: { member: "comment" }, reject: { member: "reason", isRequired: true }, complete: { member: "outcome" }, miss: { member: "reason" },
+const REASONS = { approve: { member: "comment" }, reject: { member: "reason", isRequired: true },
+  complete: { member: "outcome" }, miss: { member: "reason" },
   return: { member: "reason", isRequired: true } };
 /** @type {Record<string, string[]>} */
-const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"], pending_review: ["approve", "return", "archive"], approved: ["share", "return", "archive"], shared: ["archive"] };
+const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
+  pending_review: ["approve", "return", "archive"], approved: ["share", "return", "archive"],
+  shared: ["archive"] };
 const KINDS = /** @type {[string, string][]} */ ([["manager", t.feedback.managerObjectives]]);
 
 /** An objective in review has the status `proposed`. @param {Objective} one */
@@ -33,26 +38,52 @@ const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_re
 export function Objectives() {
   const { query } = useRoute();
   const base = query.kind === "manager" ? "/manager-objectives" : "/employee-objectives";
-  const list = useList(base, { "filter[status]": query.state === "in_review" ? "proposed" : query.state, "filter[owner_id]": query.owner, expand: can("employees:read") ? "owner" : null });
+  const list = useList(base,
+    { "filter[status]": query.state === "in_review" ? "proposed" : query.state, "filter[owner_id]": query.owner,
+      expand: can("employees:read") ? "owner" : null });
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
   const close = () => setDialog(null);
   const rows = list.rows?.filter((one) => query.state !== "in_review" || stateOf(one) === "in_review") ?? null;
-  const filters = [{ name: "state", label: t.state, options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed", "archived", "all"]) },
-    { name: "kind", label: t.feedback.kind, options: KINDS }, { name: "owner", label: t.feedback.owner, hint: "emp_…" }];
-  return html`<${Filters} filters=${filters} /><${Shown} of=${{ ...list, rows }} empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
-    ${(/** @type {Objective[]} */ shown) => html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
-      <div class="entry-head"><${Status} word=${stateOf(one)} /><strong dir="auto">${one.title}</strong><span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
-      <div class="entry-head muted">${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>` : html`<${Person} id=${one.owner_id} />`}
+  const filters =
+    [{ name: "state", label: t.state,
+      options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
+        "archived", "all"]) },
+    { name: "kind", label: t.feedback.kind, options: KINDS },
+    { name: "owner", label: t.feedback.owner, hint: "emp_…" }];
+  return html`<${Filters} filters=${filters} />
+    <${Shown} of=${{ ...list, rows }}
+      empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
+    ${(/** @type {Objective[]} */ shown) =>
+      html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
+      <div class="entry-head"><${Status} word=${stateOf(one)} /><strong dir="auto">${one.title}</strong>
+        <span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
+      <div class="entry-head muted">
+        ${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>`
+          : html`<${Person} id=${one.owner_id} />`}
         <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}></div>
       ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
-      <div class="actions">${can("objectives:write") && (REVIEW[stateOf(one)] ?? []).map((name) => html`<${Button} key=${name} kind=${name === "approve" ? "primary" : name === "reject" ? "danger" : undefined}
-          aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>${t.verbs[name]}</${Button}>`)}
-        <${Button} kind="quiet" aria-label=${`${t.feedback.history}: ${one.title}`} onClick=${() => setDialog({ name: "history", objective: one })}>${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
-    ${dialog?.name === "history" && html`<${History} path=${`${base}/${dialog.objective.id}/history`} title=${dialog.objective.title} onClose=${close} />`}
-    ${dialog && dialog.name !== "history" && html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title} onClose=${close} onDone=${list.reload} />`}`;
+      <div class="actions">
+        ${can("objectives:write") &&
+          (REVIEW[stateOf(one)] ?? []).map((name) =>
+            html`<${Button} key=${name} kind=${name === "approve" ? "primary" : name === "reject" ? "danger"
+              : undefined}
+          aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>
+          ${t.verbs[name]}</${Button}>`)}
+        <${Button} kind="quiet" aria-label=${`${t.feedback.history}: ${one.title}`}
+          onClick=${() => setDialog({ name: "history", objective: one })}>
+          ${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
+    ${dialog?.name === "history" &&
+      html`<${History} path=${`${base}/${dialog.objective.id}/history`} title=${dialog.objective.title}
+        onClose=${close} />`}
+    ${dialog && dialog.name !== "history" &&
+      html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
+        onClose=${close} onDone=${list.reload} />`}`;
 }
 
-/** An action with its reason. @param {{ name: string, path: string, title: string, onClose: () => void, onDone: () => void }} p */
+/**
+ * An action with its reason.
+ * @param {{ name: string, path: string, title: string, onClose: () => void, onDone: () => void }} p
+ */
 function Act({ name, path, title, onClose, onDone }) {
   const [text, setText] = useState("");
   const reason = REASONS[name];
@@ -64,68 +95,124 @@ function Act({ name, path, title, onClose, onDone }) {
     onClose();
   });
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
-    <${Button} kind=${name === "reject" || name === "archive" ? "danger" : "primary"} busy=${isBusy} disabled=${reason?.isRequired && !text.trim()} onClick=${run}>${t.verbs[name]}</${Button}>`;
-  return html`<${Dialog} title=${t.verbs[name] ?? name} onClose=${onClose} foot=${foot}><p dir="auto"><strong>${title}</strong></p><p>${t.verbTexts[name]}</p>
-    ${reason && html`<${Field} label=${t.reasons[reason.member] ?? reason.member} hint=${reason.isRequired ? t.required : t.optional} error=${fieldError(error, reason.member)}>
-      <textarea maxlength="2000" value=${text} dir="auto" onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></${Field}>`}
+    <${Button} kind=${name === "reject" || name === "archive" ? "danger" : "primary"} busy=${isBusy}
+      disabled=${reason?.isRequired && !text.trim()} onClick=${run}>${t.verbs[name]}</${Button}>`;
+  return html`<${Dialog} title=${t.verbs[name] ?? name} onClose=${onClose} foot=${foot}>
+    <p dir="auto"><strong>${title}</strong></p><p>${t.verbTexts[name]}</p>
+    ${reason &&
+      html`<${Field} label=${t.reasons[reason.member] ?? reason.member}
+        hint=${reason.isRequired ? t.required : t.optional} error=${fieldError(error, reason.member)}>
+      <textarea maxlength="2000" value=${text} dir="auto"
+        onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></${Field}>`}
     ${error && html`<${Problem} error=${error} />`}</${Dialog}>`;
 }
 
 /** @param {{ path: string, title: string, onClose: () => void }} p */
 function History({ path, title, onClose }) {
   const history = useList(path);
-  return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}><p dir="auto"><strong>${title}</strong></p><${Shown} of=${history}>${(/** @type {any[]} */ rows) => html`
-    <ol class="steps">${rows.map((row) => html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span><span class="muted"><${Time} at=${row.occurred_at} /></span></div>
-      ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}<${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}></${Dialog}>`;
+  return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}><p dir="auto"><strong>${title}</strong></p>
+    <${Shown} of=${history}>${(/** @type {any[]} */ rows) => html`
+    <ol class="steps">
+      ${rows.map((row) =>
+        html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
+          <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
+      ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
+      <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}></${Dialog}>`;
 }
 
 export function Summaries() {
   const { query } = useRoute();
   const list = useList("/summaries", { "filter[status]": query.state, "filter[employee_id]": query.person });
   const [dialog, setDialog] = useState(/** @type {{ name: string, id: string, title: string } | null} */ (null));
-  const filters = [{ name: "state", label: t.state, options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) }, { name: "person", label: t.people.person, hint: "emp_…" }];
-  return html`<${Filters} filters=${filters} /><${Shown} of=${list} empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText} />`}>${(/** @type {any[]} */ rows) => html`
-    <ul class="list">${rows.map((one) => html`<li key=${one.id} class="entry"><div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
+  const filters =
+    [{ name: "state", label: t.state,
+      options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
+    { name: "person", label: t.people.person, hint: "emp_…" }];
+  return html`<${Filters} filters=${filters} />
+    <${Shown} of=${list}
+      empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText} />`}>
+      ${(/** @type {any[]} */ rows) => html`
+    <ul class="list">
+      ${rows.map((one) =>
+        html`<li key=${one.id} class="entry">
+          <div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
         <span class="muted time"><${Time} at=${one.updated_at} /></span></div>
-      <div class="entry-head muted"><${Person} id=${one.employee_id} /><span>${t.feedback.by} <${Person} id=${one.author_id} /></span>
-        <span>${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
+      <div class="entry-head muted"><${Person} id=${one.employee_id} />
+        <span>${t.feedback.by} <${Person} id=${one.author_id} /></span>
+        <span>
+          ${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
       <${Prose}>${one.body}</${Prose}>
-      ${one.employee_feedback?.comment && html`<div><span class="muted">${t.feedback.answer}</span><${Prose}>${one.employee_feedback.comment}</${Prose}></div>`}
-      ${can("summaries:write") && html`<div class="actions">${(SUMMARY_ACTIONS[one.status] ?? []).map((name) => html`<${Button} key=${name} kind=${name === "approve" ? "primary" : undefined}
-        aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, id: one.id, title: one.title })}>${t.verbs[name]}</${Button}>`)}</div>`}</li>`)}</ul>`}</${Shown}>
-    ${dialog && html`<${Act} name=${dialog.name} path=${`/summaries/${dialog.id}`} title=${dialog.title} onClose=${() => setDialog(null)} onDone=${list.reload} />`}`;
+      ${one.employee_feedback?.comment &&
+        html`<div><span class="muted">${t.feedback.answer}</span>
+          <${Prose}>${one.employee_feedback.comment}</${Prose}></div>`}
+      ${can("summaries:write") &&
+        html`<div class="actions">
+          ${(SUMMARY_ACTIONS[one.status] ?? []).map((name) =>
+            html`<${Button} key=${name} kind=${name === "approve" ? "primary" : undefined}
+        aria-label=${`${t.verbs[name]}: ${one.title}`}
+        onClick=${() => setDialog({ name, id: one.id, title: one.title })}>
+        ${t.verbs[name]}</${Button}>`)}</div>`}</li>`)}</ul>`}</${Shown}>
+    ${dialog &&
+      html`<${Act} name=${dialog.name} path=${`/summaries/${dialog.id}`} title=${dialog.title}
+        onClose=${() => setDialog(null)} onDone=${list.reload} />`}`;
 }
 
 export function Conversations() {
   const list = useList("/conversations");
   const [open, setOpen] = useState(/** @type {any} */ (null));
-  return html`<${Shown} of=${list} empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText} />`}>${(/** @type {any[]} */ rows) => html`
-    <ul class="list">${rows.map((one) => html`<li key=${one.id} class="entry"><div class="entry-head"><strong dir="auto">${one.title}</strong><span class="muted time"><${Time} at=${one.last_message_at} none=${t.never} /></span></div>
-      <div class="entry-head muted">${one.participant_ids.map((/** @type {string} */ id) => html`<${Person} key=${id} id=${id} />`)}</div>
-      <div class="actions"><${Button} aria-label=${`${t.feedback.read}: ${one.title}`} onClick=${() => setOpen(one)}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}>
+  return html`<${Shown} of=${list}
+    empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText} />`}>
+    ${(/** @type {any[]} */ rows) => html`
+    <ul class="list">
+      ${rows.map((one) =>
+        html`<li key=${one.id} class="entry"><div class="entry-head"><strong dir="auto">${one.title}</strong>
+          <span class="muted time"><${Time} at=${one.last_message_at} none=${t.never} /></span></div>
+      <div class="entry-head muted">
+        ${one.participant_ids.map((/** @type {string} */ id) => html`<${Person} key=${id} id=${id} />`)}</div>
+      <div class="actions"><${Button} aria-label=${`${t.feedback.read}: ${one.title}`}
+        onClick=${() => setOpen(one)}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}>
     ${open && html`<${Messages} conversation=${open} onClose=${() => setOpen(null)} />`}`;
 }
 
 /** @param {{ conversation: any, onClose: () => void }} p */
 function Messages({ conversation, onClose }) {
   const messages = useGet(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
-  return html`<${Dialog} title=${conversation.title} onClose=${onClose}><${Shown} of=${messages}>${(/** @type {any} */ page) => html`<ul class="list">${page.data.map((/** @type {any} */ one) => html`
-    <li key=${one.id} class="entry"><div class="entry-head"><strong><${Person} id=${one.author_id} /></strong><span class="muted time"><${Time} at=${one.created_at} /></span></div><${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}></${Dialog}>`;
+  return html`<${Dialog} title=${conversation.title} onClose=${onClose}>
+    <${Shown} of=${messages}>
+      ${(/** @type {any} */ page) => html`<ul class="list">${page.data.map((/** @type {any} */ one) => html`
+    <li key=${one.id} class="entry"><div class="entry-head"><strong><${Person} id=${one.author_id} /></strong>
+      <span class="muted time"><${Time} at=${one.created_at} /></span></div>
+    <${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}></${Dialog}>`;
 }
 
 export function Assignments() {
   const { query } = useRoute();
   const list = useList("/assignments", { "filter[status]": query.state });
   const [canceled, setCanceled] = useState(/** @type {any} */ (null));
-  return html`<${Filters} filters=${[{ name: "state", label: t.state, options: options(["open", "completed", "canceled"]) }]} />
-    <${Shown} of=${list} empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText} />`}>${(/** @type {any[]} */ rows) => html`
-    <ul class="list">${rows.map((one) => html`<li key=${one.id} class="entry"><div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
+  return html`<${Filters}
+    filters=${[{ name: "state", label: t.state, options: options(["open", "completed", "canceled"]) }]} />
+    <${Shown} of=${list}
+      empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText} />`}>
+      ${(/** @type {any[]} */ rows) => html`
+    <ul class="list">
+      ${rows.map((one) =>
+        html`<li key=${one.id} class="entry">
+          <div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
         <span class="muted time">${one.due_date ? t.feedback.due(date(one.due_date)) : ""}</span></div>
-      <div class="entry-head muted"><span>${t.feedback.aboutPerson} <${Person} id=${one.employee_id} /></span><span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
+      <div class="entry-head muted"><span>${t.feedback.aboutPerson} <${Person} id=${one.employee_id} /></span>
+        <span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
       ${one.instructions && html`<${Prose}>${one.instructions}</${Prose}>`}
-      <ul class="tags">${one.submissions.map((/** @type {any} */ part) => html`<li key=${part.reviewer_id}><${Badge} tone=${part.status === "submitted" ? "good" : undefined}>
+      <ul class="tags">
+        ${one.submissions.map((/** @type {any} */ part) =>
+          html`<li key=${part.reviewer_id}><${Badge} tone=${part.status === "submitted" ? "good" : undefined}>
         <${Person} id=${part.reviewer_id} plain /> · ${t.words[part.status] ?? part.status}</${Badge}></li>`)}</ul>
-      ${one.status === "open" && can("assignments:write") && html`<div class="actions"><${Button} kind="danger" aria-label=${`${t.feedback.cancelAssignment}: ${one.title}`} onClick=${() => setCanceled(one)}>${t.feedback.cancelAssignment}</${Button}></div>`}</li>`)}</ul>`}</${Shown}>
-    ${canceled && html`<${Confirm} title=${t.feedback.cancelAssignment} text=${t.feedback.cancelText} action=${t.feedback.cancelAssignment} kind="danger" onClose=${() => setCanceled(null)}
+      ${one.status === "open" && can("assignments:write") &&
+        html`<div class="actions">
+          <${Button} kind="danger" aria-label=${`${t.feedback.cancelAssignment}: ${one.title}`}
+            onClick=${() => setCanceled(one)}>
+            ${t.feedback.cancelAssignment}</${Button}></div>`}</li>`)}</ul>`}</${Shown}>
+    ${canceled &&
+      html`<${Confirm} title=${t.feedback.cancelAssignment} text=${t.feedback.cancelText}
+        action=${t.feedback.cancelAssignment} kind="danger" onClose=${() => setCanceled(null)}
       work=${async () => (await request("POST", `/assignments/${canceled.id}/cancel`), list.reload())} />`}`;
 }

@@ -11,7 +11,8 @@ import { html, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 const MOST_BYTES = 5 * 1024 * 1024;
-const KNOWN = ["email", "first_name", "last_name", "role", "manager_email", "department_name", "status", "job_title", "external_id"];
+const KNOWN = ["email", "first_name", "last_name", "role", "manager_email", "department_name", "status",
+  "job_title", "external_id"];
 /** Rows in one request of the apply, so that its progress is seen. */
 const CHUNK_ROWS = 1000;
 const SHOWN_ROWS = 100;
@@ -41,14 +42,16 @@ export default function Import() {
     if (given.size > MOST_BYTES) return void toast(t.csv.tooLarge, "bad");
     const text = (await given.text()).replace(/^\uFEFF/, "");
     const all = records(text);
-    const chosen = { name: given.name, text, header: cells(all[0] ?? "").map((one) => one.trim()), rows: all.length - 1 };
+    const chosen = { name: given.name, text, header: cells(all[0] ?? "").map((one) => one.trim()),
+      rows: all.length - 1 };
     setFile(chosen);
     setPlan(null);
     setResult(null);
     await check.run(chosen, isClearing);
   };
   const again = () => (setFile(null), setPlan(null), setResult(null));
-  const clear = (/** @type {boolean} */ clears) => (setIsClearing(clears), setPlan(null), file && check.run(file, clears));
+  const clear = (/** @type {boolean} */ clears) =>
+    (setIsClearing(clears), setPlan(null), file && check.run(file, clears));
   const shown = result ?? plan;
   return html`<${Page} title=${t.screens.import} lead=${t.csv.lead}
     actions=${file && html`<${Button} onClick=${again}>${t.csv.another}</${Button}>`}>
@@ -56,9 +59,12 @@ export default function Import() {
     ${file && html`<${About} file=${file} isClearing=${isClearing} onClear=${clear} isFixed=${Boolean(result)} />`}
     ${(check.error ?? apply.error) && html`<${Problem} error=${check.error ?? apply.error} />`}
     ${check.isBusy && html`<p role="status">${t.csv.checking}</p>`}
-    ${apply.isBusy && file && html`<p role="status"><progress value=${done} max=${file.rows} aria-label=${t.csv.applying}></progress>
+    ${apply.isBusy && file &&
+      html`<p role="status"><progress value=${done} max=${file.rows} aria-label=${t.csv.applying}></progress>
       ${t.csv.progress(number(done), number(file.rows))}</p>`}
-    ${file && shown && html`<${Outcome} report=${shown} file=${file} isDone=${Boolean(result)} onApply=${apply.run} isBusy=${apply.isBusy} />`}
+    ${file && shown &&
+      html`<${Outcome} report=${shown} file=${file} isDone=${Boolean(result)} onApply=${apply.run}
+        isBusy=${apply.isBusy} />`}
   </${Page}>`;
 }
 
@@ -83,9 +89,12 @@ async function applied(file, isClearing, onDone) {
     const errors = [];
     for (let start = 0; start < open.length; start += CHUNK_ROWS) {
       const part = open.slice(start, start + CHUNK_ROWS);
-      const { data } = await request("POST", "/employees/csv", { csv: [header, ...part.map(({ row }) => row), ""].join("\n"), query });
-      for (const name of /** @type {const} */ (["created", "updated", "deactivated", "skipped"])) sum[name] += data.data[name];
-      errors.push(...data.data.errors.map((/** @type {Refused} */ one) => ({ ...one, row_number: (part[one.row_number - 2]?.at ?? 0) + 2 })));
+      const { data } = await request("POST", "/employees/csv",
+        { csv: [header, ...part.map(({ row }) => row), ""].join("\n"), query });
+      for (const name of /** @type {const} */ (["created", "updated", "deactivated",
+        "skipped"])) sum[name] += data.data[name];
+      errors.push(...data.data.errors.map((/** @type {Refused} */ one) =>
+        ({ ...one, row_number: (part[one.row_number - 2]?.at ?? 0) + 2 })));
       onDone(Math.min(rows.length, start + CHUNK_ROWS));
     }
     sum.errors = errors;
@@ -100,22 +109,32 @@ function Drop({ onFile }) {
   const [isOver, setIsOver] = useState(false);
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const over = (/** @type {DragEvent} */ event) => (event.preventDefault(), setIsOver(true));
-  const drop = (/** @type {DragEvent} */ event) => (event.preventDefault(), setIsOver(false), onFile(event.dataTransfer?.files[0]));
+  const drop = (/** @type {DragEvent} */ event) =>
+    (event.preventDefault(), setIsOver(false), onFile(event.dataTransfer?.files[0]));
   const template = () => download("people.csv", `${[...KNOWN.map(cell), "custom.city"].join(",")}\n`, "text/csv");
-  return html`<div class=${`drop ${isOver ? "is-over" : ""}`} onDragOver=${over} onDragLeave=${() => setIsOver(false)} onDrop=${drop}>
+  return html`<div class=${`drop ${isOver ? "is-over" : ""}`} onDragOver=${over}
+    onDragLeave=${() => setIsOver(false)} onDrop=${drop}>
     <h2>${t.csv.drop}</h2><p class="muted">${t.csv.dropText}</p>
     <input ref=${input} class="hidden" type="file" accept=".csv,text/csv" aria-label=${t.csv.choose} tabindex="-1"
       onChange=${(/** @type {any} */ event) => onFile(event.target.files[0])} />
-    <div class="actions"><${Button} kind="primary" onClick=${() => input.current?.click()}>${t.csv.choose}</${Button}>
+    <div class="actions"><${Button} kind="primary" onClick=${() => input.current?.click()}>
+      ${t.csv.choose}</${Button}>
       <${Button} onClick=${template}>${t.csv.template}</${Button}></div></div>`;
 }
 
 /** @param {{ file: Chosen, isClearing: boolean, onClear: (clears: boolean) => void, isFixed: boolean }} p */
 function About({ file, isClearing, onClear, isFixed }) {
-  const isKnown = (/** @type {string} */ column) => KNOWN.includes(column.toLowerCase()) || column.startsWith("custom.");
-  const columns = html`<div class="tags">${file.header.map((column) => html`<${Badge} tone=${isKnown(column) ? "good" : "warn"}>${column}${isKnown(column) ? "" : ` · ${t.csv.ignored}`}</${Badge}>`)}</div>`;
-  return html`<${Card} title=${file.name}><${Facts} entries=${[[t.csv.rows, number(file.rows)], [t.csv.columns, columns]]} />
-    <label class="check"><input type="checkbox" checked=${isClearing} disabled=${isFixed} onChange=${(/** @type {any} */ event) => onClear(event.target.checked)} />
+  const isKnown = (/** @type {string} */ column) => KNOWN.includes(column.toLowerCase()) ||
+    column.startsWith("custom.");
+  const columns =
+    html`<div class="tags">
+      ${file.header.map((column) =>
+        html`<${Badge} tone=${isKnown(column) ? "good" : "warn"}>${column}
+          ${isKnown(column) ? "" : ` · ${t.csv.ignored}`}</${Badge}>`)}</div>`;
+  return html`<${Card} title=${file.name}>
+    <${Facts} entries=${[[t.csv.rows, number(file.rows)], [t.csv.columns, columns]]} />
+    <label class="check"><input type="checkbox" checked=${isClearing} disabled=${isFixed}
+      onChange=${(/** @type {any} */ event) => onClear(event.target.checked)} />
       <span>${t.csv.clearing}</span></label></${Card}>`;
 }
 
@@ -124,28 +143,42 @@ function Outcome({ report, file, isDone, onApply, isBusy }) {
   const { created, updated, deactivated, skipped, errors } = report.data;
   const changed = created + updated + deactivated;
   const reasons = new Map(errors.map((one) => [one.row_number, one.message]));
-  const take = () => download(file.name.replace(/(\.csv)?$/i, "-refused.csv"), pick(file.text, reasons), "text/csv");
+  const take = () => download(file.name.replace(/(\.csv)?$/i, "-refused.csv"), pick(file.text, reasons),
+    "text/csv");
   const columns = [
-    { name: "row", label: t.csv.row, isNumber: true, cell: (/** @type {Refused} */ one) => number(one.row_number) },
+    { name: "row", label: t.csv.row, isNumber: true,
+      cell: (/** @type {Refused} */ one) => number(one.row_number) },
     { name: "email", label: t.people.email, isMain: true, cell: (/** @type {Refused} */ one) => one.email || "–" },
-    { name: "field", label: t.field, cell: (/** @type {Refused} */ one) => html`${one.problems.map((problem) => html`<div><code>${problem.field}</code></div>`)}` },
-    { name: "problem", label: t.csv.problem, isWide: true, cell: (/** @type {Refused} */ one) => html`${one.problems.map((problem) => html`<div>${problem.message}</div>`)}` },
+    { name: "field", label: t.field,
+      cell: (/** @type {Refused} */ one) =>
+        html`${one.problems.map((problem) => html`<div><code>${problem.field}</code></div>`)}` },
+    { name: "problem", label: t.csv.problem, isWide: true,
+      cell: (/** @type {Refused} */ one) =>
+        html`${one.problems.map((problem) => html`<div>${problem.message}</div>`)}` },
   ];
   const changes = (report.plan ?? []).filter((one) => one.action !== "skip" && one.action !== "reject");
   return html`<div class="figures">
-      <${Figure} label=${t.csv.created} value=${number(created)} /><${Figure} label=${t.csv.updated} value=${number(updated)} />
-      <${Figure} label=${t.csv.deactivated} value=${number(deactivated)} /><${Figure} label=${t.csv.skipped} value=${number(skipped)} />
-      <${Figure} label=${t.csv.refused} value=${number(errors.length)} tone=${errors.length ? "bad" : "good"} /></div>
+      <${Figure} label=${t.csv.created} value=${number(created)} />
+      <${Figure} label=${t.csv.updated} value=${number(updated)} />
+      <${Figure} label=${t.csv.deactivated} value=${number(deactivated)} />
+      <${Figure} label=${t.csv.skipped} value=${number(skipped)} />
+      <${Figure} label=${t.csv.refused} value=${number(errors.length)}
+        tone=${errors.length ? "bad" : "good"} /></div>
     <div class="actions">
       ${isDone ? html`<a class="button primary" href=${href("/people", { view: "tree" })}>${t.csv.tree}</a>`
-        : html`<${Button} kind="primary" busy=${isBusy} disabled=${changed === 0} onClick=${onApply}>${t.csv.apply(number(changed))}</${Button}>`}
+        : html`<${Button} kind="primary" busy=${isBusy} disabled=${changed === 0} onClick=${onApply}>
+          ${t.csv.apply(number(changed))}</${Button}>`}
       ${errors.length > 0 && html`<${Button} onClick=${take}>${t.csv.take(number(errors.length))}</${Button}>`}
       <span class="muted">${isDone ? t.csv.doneText : t.csv.planText}</span></div>
-    ${(report.warnings ?? []).map((one) => html`<p key=${one.column}><${Badge} tone="warn">${one.column}</${Badge}> ${one.message}</p>`)}
-    ${errors.length > 0 && html`<${Card} title=${t.csv.problems}><${Table} caption=${t.csv.problems} columns=${columns} rows=${errors.slice(0, SHOWN_ROWS)}
+    ${(report.warnings ?? []).map((one) =>
+      html`<p key=${one.column}><${Badge} tone="warn">${one.column}</${Badge}> ${one.message}</p>`)}
+    ${errors.length > 0 &&
+      html`<${Card} title=${t.csv.problems}>
+        <${Table} caption=${t.csv.problems} columns=${columns} rows=${errors.slice(0, SHOWN_ROWS)}
       keyOf=${(/** @type {Refused} */ one) => String(one.row_number)} /></${Card}>`}
     ${changes.length > 0 && html`<${Card} title=${t.csv.changes}><${Plan} rows=${changes.slice(0, SHOWN_ROWS)} />
-      ${changes.length > SHOWN_ROWS && html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}</${Card}>`}`;
+      ${changes.length > SHOWN_ROWS &&
+        html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}</${Card}>`}`;
 }
 
 /** @param {{ rows: import("../types").CsvReportPlan[] }} p */
@@ -153,8 +186,11 @@ function Plan({ rows }) {
   const columns = [
     { name: "row", label: t.csv.row, isNumber: true, cell: (/** @type {any} */ one) => number(one.row_number) },
     { name: "email", label: t.people.email, isMain: true, cell: (/** @type {any} */ one) => plain(one.email) },
-    { name: "action", label: t.csv.action, cell: (/** @type {any} */ one) => html`<${Status} word=${one.action} />` },
-    { name: "changes", label: t.csv.change, isWide: true, cell: (/** @type {any} */ one) => html`<${Changes} changes=${one.changes} />` },
+    { name: "action", label: t.csv.action,
+      cell: (/** @type {any} */ one) => html`<${Status} word=${one.action} />` },
+    { name: "changes", label: t.csv.change, isWide: true,
+      cell: (/** @type {any} */ one) => html`<${Changes} changes=${one.changes} />` },
   ];
-  return html`<${Table} caption=${t.csv.changes} columns=${columns} rows=${rows} keyOf=${(/** @type {any} */ one) => String(one.row_number)} />`;
+  return html`<${Table} caption=${t.csv.changes} columns=${columns} rows=${rows}
+    keyOf=${(/** @type {any} */ one) => String(one.row_number)} />`;
 }

@@ -7,14 +7,17 @@ import { words } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { can, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, Time, fieldError } from "../lib/ui.js";
+import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, Time,
+  fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").ApiKey} ApiKey */
 
-const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations", "assignments", "notifications"];
-const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read", "settings:read", "settings:write"];
+const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations",
+  "assignments", "notifications"];
+const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read",
+  "settings:read", "settings:write"];
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 
@@ -33,25 +36,45 @@ export default function Keys() {
   const mayWrite = can("settings:write");
   const own = session.value?.me.key_id;
   const columns = [
-    { name: "name", label: t.name, isMain: true, cell: (/** @type {ApiKey} */ key) => html`<span dir="auto">${key.name}</span> ${key.id === own && html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
-      <span class="cell-note">…${key.last4} · ${t.environments[key.environment] ?? key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
-    { name: "state", label: t.state, cell: (/** @type {ApiKey} */ key) => html`<${Status} word=${stateOf(key)} />` },
-    { name: "scopes", label: t.keys.scopes, isWide: true, cell: (/** @type {ApiKey} */ key) => html`<div class="tags">${key.scopes.map((one) => html`<${Badge}>${one === "*" ? t.keys.all : one}</${Badge}>`)}</div>` },
-    { name: "person", label: t.keys.person, cell: (/** @type {ApiKey} */ key) => html`<${Person} id=${key.employee_id} />` },
-    { name: "used", label: t.keys.used, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />` },
-    { name: "end", label: t.keys.end, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.revoked_at ?? key.expires_at} none=${t.keys.noEnd} />` },
-    ...(mayWrite ? [{ name: "actions", label: t.actions, cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
-      <${Button} aria-label=${`${t.keys.rotate}: ${key.name}`} onClick=${() => setDialog({ name: "rotate", key })}>${t.keys.rotate}</${Button}>
-      <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`} onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
+    { name: "name", label: t.name, isMain: true,
+      cell: (/** @type {ApiKey} */ key) =>
+        html`<span dir="auto">${key.name}</span> ${key.id === own &&
+          html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
+      <span
+        class="cell-note">…${key.last4} · ${t.environments[key.environment] ??
+          key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
+    { name: "state", label: t.state,
+      cell: (/** @type {ApiKey} */ key) => html`<${Status} word=${stateOf(key)} />` },
+    { name: "scopes", label: t.keys.scopes, isWide: true,
+      cell: (/** @type {ApiKey} */ key) =>
+        html`<div class="tags">
+          ${key.scopes.map((one) => html`<${Badge}>${one === "*" ? t.keys.all : one}</${Badge}>`)}</div>` },
+    { name: "person", label: t.keys.person,
+      cell: (/** @type {ApiKey} */ key) => html`<${Person} id=${key.employee_id} />` },
+    { name: "used", label: t.keys.used,
+      cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />` },
+    { name: "end", label: t.keys.end,
+      cell: (/** @type {ApiKey} */ key) =>
+        html`<${Time} at=${key.revoked_at ?? key.expires_at} none=${t.keys.noEnd} />` },
+    ...(mayWrite
+      ? [{ name: "actions", label: t.actions,
+        cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
+      <${Button} aria-label=${`${t.keys.rotate}: ${key.name}`} onClick=${() => setDialog({ name: "rotate", key })}>
+        ${t.keys.rotate}</${Button}>
+      <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`}
+        onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
   ];
-  const actions = mayWrite && html`<${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
+  const actions = mayWrite &&
+    html`<${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
   const key = dialog?.key;
   return html`<${Page} title=${t.screens.keys} lead=${t.keys.lead} actions=${actions}>
     <${Shown} of=${keys} empty=${html`<${Empty} title=${t.keys.none} />`}>${(/** @type {ApiKey[]} */ rows) => html`
       <${Table} caption=${t.screens.keys} columns=${columns} rows=${rows} />`}</${Shown}>
     ${dialog?.name === "create" && html`<${Create} onClose=${close} />`}
     ${key && dialog?.name === "rotate" && html`<${Rotate} key_=${key} onClose=${close} />`}
-    ${key && dialog?.name === "revoke" && html`<${Confirm} title=${t.keys.revoke} text=${t.keys.revokeText(key.name)} action=${t.keys.revoke} kind="danger" onClose=${close}
+    ${key && dialog?.name === "revoke" &&
+      html`<${Confirm} title=${t.keys.revoke} text=${t.keys.revokeText(key.name)} action=${t.keys.revoke}
+        kind="danger" onClose=${close}
       work=${async () => (await request("POST", `/api-keys/${key.id}/revoke`), toast(t.keys.revoked))} />`}
   </${Page}>`;
 }
@@ -69,24 +92,38 @@ function Create({ onClose }) {
     const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end };
     setSecret((await request("POST", "/api-keys", { body })).data.key);
   });
-  if (secret) return html`<${Secret} title=${t.keys.created} text=${t.keys.createdText} value=${secret} onClose=${onClose} />`;
+  if (secret)
+    return html`<${Secret} title=${t.keys.created} text=${t.keys.createdText} value=${secret}
+      onClose=${onClose} />`;
   const toggle = (/** @type {string} */ scope) => {
     const next = new Set(scopes);
     if (!next.delete(scope)) next.add(scope);
     setScopes(next);
   };
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
-    <${Button} kind="primary" busy=${isBusy} disabled=${!name.trim() || scopes.size === 0} onClick=${run}>${t.create}</${Button}>`;
-  const choice = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(value: string) => void} */ set, /** @type {[string, string][]} */ options) => html`
-    <${Field} label=${label}><select value=${value} onChange=${(/** @type {any} */ event) => set(event.target.value)}>
+    <${Button} kind="primary" busy=${isBusy} disabled=${!name.trim() || scopes.size === 0} onClick=${run}>
+      ${t.create}</${Button}>`;
+  const choice = (/** @type {string} */ label, /** @type {string} */ value,
+    /** @type {(value: string) => void} */ set, /** @type {[string, string][]} */ options) => html`
+    <${Field} label=${label}>
+      <select value=${value} onChange=${(/** @type {any} */ event) => set(event.target.value)}>
       ${options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select></${Field}>`;
   return html`<${Dialog} title=${t.keys.create} onClose=${onClose} foot=${foot}><div class="form">
-    <${Field} label=${t.name} error=${fieldError(error, "name")}><input name="name" value=${name} maxlength="80" onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></${Field}>
-    <fieldset class="checks"><legend class="field-label">${t.keys.scopes}</legend>${SCOPES.filter(can).map((scope) => html`<label key=${scope} class="check">
-      <input type="checkbox" checked=${scopes.has(scope)} onChange=${() => toggle(scope)} /><span>${words(scope.replace(":", " · "))}</span></label>`)}</fieldset>
-    <div class="form-row">${choice(t.keys.level, level, setLevel, [["standard", t.words.standard ?? ""], ["admin", t.words.admin ?? ""]])}
-      ${choice(t.keys.environment, environment, setEnvironment, [["live", t.environments.live ?? ""], ["test", t.environments.test ?? ""]])}
-      ${choice(t.keys.end, days, setDays, [["", t.keys.noEnd], ["1", t.keys.days(1)], ["30", t.keys.days(30)], ["90", t.keys.days(90)], ["365", t.keys.days(365)]])}</div>
+    <${Field} label=${t.name} error=${fieldError(error, "name")}>
+      <input name="name" value=${name} maxlength="80"
+        onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></${Field}>
+    <fieldset class="checks"><legend class="field-label">${t.keys.scopes}</legend>
+      ${SCOPES.filter(can).map((scope) => html`<label key=${scope} class="check">
+      <input type="checkbox" checked=${scopes.has(scope)} onChange=${() => toggle(scope)} />
+      <span>${words(scope.replace(":", " · "))}</span></label>`)}</fieldset>
+    <div class="form-row">
+      ${choice(t.keys.level, level, setLevel,
+        [["standard", t.words.standard ?? ""], ["admin", t.words.admin ?? ""]])}
+      ${choice(t.keys.environment, environment, setEnvironment,
+        [["live", t.environments.live ?? ""], ["test", t.environments.test ?? ""]])}
+      ${choice(t.keys.end, days, setDays,
+        [["", t.keys.noEnd], ["1", t.keys.days(1)], ["30", t.keys.days(30)], ["90", t.keys.days(90)],
+          ["365", t.keys.days(365)]])}</div>
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }
 
@@ -95,13 +132,21 @@ function Rotate({ key_: key, onClose }) {
   const [overlap, setOverlap] = useState("86400");
   const [secret, setSecret] = useState("");
   const { run, isBusy, error } = useAction(async () => {
-    const { data } = await request("POST", `/api-keys/${key.id}/rotate`, { body: { overlap_seconds: Number(overlap) } });
+    const { data } = await request("POST", `/api-keys/${key.id}/rotate`,
+      { body: { overlap_seconds: Number(overlap) } });
     setSecret(data.key);
   });
-  if (secret) return html`<${Secret} title=${t.keys.rotated} text=${t.keys.createdText} value=${secret} onClose=${onClose} />`;
-  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}><${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.keys.rotate}</${Button}>`;
-  return html`<${Dialog} title=${t.keys.rotate} onClose=${onClose} foot=${foot}><p>${t.keys.rotateText(key.name)}</p><p><${Id} value=${key.id} /></p>
-    <${Field} label=${t.webhooks.overlap}><select value=${overlap} onChange=${(/** @type {any} */ event) => setOverlap(event.target.value)}>
-      ${["0", "3600", "86400", "604800"].map((one) => html`<option value=${one}>${t.webhooks.overlaps[one]}</option>`)}</select></${Field}>
+  if (secret)
+    return html`<${Secret} title=${t.keys.rotated} text=${t.keys.createdText} value=${secret}
+      onClose=${onClose} />`;
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+    <${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.keys.rotate}</${Button}>`;
+  return html`<${Dialog} title=${t.keys.rotate} onClose=${onClose} foot=${foot}>
+    <p>${t.keys.rotateText(key.name)}</p><p><${Id} value=${key.id} /></p>
+    <${Field} label=${t.webhooks.overlap}>
+      <select value=${overlap} onChange=${(/** @type {any} */ event) => setOverlap(event.target.value)}>
+      ${["0", "3600", "86400",
+        "604800"].map((one) =>
+          html`<option value=${one}>${t.webhooks.overlaps[one]}</option>`)}</select></${Field}>
     ${error && html`<${Problem} error=${error} />`}</${Dialog}>`;
 }

@@ -17,7 +17,8 @@ export default function People() {
   const { path, query } = useRoute();
   const id = path.split("/")[2];
   if (id) return html`<${OnePerson} id=${id} />`;
-  const actions = can("employees:write") && html`<a class="button" href=${href("/import")}>${t.screens.import}</a>`;
+  const actions = can("employees:write") &&
+    html`<a class="button" href=${href("/import")}>${t.screens.import}</a>`;
   return html`<${Page} title=${t.screens.people} lead=${t.people.lead} actions=${actions}>
     <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree]]} />
     ${query.view === "tree" ? html`<${Tree} />` : html`<${List} />`}
@@ -25,9 +26,11 @@ export default function People() {
 }
 
 /** @type {[string, string][]} */
-const ROLES = [["employee", t.words.employee ?? ""], ["manager", t.words.manager ?? ""], ["org_admin", t.words.org_admin ?? ""]];
+const ROLES = [["employee", t.words.employee ?? ""], ["manager", t.words.manager ?? ""],
+  ["org_admin", t.words.org_admin ?? ""]];
 /** @type {[string, string][]} */
-const STATES = [["deactivated", t.words.deactivated ?? ""], ["pending_invite", t.words.pending_invite ?? ""], ["all", t.all]];
+const STATES = [["deactivated", t.words.deactivated ?? ""], ["pending_invite", t.words.pending_invite ?? ""],
+  ["all", t.all]];
 
 function List() {
   const { query } = useRoute();
@@ -35,25 +38,34 @@ function List() {
   const names = new Map((departments.rows ?? []).map((one) => [one.id, one.name]));
   const list = useList(query.q ? "/search" : "/employees", query.q
     ? { q: query.q, types: "employees" }
-    : { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department, "filter[manager_id]": query.manager, expand: "manager" });
+    : { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
+      "filter[manager_id]": query.manager, expand: "manager" });
   const people = { ...list, rows: list.rows?.map((one) => one.resource ?? one) ?? null };
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
-    ...(query.q ? [] : [{ name: "role", label: t.people.role, options: ROLES }, { name: "state", label: t.state, options: STATES },
+    ...(query.q ? []
+      : [{ name: "role", label: t.people.role, options: ROLES },
+        { name: "state", label: t.state, options: STATES },
       { name: "department", label: t.people.department, options: [...names.entries()] }]),
   ];
   const columns = [
-    { name: "name", label: t.name, isMain: true, cell: (/** @type {Employee} */ one) => html`<a href=${href(`/people/${one.id}`)} dir="auto">${fullName(one)}</a>
+    { name: "name", label: t.name, isMain: true,
+      cell: (/** @type {Employee} */ one) =>
+        html`<a href=${href(`/people/${one.id}`)} dir="auto">${fullName(one)}</a>
       <span class="cell-note">${one.email}</span>` },
     { name: "title", label: t.people.title, cell: (/** @type {Employee} */ one) => one.job_title ?? "–" },
-    { name: "department", label: t.people.department, cell: (/** @type {Employee} */ one) => names.get(one.department_id) ?? "–" },
+    { name: "department", label: t.people.department,
+      cell: (/** @type {Employee} */ one) => names.get(one.department_id) ?? "–" },
     { name: "manager", label: t.people.manager, cell: (/** @type {Employee} */ one) => one.manager
-      ? html`<a href=${href(`/people/${one.manager.id}`)} dir="auto">${fullName(one.manager)}</a>` : html`<${Person} id=${one.manager_id} />` },
+      ? html`<a href=${href(`/people/${one.manager.id}`)} dir="auto">${fullName(one.manager)}</a>`
+      : html`<${Person} id=${one.manager_id} />` },
     { name: "role", label: t.people.role, cell: (/** @type {Employee} */ one) => t.words[one.role] ?? one.role },
-    { name: "state", label: t.state, cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
+    { name: "state", label: t.state,
+      cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
   ];
   const empty = html`<${Empty} title=${t.people.none} text=${t.people.noneText} />`;
-  return html`<${Filters} filters=${filters} /><${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
+  return html`<${Filters} filters=${filters} />
+    <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
     <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>`;
 }
 
@@ -68,7 +80,8 @@ async function heads() {
   const found = [];
   let cursor = /** @type {string | null} */ (null);
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { data } = await request("GET", "/employees", { query: { limit: 100, "filter[role]": ["manager", "org_admin"], cursor } });
+    const { data } = await request("GET", "/employees",
+      { query: { limit: 100, "filter[role]": ["manager", "org_admin"], cursor } });
     found.push(...data.data.filter((/** @type {Employee} */ one) => one.manager_id === null));
     cursor = data.next_cursor;
     if (!data.has_more) break;
@@ -96,21 +109,26 @@ function Tree() {
   }, []);
   const focus = (/** @type {number} */ at) => {
     setActive(at);
-    requestAnimationFrame(() => /** @type {HTMLElement | undefined} */ (frame.current?.querySelectorAll("[role=treeitem]")[at])?.focus());
+    requestAnimationFrame(() =>
+      /** @type {HTMLElement | undefined} */ (frame.current?.querySelectorAll("[role=treeitem]")[at])?.focus());
   };
   const open = async (/** @type {Branch[]} */ rows, /** @type {number} */ at) => {
     const branch = /** @type {Branch} */ (rows[at]);
     const reports = branch.reports ?? (await reportsOf(branch.person.id));
     const below = reports.map((person) => ({ person, level: branch.level + 1, isOpen: false, reports: null }));
-    setBranches((now) => (now ?? rows).flatMap((one) => (one.person.id === branch.person.id ? [{ ...one, isOpen: true, reports }, ...below] : [one])));
+    setBranches((now) =>
+      (now ?? rows).flatMap((one) =>
+        (one.person.id === branch.person.id ? [{ ...one, isOpen: true, reports }, ...below] : [one])));
   };
   const close = (/** @type {number} */ at) => setBranches((rows) => {
     if (!rows) return rows;
     const level = rows[at]?.level ?? 0;
     const end = rows.findIndex((one, other) => other > at && one.level <= level);
-    return rows.filter((_, other) => other <= at || (end !== -1 && other >= end)).map((one, other) => (other === at ? { ...one, isOpen: false } : one));
+    return rows.filter((_, other) => other <= at || (end !== -1 && other >= end))
+      .map((one, other) => (other === at ? { ...one, isOpen: false } : one));
   });
-  const toggle = (/** @type {number} */ at) => branches && (branches[at]?.isOpen ? close(at) : open(branches, at).catch(setError));
+  const toggle = (/** @type {number} */ at) => branches &&
+    (branches[at]?.isOpen ? close(at) : open(branches, at).catch(setError));
   const press = (/** @type {KeyboardEvent} */ event, /** @type {number} */ at) => {
     const rows = branches ?? [];
     const parent = rows.slice(0, at).findLastIndex((one) => one.level < (rows[at]?.level ?? 0));
@@ -130,11 +148,15 @@ function Tree() {
   if (error) return html`<${Problem} error=${error} />`;
   if (!branches) return html`<${Skeleton} />`;
   if (branches.length === 0) return html`<${Empty} title=${t.people.noTree} text=${t.people.noTreeText} />`;
-  return html`<p class="muted">${t.people.treeText}</p><div class="tree" role="tree" aria-label=${t.people.tree} ref=${frame}>${branches.map((branch, at) => html`
-    <div key=${branch.person.id} role="treeitem" tabindex=${at === active ? 0 : -1} aria-level=${branch.level} onFocus=${() => setActive(at)}
-      aria-expanded=${branch.reports?.length === 0 ? null : String(branch.isOpen)} style=${{ paddingLeft: `${(branch.level - 1) * 22 + 8}px` }}
+  return html`<p class="muted">${t.people.treeText}</p>
+    <div class="tree" role="tree" aria-label=${t.people.tree} ref=${frame}>${branches.map((branch, at) => html`
+    <div key=${branch.person.id} role="treeitem" tabindex=${at === active ? 0 : -1} aria-level=${branch.level}
+      onFocus=${() => setActive(at)}
+      aria-expanded=${branch.reports?.length === 0 ? null : String(branch.isOpen)}
+      style=${{ paddingLeft: `${(branch.level - 1) * 22 + 8}px` }}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => press(event, at)}>
-      <span class="toggle" aria-hidden="true" onClick=${() => toggle(at)}>${branch.reports?.length === 0 ? "·" : branch.isOpen ? "▾" : "▸"}</span>
+      <span class="toggle" aria-hidden="true" onClick=${() => toggle(at)}>
+        ${branch.reports?.length === 0 ? "·" : branch.isOpen ? "▾" : "▸"}</span>
       <a href=${href(`/people/${branch.person.id}`)} tabindex="-1" dir="auto">${fullName(branch.person)}</a>
       <span class="muted">${branch.person.job_title ?? ""}</span></div>`)}</div>`;
 }

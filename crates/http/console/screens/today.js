@@ -15,19 +15,27 @@ const REFRESH_MS = 30_000;
 const SOON_MS = 14 * 86_400_000;
 const SHOWN = 5;
 
-/** @typedef {{ key: string, tone: "bad" | "warn" | "info", kind: string, text: any, note?: any, to: string }} Matter */
+/**
+ * @typedef {{ key: string, tone: "bad" | "warn" | "info", kind: string, text: any, note?: any, to: string }}
+ *   Matter
+ */
 
 export default function Today() {
   const webhooks = useList(can("webhooks:read") && !isBound() ? "/webhooks" : null, { limit: 100 });
   const stats = useStats(webhooks.rows?.map((one) => one.id) ?? null);
   const keys = useList(isOperator() && can("settings:read") ? "/api-keys" : null, { limit: 100 });
   const connectors = useList(isOperator() && can("settings:read") ? "/connectors" : null, { limit: 100 });
-  const objectives = useGet(can("objectives:read") ? "/employee-objectives" : null, { "filter[status]": "proposed", expand: can("employees:read") ? "owner" : null, limit: 100 });
-  const summaries = useGet(can("summaries:read") ? "/summaries" : null, { "filter[status]": "pending_review", limit: 100 });
-  const assignments = useGet(can("assignments:read") ? "/assignments" : null, { "filter[status]": "open", sort: "due_date", limit: 100 });
+  const objectives = useGet(can("objectives:read") ? "/employee-objectives" : null,
+    { "filter[status]": "proposed", expand: can("employees:read") ? "owner" : null, limit: 100 });
+  const summaries = useGet(can("summaries:read") ? "/summaries" : null,
+    { "filter[status]": "pending_review", limit: 100 });
+  const assignments = useGet(can("assignments:read") ? "/assignments" : null,
+    { "filter[status]": "open", sort: "due_date", limit: 100 });
   const reads = [webhooks, keys, connectors, objectives, summaries, assignments];
   usePoll(() => [...reads, stats].forEach((one) => one.reload()), REFRESH_MS);
-  const matters = collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows, objectives: objectives.data?.data,
+  const matters =
+    collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
+      objectives: objectives.data?.data,
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const sum = stats.data ? total(Object.values(stats.data)) : null;
@@ -35,9 +43,11 @@ export default function Today() {
     ${can("webhooks:read") && !isBound() && html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} />`}
     <div class="grid2">
       <${Card} title=${t.today.attention}>
-        ${matters.length > 0 ? html`<${Matters} matters=${matters} />` : isLoading ? html`<${Skeleton} rows=${3} />`
+        ${matters.length > 0 ? html`<${Matters} matters=${matters} />` : isLoading
+          ? html`<${Skeleton} rows=${3} />`
           : html`<${Empty} title=${t.today.calm} text=${t.today.calmText} />`}
-        ${reads.filter((one) => one.error).map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
+        ${reads.filter((one) => one.error)
+          .map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
       </${Card}>
       <${Card} title=${t.today.quota}><${Quotas} /></${Card}>
     </div>
@@ -50,27 +60,35 @@ function Deliveries({ webhooks, stats, sum }) {
     return html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText}>
       <a class="button" href=${href("/webhooks")}>${t.screens.webhooks}</a></${Empty}>`;
   }
-  if (webhooks.error ?? stats.error) return html`<${Problem} error=${webhooks.error ?? stats.error} retry=${stats.reload} />`;
+  if (webhooks.error ?? stats.error)
+    return html`<${Problem} error=${webhooks.error ?? stats.error} retry=${stats.reload} />`;
   if (!sum) return html`<${Skeleton} rows=${4} />`;
   const share = sum.attempts ? sum.successes / sum.attempts : 1;
-  const failing = webhooks.rows.filter((/** @type {any} */ one) => !one.active || (one.last_delivery_status ?? "success") !== "success").length;
+  const failing = webhooks.rows.filter((/** @type {any} */ one) => !one.active ||
+    (one.last_delivery_status ?? "success") !== "success").length;
   return html`<div class="figures">
-      <${Figure} label=${t.today.success} to=${href("/webhooks", { view: "deliveries" })} value=${percent(sum.successes, sum.attempts)}
-        note=${t.webhooks.attempts(sum.attempts)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts ? "good" : undefined} />
-      <${Figure} label=${t.webhooks.p95} value=${sum.p95 === null ? "–" : duration(sum.p95)} note=${t.today.slowest} />
+      <${Figure} label=${t.today.success} to=${href("/webhooks", { view: "deliveries" })}
+        value=${percent(sum.successes, sum.attempts)}
+        note=${t.webhooks.attempts(sum.attempts)} tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : sum.attempts
+          ? "good" : undefined} />
+      <${Figure} label=${t.webhooks.p95} value=${sum.p95 === null ? "–" : duration(sum.p95)}
+        note=${t.today.slowest} />
       <${Figure} label=${t.today.queue} value=${number(sum.queued)}
         note=${sum.nextAttemptAt && html`${t.webhooks.nextAttempt} <${Time} at=${sum.nextAttemptAt} />`} />
-      <${Figure} label=${t.today.failing} to=${href("/webhooks")} value=${number(failing)} note=${t.today.ofSubscriptions(webhooks.rows.length)}
+      <${Figure} label=${t.today.failing} to=${href("/webhooks")} value=${number(failing)}
+        note=${t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />
     </div>
-    <${Card} title=${t.webhooks.chart} actions=${html`<a href=${href("/webhooks", { view: "deliveries" })}>${t.webhooks.deliveries}</a>`}>
+    <${Card} title=${t.webhooks.chart}
+      actions=${html`<a href=${href("/webhooks", { view: "deliveries" })}>${t.webhooks.deliveries}</a>`}>
       <${Bars} label=${t.webhooks.chartLabel(sum.successes, sum.failures)} bars=${barsOf([sum])}
         names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>`;
 }
 
 /**
  * Everything that waits for a person, the urgent first.
- * @param {{ webhooks?: any[] | null, keys?: any[] | null, connectors?: any[] | null, objectives?: any[], summaries?: any[], assignments?: any[] }} of
+ * @param {{ webhooks?: any[] | null, keys?: any[] | null, connectors?: any[] | null, objectives?: any[],
+ *   summaries?: any[], assignments?: any[] }} of
  * @returns {Matter[]}
  */
 function collect({ webhooks, keys, connectors, objectives, summaries, assignments }) {
@@ -80,37 +98,49 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
   const matters = [];
   for (const one of webhooks ?? []) {
     const to = href(`/webhooks/${one.id}`);
-    if (!one.active) matters.push({ key: one.id, tone: "bad", kind: t.today.pausedWebhook, text: one.url, note: html`<${Time} at=${one.updated_at} />`, to });
+    if (!one.active)
+      matters.push({ key: one.id, tone: "bad", kind: t.today.pausedWebhook, text: one.url,
+        note: html`<${Time} at=${one.updated_at} />`, to });
     else if ((one.last_delivery_status ?? "success") !== "success") {
-      matters.push({ key: one.id, tone: "bad", kind: t.today.failingWebhook, text: one.url, note: html`<${Time} at=${one.last_delivery_at} />`, to });
+      matters.push({ key: one.id, tone: "bad", kind: t.today.failingWebhook, text: one.url,
+        note: html`<${Time} at=${one.last_delivery_at} />`, to });
     }
   }
   for (const one of connectors ?? []) {
     if (one.status === "failing" || one.last_sync_status === "partial") {
-      matters.push({ key: one.id, tone: one.status === "failing" ? "bad" : "warn", kind: t.today.connector, text: one.hris_source, note: html`<${Time} at=${one.last_sync_at} />`, to: href("/connectors") });
+      matters.push({ key: one.id, tone: one.status === "failing" ? "bad" : "warn", kind: t.today.connector,
+        text: one.hris_source, note: html`<${Time} at=${one.last_sync_at} />`, to: href("/connectors") });
     }
   }
   for (const one of keys ?? []) {
     const end = one.expires_at && !one.revoked_at ? new Date(one.expires_at).getTime() : null;
     if (end && end > now && end < now + SOON_MS) {
-      matters.push({ key: one.id, tone: "warn", kind: t.today.key, text: one.name, note: html`<${Time} at=${one.expires_at} />`, to: href("/keys") });
+      matters.push({ key: one.id, tone: "warn", kind: t.today.key, text: one.name,
+        note: html`<${Time} at=${one.expires_at} />`, to: href("/keys") });
     }
   }
   for (const one of (objectives ?? []).filter((objective) => objective.submitted_at)) {
-    matters.push({ key: one.id, tone: "warn", kind: t.today.objective, text: one.title, note: one.owner && fullName(one.owner), to: href("/feedback", { view: "objectives", state: "in_review" }) });
+    matters.push({ key: one.id, tone: "warn", kind: t.today.objective, text: one.title,
+      note: one.owner && fullName(one.owner), to: href("/feedback", { view: "objectives", state: "in_review" }) });
   }
   for (const one of summaries ?? []) {
-    matters.push({ key: one.id, tone: "warn", kind: t.today.summary, text: one.title, note: html`<${Time} at=${one.submitted_at} />`, to: href("/feedback", { view: "summaries", state: "pending_review" }) });
+    matters.push({ key: one.id, tone: "warn", kind: t.today.summary, text: one.title,
+      note: html`<${Time} at=${one.submitted_at} />`,
+      to: href("/feedback", { view: "summaries", state: "pending_review" }) });
   }
-  for (const one of (assignments ?? []).filter((assignment) => assignment.due_date && assignment.due_date < today)) {
-    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title, note: date(one.due_date), to: href("/feedback", { view: "assignments" }) });
+  for (const one of (assignments ?? []).filter((assignment) => assignment.due_date &&
+    assignment.due_date < today)) {
+    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title, note: date(one.due_date),
+      to: href("/feedback", { view: "assignments" }) });
   }
   return matters;
 }
 
 /** @param {{ matters: Matter[] }} p */
-const Matters = ({ matters }) => html`<ul class="attention">${matters.slice(0, 3 * SHOWN).map((one) => html`<li key=${one.key}>
-    <${Badge} tone=${one.tone}>${one.kind}</${Badge}><span class="grow"><a href=${one.to} dir="auto">${one.text}</a></span>
+const Matters = ({ matters }) =>
+  html`<ul class="attention">${matters.slice(0, 3 * SHOWN).map((one) => html`<li key=${one.key}>
+    <${Badge} tone=${one.tone}>${one.kind}</${Badge}>
+    <span class="grow"><a href=${one.to} dir="auto">${one.text}</a></span>
     ${one.note && html`<span class="muted">${one.note}</span>`}</li>`)}</ul>
   ${matters.length > 3 * SHOWN && html`<p class="muted">${t.today.others(matters.length - 3 * SHOWN)}</p>`}`;
 
@@ -121,6 +151,7 @@ function Quotas() {
   return html`${Object.entries(limits).map(([name, { limit }]) => {
     const quota = used[name];
     const part = quota ? quota.limit - quota.remaining : 0;
-    return html`<${Meter} key=${name} label=${t.quotas[name] ?? words(name)} part=${part} whole=${limit} text=${t.today.used(number(part), number(limit))} />`;
+    return html`<${Meter} key=${name} label=${t.quotas[name] ?? words(name)} part=${part} whole=${limit}
+      text=${t.today.used(number(part), number(limit))} />`;
   })}<p class="muted">${t.today.quotaText}</p>`;
 }

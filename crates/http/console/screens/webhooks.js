@@ -9,7 +9,8 @@ import { duration, number, percent } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs,
+  Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Delivery } from "./webhooks_delivery.js";
@@ -36,31 +37,44 @@ function Overview({ view }) {
   const actions = can("webhooks:write") &&
     html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.webhooks.create}</${Button}>`;
   return html`<${Page} title=${t.screens.webhooks} lead=${t.webhooks.lead} actions=${actions}>
-    <${Tabs} label=${t.screens.webhooks} tabs=${[["subscriptions", t.webhooks.subscriptions], ["deliveries", t.webhooks.deliveries]]} />
-    ${view === "deliveries" ? html`<${Log} webhooks=${webhooks} />` : html`<${Subscriptions} webhooks=${webhooks} />`}
-    ${isNew && html`<${Edit} onClose=${() => setIsNew(false)} onSaved=${(/** @type {Webhook} */ made) => go(`/webhooks/${made.id}`)} />`}
+    <${Tabs} label=${t.screens.webhooks}
+      tabs=${[["subscriptions", t.webhooks.subscriptions], ["deliveries", t.webhooks.deliveries]]} />
+    ${view === "deliveries" ? html`<${Log} webhooks=${webhooks} />`
+      : html`<${Subscriptions} webhooks=${webhooks} />`}
+    ${isNew &&
+      html`<${Edit} onClose=${() => setIsNew(false)}
+        onSaved=${(/** @type {Webhook} */ made) => go(`/webhooks/${made.id}`)} />`}
   </${Page}>`;
 }
 
 /** State of a subscription in one word. @param {Webhook} one */
-const stateOf = (one) => (one.active ? (one.last_delivery_status && one.last_delivery_status !== "success" ? "failing" : "active") : "paused");
+const stateOf = (one) =>
+  (one.active ? (one.last_delivery_status && one.last_delivery_status !== "success" ? "failing" : "active")
+    : "paused");
 
 /** @param {{ webhooks: any }} p */
 function Subscriptions({ webhooks }) {
   const stats = useStats(webhooks.rows?.map((/** @type {Webhook} */ one) => one.id) ?? null);
   const rate = (/** @type {Webhook} */ one) => {
     const of = stats.data?.[one.id];
-    return of ? html`${percent(of.successes, of.attempts)}<span class="cell-note">${t.webhooks.attempts(of.attempts)}</span>` : "…";
+    return of
+      ? html`${percent(of.successes, of.attempts)}
+        <span class="cell-note">${t.webhooks.attempts(of.attempts)}</span>` : "…";
   };
   const columns = [
     { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
-      <a href=${href(`/webhooks/${one.id}`)}>${one.url}</a>${one.description && html`<span class="cell-note" dir="auto">${one.description}</span>`}` },
-    { name: "state", label: t.state, cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
+      <a href=${href(`/webhooks/${one.id}`)}>${one.url}</a>
+      ${one.description && html`<span class="cell-note" dir="auto">${one.description}</span>`}` },
+    { name: "state", label: t.state,
+      cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
     { name: "rate", label: t.webhooks.rate, isNumber: true, cell: rate },
     { name: "p95", label: t.webhooks.p95, isNumber: true,
-      cell: (/** @type {Webhook} */ one) => { const p95 = stats.data?.[one.id]?.p95; return p95 == null ? "–" : duration(p95); } },
-    { name: "next", label: t.webhooks.nextAttempt, cell: (/** @type {Webhook} */ one) => html`<${Time} at=${stats.data?.[one.id]?.nextAttemptAt} />` },
-    { name: "last", label: t.webhooks.lastAttempt, cell: (/** @type {Webhook} */ one) => html`<${Time} at=${one.last_delivery_at} none=${t.never} />` },
+      cell: (/** @type {Webhook} */ one) => { const p95 = stats.data?.[one.id]?.p95;
+        return p95 == null ? "–" : duration(p95); } },
+    { name: "next", label: t.webhooks.nextAttempt,
+      cell: (/** @type {Webhook} */ one) => html`<${Time} at=${stats.data?.[one.id]?.nextAttemptAt} />` },
+    { name: "last", label: t.webhooks.lastAttempt,
+      cell: (/** @type {Webhook} */ one) => html`<${Time} at=${one.last_delivery_at} none=${t.never} />` },
   ];
   const empty = html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText} />`;
   return html`<${Shown} of=${webhooks} empty=${empty}>${(/** @type {Webhook[]} */ rows) => html`
@@ -72,17 +86,24 @@ const logColumns = (webhooks) => [
   { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {DeliveryEntry} */ one) => html`
     <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>${one.event_type}</a>` },
   ...(webhooks ? [{ name: "to", label: t.webhooks.receiver, cell: (/** @type {DeliveryEntry} */ one) =>
-    html`<a href=${href(`/webhooks/${one.subscription_id}`)}>${webhooks.get(one.subscription_id)?.url ?? one.request_url}</a>` }] : []),
-  { name: "status", label: t.state, cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />
+    html`<a href=${href(`/webhooks/${one.subscription_id}`)}>
+      ${webhooks.get(one.subscription_id)?.url ?? one.request_url}</a>` }] : []),
+  { name: "status", label: t.state,
+    cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />
     ${one.failure && html`<span class="cell-note">${t.failures[one.failure] ?? one.failure}</span>`}` },
-  { name: "answer", label: t.webhooks.answer, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => one.response_status || "–" },
-  { name: "took", label: t.webhooks.took, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => duration(one.response_duration_ms) },
-  { name: "attempt", label: t.webhooks.attempt, isNumber: true, cell: (/** @type {DeliveryEntry} */ one) => one.attempt },
-  { name: "at", label: t.time, cell: (/** @type {DeliveryEntry} */ one) => html`<${Time} at=${one.attempted_at} />` },
+  { name: "answer", label: t.webhooks.answer, isNumber: true,
+    cell: (/** @type {DeliveryEntry} */ one) => one.response_status || "–" },
+  { name: "took", label: t.webhooks.took, isNumber: true,
+    cell: (/** @type {DeliveryEntry} */ one) => duration(one.response_duration_ms) },
+  { name: "attempt", label: t.webhooks.attempt, isNumber: true,
+    cell: (/** @type {DeliveryEntry} */ one) => one.attempt },
+  { name: "at", label: t.time,
+    cell: (/** @type {DeliveryEntry} */ one) => html`<${Time} at=${one.attempted_at} />` },
 ];
 
 /** @type {[string, string][]} */
-const STATES = [["success", t.words.success ?? ""], ["failed", t.words.failed ?? ""], ["dropped", t.words.dropped ?? ""]];
+const STATES = [["success", t.words.success ?? ""], ["failed", t.words.failed ?? ""],
+  ["dropped", t.words.dropped ?? ""]];
 /** @type {[string, string][]} */
 const TYPES = EVENT_TYPES.map((type) => [type, type]);
 
@@ -102,7 +123,8 @@ function Log({ webhooks }) {
   ];
   const empty = html`<${Empty} title=${t.webhooks.noDeliveries} text=${t.webhooks.noDeliveriesText} />`;
   return html`<${Filters} filters=${filters} />
-    <${Shown} of=${webhooks.error ? webhooks : deliveries} empty=${empty}>${(/** @type {DeliveryEntry[]} */ rows) => html`
+    <${Shown} of=${webhooks.error ? webhooks : deliveries} empty=${empty}>
+      ${(/** @type {DeliveryEntry[]} */ rows) => html`
       <${Table} caption=${t.webhooks.deliveries} columns=${logColumns(byId)} rows=${rows} />`}</${Shown}>`;
 }
 
@@ -121,19 +143,27 @@ function Subscription({ id }) {
     <${Button} onClick=${() => setDialog("replay")}>${t.webhooks.replay}</${Button}>
     <${Button} onClick=${() => setDialog("rotate")}>${t.webhooks.rotate}</${Button}>
     <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
-    <${Button} kind=${one.active ? undefined : "primary"} onClick=${() => setDialog("active")}>${one.active ? t.webhooks.pause : t.webhooks.enable}</${Button}>
+    <${Button} kind=${one.active ? undefined : "primary"} onClick=${() => setDialog("active")}>
+      ${one.active ? t.webhooks.pause : t.webhooks.enable}</${Button}>
     <${Button} kind="danger" onClick=${() => setDialog("delete")}>${t.delete}</${Button}>`;
-  return html`<${Page} title=${one?.url ?? t.webhooks.subscription} lead=${one?.description} back=${back} actions=${actions}>
-    <${Shown} of=${webhook}>${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} turn=${turn} />`}</${Shown}>
+  return html`<${Page} title=${one?.url ?? t.webhooks.subscription} lead=${one?.description} back=${back}
+    actions=${actions}>
+    <${Shown} of=${webhook}>
+      ${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} turn=${turn} />`}</${Shown}>
     <${OwnLog} id=${id} turn=${turn} />
     ${one && dialog === "test" && html`<${Test} id=${id} onClose=${() => (close(), saved())} />`}
     ${one && dialog === "replay" && html`<${Replay} webhook=${one} onClose=${() => (close(), saved())} />`}
     ${one && dialog === "rotate" && html`<${Rotate} id=${id} onClose=${() => (close(), saved())} />`}
-    ${one && dialog === "edit" && html`<${Edit} webhook=${one} etag=${webhook.etag} onClose=${close} onSaved=${saved} />`}
+    ${one && dialog === "edit" &&
+      html`<${Edit} webhook=${one} etag=${webhook.etag} onClose=${close} onSaved=${saved} />`}
     ${one && dialog === "active" && html`<${Confirm} title=${one.active ? t.webhooks.pause : t.webhooks.enable}
-      text=${one.active ? t.webhooks.pauseText : t.webhooks.enableText} action=${one.active ? t.webhooks.pause : t.webhooks.enable} onClose=${close}
-      work=${async () => (await request("PATCH", `/webhooks/${id}`, { body: { active: !one.active } }), saved())} />`}
-    ${one && dialog === "delete" && html`<${Confirm} title=${t.webhooks.deleteTitle} text=${t.webhooks.deleteText} action=${t.delete} kind="danger"
+      text=${one.active ? t.webhooks.pauseText : t.webhooks.enableText}
+      action=${one.active ? t.webhooks.pause : t.webhooks.enable} onClose=${close}
+      work=${async () => (await request("PATCH", `/webhooks/${id}`, { body: { active: !one.active } }),
+        saved())} />`}
+    ${one && dialog === "delete" &&
+      html`<${Confirm} title=${t.webhooks.deleteTitle} text=${t.webhooks.deleteText} action=${t.delete}
+        kind="danger"
       onClose=${close} work=${async () => (await request("DELETE", `/webhooks/${id}`), go("/webhooks"))} />`}
   </${Page}>`;
 }
@@ -141,22 +171,32 @@ function Subscription({ id }) {
 /** @param {{ webhook: Webhook, turn: number }} p */
 function Health({ webhook, turn }) {
   const stats = useStats([webhook.id], turn);
-  const types = html`<div class="tags">${webhook.event_types.map((type) => html`<${Badge}>${type === "*" ? t.webhooks.every : type}</${Badge}>`)}</div>`;
+  const types =
+    html`<div class="tags">
+      ${webhook.event_types.map((type) =>
+        html`<${Badge}>${type === "*" ? t.webhooks.every : type}</${Badge}>`)}</div>`;
   return html`<${Shown} of=${stats} rows=${3}>${(/** @type {any} */ data) => {
     const one = data[webhook.id];
     if (!one) return null;
     const share = one.attempts ? one.successes / one.attempts : 1;
     return html`<div class="list"><div class="figures">
-      <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)} note=${t.webhooks.attempts(one.attempts)}
+      <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)}
+        note=${t.webhooks.attempts(one.attempts)}
         tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : undefined} />
-      <${Figure} label=${t.webhooks.p95} value=${one.p95 === null ? "–" : duration(one.p95)} note=${one.p50 === null ? "" : t.webhooks.median(duration(one.p50))} />
-      <${Figure} label=${t.webhooks.failed} value=${number(one.failures)} note=${one.reasons[0] && (t.failures[one.reasons[0].reason] ?? one.reasons[0].reason)}
+      <${Figure} label=${t.webhooks.p95} value=${one.p95 === null ? "–" : duration(one.p95)}
+        note=${one.p50 === null ? "" : t.webhooks.median(duration(one.p50))} />
+      <${Figure} label=${t.webhooks.failed} value=${number(one.failures)}
+        note=${one.reasons[0] && (t.failures[one.reasons[0].reason] ?? one.reasons[0].reason)}
         tone=${one.failures ? "bad" : undefined} />
-      <${Figure} label=${t.webhooks.nextAttempt} value=${html`<${Time} at=${one.nextAttemptAt} />`} note=${t.webhooks.queued(one.queued)} />
+      <${Figure} label=${t.webhooks.nextAttempt} value=${html`<${Time} at=${one.nextAttemptAt} />`}
+        note=${t.webhooks.queued(one.queued)} />
     </div>
-    <${Card} title=${t.webhooks.chart}><${Bars} label=${t.webhooks.chartLabel(one.successes, one.failures)} bars=${barsOf([one])}
+    <${Card} title=${t.webhooks.chart}><${Bars} label=${t.webhooks.chartLabel(one.successes, one.failures)}
+      bars=${barsOf([one])}
       names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} />
-      <${Facts} entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types], [t.id, html`<${Id} value=${webhook.id} />`],
+      <${Facts}
+        entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types],
+          [t.id, html`<${Id} value=${webhook.id} />`],
         [t.created, html`<${Time} at=${webhook.created_at} />`]]} /></${Card}></div>`;
   }}</${Shown}>`;
 }
@@ -191,5 +231,6 @@ function Test({ id, onClose }) {
     const hasFailed = found && isFailure(found.data);
     toast(hasFailed ? t.webhooks.testFailed : t.webhooks.tested, hasFailed ? "bad" : "good");
   };
-  return html`<${Confirm} title=${t.webhooks.test} text=${t.webhooks.testText} action=${t.webhooks.test} onClose=${onClose} work=${work} />`;
+  return html`<${Confirm} title=${t.webhooks.test} text=${t.webhooks.testText} action=${t.webhooks.test}
+    onClose=${onClose} work=${work} />`;
 }

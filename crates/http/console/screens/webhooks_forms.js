@@ -18,7 +18,9 @@ const DAY_S = 86_400;
 /** Entries that are read to count a replay; more is shown as "at least". */
 const MOST_COUNTED = 1000;
 
-/** @param {{ webhook?: Webhook, etag?: string | null, onClose: () => void, onSaved: (saved: Webhook) => void }} p */
+/**
+ * @param {{ webhook?: Webhook, etag?: string | null, onClose: () => void, onSaved: (saved: Webhook) => void }} p
+ */
 export function Edit({ webhook, etag, onClose, onSaved }) {
   const [url, setUrl] = useState(webhook?.url ?? "https://");
   const [description, setDescription] = useState(webhook?.description ?? "");
@@ -39,21 +41,30 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
     if (!next.delete(type)) next.add(type);
     setTypes(next);
   };
-  if (secret) return html`<${Secret} title=${t.webhooks.secret} text=${t.webhooks.secretText} value=${secret} onClose=${onClose} />`;
+  if (secret)
+    return html`<${Secret} title=${t.webhooks.secret} text=${t.webhooks.secretText} value=${secret}
+      onClose=${onClose} />`;
   if (error?.status === 412 && webhook) {
-    return html`<${Stale} path=${`/webhooks/${webhook.id}`} mine=${body} onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
+    return html`<${Stale} path=${`/webhooks/${webhook.id}`} mine=${body} onClose=${onClose} onSave=${run}
+      onReload=${onSaved} />`;
   }
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
-    <${Button} kind="primary" busy=${isBusy} disabled=${types.size === 0} onClick=${() => run(etag)}>${webhook ? t.save : t.create}</${Button}>`;
+    <${Button} kind="primary" busy=${isBusy} disabled=${types.size === 0} onClick=${() => run(etag)}>
+      ${webhook ? t.save : t.create}</${Button}>`;
   return html`<${Dialog} title=${webhook ? t.edit : t.webhooks.create} onClose=${onClose} foot=${foot}>
     <div class="form">
       <${Field} label=${t.webhooks.url} hint=${t.webhooks.urlHint} error=${fieldError(error, "url")}>
-        <input type="url" name="url" value=${url} maxlength="2048" onInput=${(/** @type {any} */ e) => setUrl(e.target.value)} /></${Field}>
+        <input type="url" name="url" value=${url} maxlength="2048"
+          onInput=${(/** @type {any} */ e) => setUrl(e.target.value)} /></${Field}>
       <${Field} label=${t.description} error=${fieldError(error, "description")}>
-        <input value=${description} maxlength="200" onInput=${(/** @type {any} */ e) => setDescription(e.target.value)} /></${Field}>
+        <input value=${description} maxlength="200"
+          onInput=${(/** @type {any} */ e) => setDescription(e.target.value)} /></${Field}>
       <fieldset class="checks"><legend class="field-label">${t.webhooks.types}</legend>
-        ${["*", ...EVENT_TYPES].map((type) => html`<label key=${type} class="check"><input type="checkbox" checked=${types.has(type)}
-          onChange=${() => toggle(type)} /><span>${type === "*" ? t.webhooks.every : type}</span></label>`)}</fieldset>
+        ${["*",
+          ...EVENT_TYPES].map((type) =>
+            html`<label key=${type} class="check"><input type="checkbox" checked=${types.has(type)}
+          onChange=${() => toggle(type)} />
+        <span>${type === "*" ? t.webhooks.every : type}</span></label>`)}</fieldset>
       ${error && html`<${Problem} error=${error} />`}
     </div>
   </${Dialog}>`;
@@ -66,7 +77,8 @@ export function Rotate({ id, onClose }) {
   const [overlap, setOverlap] = useState(DAY_S);
   const [secret, setSecret] = useState("");
   const { run, isBusy, error } = useAction(async () => {
-    const { data } = await request("PATCH", `/webhooks/${id}`, { body: { rotate_secret: true, overlap_seconds: overlap } });
+    const { data } = await request("PATCH", `/webhooks/${id}`,
+      { body: { rotate_secret: true, overlap_seconds: overlap } });
     setSecret(data.secret);
   });
   if (secret) {
@@ -78,7 +90,8 @@ export function Rotate({ id, onClose }) {
     <${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.webhooks.rotate}</${Button}>`;
   return html`<${Dialog} title=${t.webhooks.rotate} onClose=${onClose} foot=${foot}>
     <p>${t.webhooks.rotateText}</p>
-    <${Field} label=${t.webhooks.overlap}><select value=${String(overlap)} onChange=${(/** @type {any} */ e) => setOverlap(Number(e.target.value))}>
+    <${Field} label=${t.webhooks.overlap}>
+      <select value=${String(overlap)} onChange=${(/** @type {any} */ e) => setOverlap(Number(e.target.value))}>
       ${OVERLAPS.map((one) => html`<option value=${one}>${t.webhooks.overlaps[one]}</option>`)}</select></${Field}>
     ${error && html`<${Problem} error=${error} />`}
   </${Dialog}>`;
@@ -101,7 +114,8 @@ async function count(webhook, since, only, signal) {
   }
   const { rows, isComplete } = await readAll(`/webhooks/${webhook.id}/deliveries`, {}, MOST_COUNTED, signal);
   const done = new Set(rows.filter((row) => row.status === "success").map((row) => row.event_id));
-  const open = rows.filter((row) => row.attempted_at >= since && !done.has(row.event_id) && !row.event_id.startsWith("evt_test_"));
+  const open = rows.filter((row) => row.attempted_at >= since && !done.has(row.event_id) &&
+    !row.event_id.startsWith("evt_test_"));
   return { events: new Set(open.map((row) => row.event_id)).size, isComplete };
 }
 
@@ -109,7 +123,8 @@ async function count(webhook, since, only, signal) {
 export function Replay({ webhook, onClose }) {
   const [since, setSince] = useState(local(Date.now() - DAY_S * 1000));
   const [only, setOnly] = useState("failed");
-  const [counted, setCounted] = useState(/** @type {{ events: number, isComplete: boolean } | null | undefined} */ (undefined));
+  const [counted, setCounted] =
+    useState(/** @type {{ events: number, isComplete: boolean } | null | undefined} */ (undefined));
   const at = Number.isNaN(Date.parse(since)) ? null : new Date(since).toISOString();
   useEffect(() => {
     const stop = new AbortController();
@@ -130,9 +145,12 @@ export function Replay({ webhook, onClose }) {
     <p>${t.webhooks.replayText}</p>
     <div class="form-row">
       <${Field} label=${t.webhooks.since} error=${fieldError(error, "since")}>
-        <input type="datetime-local" value=${since} onInput=${(/** @type {any} */ e) => setSince(e.target.value)} /></${Field}>
-      <${Field} label=${t.webhooks.only}><select value=${only} onChange=${(/** @type {any} */ e) => setOnly(e.target.value)}>
-        <option value="failed">${t.webhooks.onlyFailed}</option><option value="all">${t.webhooks.onlyAll}</option></select></${Field}>
+        <input type="datetime-local" value=${since}
+          onInput=${(/** @type {any} */ e) => setSince(e.target.value)} /></${Field}>
+      <${Field} label=${t.webhooks.only}>
+        <select value=${only} onChange=${(/** @type {any} */ e) => setOnly(e.target.value)}>
+        <option value="failed">${t.webhooks.onlyFailed}</option>
+        <option value="all">${t.webhooks.onlyAll}</option></select></${Field}>
     </div>
     <p role="status"><strong>${text}</strong></p>
     ${error && html`<${Problem} error=${error} />`}
