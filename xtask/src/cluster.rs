@@ -13,7 +13,7 @@ const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(c
     + binary_id(candor-store-postgres::audience) \
     + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|between_two_stores/)) \
     + (binary_id(candor-http::api) - test(/^(connections|wire)|^document::answer_matches|^headers::success|hostile_body_values|hostile_query_values|key_with_exactly_the_required|missing_body_is_refused|unexpected_members|random_objective_requests|repeated_post_with_key|impossible_redelivery/)) \
-    + (package(candor-e2e) & test(/^(commands|crash|doctor|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
+    + (package(candor-e2e) & test(/^(commands|crash|doctor|followed_kills|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";
 
 /// Concurrent tests. Each is work for three servers and for the maintenance of the cluster.

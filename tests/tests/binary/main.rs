@@ -19,6 +19,8 @@ mod doctor;
 #[cfg(test)]
 mod failover;
 #[cfg(test)]
+mod followed_kills;
+#[cfg(test)]
 mod health;
 #[cfg(test)]
 mod hostile;

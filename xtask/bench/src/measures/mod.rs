@@ -5,6 +5,7 @@ mod clients;
 pub(crate) mod cluster;
 mod copying;
 mod csv;
+mod delivery_log;
 mod footprint;
 mod inserts;
 mod limits;
@@ -41,7 +42,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 37] = [
+const MEASURES: [(&str, Kind, Measure); 39] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -69,6 +70,8 @@ const MEASURES: [(&str, Kind, Measure); 37] = [
     ("resources", Kind::Main, resources::run),
     ("large-summary", Kind::Main, resources::large_summary),
     ("long-conversation", Kind::Main, resources::long_conversation),
+    ("counts", Kind::Main, delivery_log::counts),
+    ("deliveries-list", Kind::Main, delivery_log::pages),
     ("before", Kind::Main, before::main),
     ("manager", Kind::Tree, manager::run),
     ("before-manager", Kind::Tree, before::tree),

@@ -1,0 +1,224 @@
+//! Tests that a copy made from the lists and the feed equals the stored data, although the process is killed
+//! several times while clients write (decision F9).
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Installation, Service, wait_until};
+
+const KILLS: usize = 4;
+const WRITERS: usize = 6;
+/// Number of writes acknowledged per round before the kill, which comes while others are in flight.
+const WRITES: usize = 150;
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Lists that the copy is made of. Nothing writes what has members that are derived from other resources.
+const LISTS: [&str; 6] = [
+    "employees?filter[status]=all",
+    "observations?filter[archived]=all",
+    "employee-objectives?filter[status]=all",
+    "departments?filter[archived]=all",
+    "attributes?filter[archived]=all",
+    "conversations?filter[archived]=all",
+];
+
+#[test]
+fn followed_copy_survives_kills_on_sqlite() {
+    follow_through_kills(&Installation::sqlite());
+}
+
+#[test]
+fn followed_copy_survives_kills_on_postgres() {
+    if let Some(place) = Installation::postgres() {
+        follow_through_kills(&place);
+    }
+}
+
+fn follow_through_kills(place: &Installation) {
+    let key = place.key("*", &["--admin"]).secret;
+    let ids = Ids::default();
+    let mut copy = Replica::default();
+    for round in 0..KILLS {
+        let service = Service::serve(place);
+        write_and_follow(service, &key, (&ids, round), &mut copy);
+    }
+    let service = Service::serve(place);
+    let mut client = service.client(&key);
+    let renamed = client.request("PATCH", "/v1/organization", &[], Some(&json!({"name": "The end"}))).unwrap();
+    assert_eq!(renamed.status, 200, "{}", renamed.text());
+    let caught_up = wait_until(PATIENCE, || {
+        copy.follow(&mut client).unwrap();
+        copy.rows.values().any(|row| row["name"] == "The end")
+    });
+    assert!(caught_up.is_some(), "the feed does not show the last write");
+    copy.rows.retain(|id, _| !id.starts_with("org_"));
+    let mut stored = Replica::default();
+    stored.read_lists(&mut client).unwrap();
+    assert!(stored.rows.len() > KILLS * WRITES / 4, "{} rows are too few for a proof", stored.rows.len());
+    assert!(copy.changes > KILLS * WRITES / 2, "{} events are too few for a proof", copy.changes);
+    assert_eq!(copy.rows.keys().collect::<Vec<_>>(), stored.rows.keys().collect::<Vec<_>>());
+    for (id, row) in &stored.rows {
+        assert_eq!(&copy.rows[id], row, "{id}");
+    }
+    service.stop();
+}
+
+/// Ids of acknowledged resources, by the path of their list.
+#[derive(Default)]
+struct Ids(Mutex<BTreeMap<&'static str, Vec<String>>>);
+
+impl Ids {
+    fn add(&self, list: &'static str, id: &str) {
+        self.0.lock().unwrap().entry(list).or_default().push(id.to_owned());
+    }
+
+    fn nth(&self, list: &str, number: usize) -> Option<String> {
+        let all = self.0.lock().unwrap();
+        let found = all.get(list)?;
+        found.get(number % found.len()).cloned()
+    }
+}
+
+/// Writes on several connections while the copy follows, until enough is acknowledged. Then kills the service.
+fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), copy: &mut Replica) {
+    let (count, is_ending, address) = (AtomicUsize::new(0), AtomicBool::new(false), service.address);
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (count, is_ending) = (&count, &is_ending);
+            scope.spawn(move || {
+                let mut client = Client::connect(address, key).unwrap();
+                for number in 0.. {
+                    if write(&mut client, ids, (round * WRITERS + writer, number)).is_err() {
+                        assert!(is_ending.load(Ordering::SeqCst), "the service ended before the kill");
+                        return;
+                    }
+                    count.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        scope.spawn(|| {
+            let mut client = Client::connect(address, key).unwrap();
+            // A kill in the middle of the lists leaves the copy empty: the next round starts it again.
+            while copy.step(&mut client).is_ok() {}
+        });
+        let enough = wait_until(PATIENCE, || count.load(Ordering::SeqCst) >= WRITES);
+        is_ending.store(true, Ordering::SeqCst);
+        service.kill();
+        assert!(enough.is_some(), "only {count:?} writes");
+    });
+}
+
+/// Sends one write: a create or a change of a known resource.
+fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> std::io::Result<()> {
+    let text = format!("{writer}-{number}");
+    let of = |list: &str| ids.nth(list, 7 * number + writer);
+    let (method, path, body) = match (number % 10, of("employees"), of("observations"), of("employee-objectives"))
+    {
+        (1 | 6, Some(person), ..) => {
+            let body = json!({"employee_id": person, "type": "strength", "observation": text});
+            ("POST", "observations".to_owned(), body)
+        }
+        (2, Some(person), ..) => {
+            let body = json!({"owner_id": person, "title": text, "period_start": "2026-01-01", "period_end": "2026-12-31"});
+            ("POST", "employee-objectives".to_owned(), body)
+        }
+        (3, Some(person), ..) => {
+            let changed = json!({"last_name": text, "manager_id": of("employees")});
+            (
+                "PATCH",
+                format!("employees/{person}"),
+                if writer % 2 == 0 { json!({"last_name": text}) } else { changed },
+            )
+        }
+        (4, _, Some(observation), _) => {
+            ("PATCH", format!("observations/{observation}"), json!({"observation": text}))
+        }
+        (5, _, Some(observation), _) => ("POST", format!("observations/{observation}/archive"), json!({})),
+        (7, _, _, Some(objective)) => {
+            ("PATCH", format!("employee-objectives/{objective}"), json!({"title": text}))
+        }
+        (8, ..) => ("POST", "departments".to_owned(), json!({"name": text})),
+        (9, Some(one), ..) if ids.nth("employees", 0).is_some_and(|first| first != one) => (
+            "POST",
+            "conversations".to_owned(),
+            json!({"title": text, "participant_ids": [ids.nth("employees", 0), one]}),
+        ),
+        _ => {
+            let email = format!("{text}@example.com");
+            ("POST", "employees".to_owned(), json!({"email": email, "first_name": "Ada", "last_name": "Example"}))
+        }
+    };
+    let answered = client.request(method, &format!("/v1/{path}"), &[], Some(&body))?;
+    // Concurrent writers may meet: a person reports to themselves, or the observation is archived already.
+    assert!(matches!(answered.status, 200 | 201 | 409 | 422), "{method} {path}: {}", answered.text());
+    let made = ["employees", "observations", "employee-objectives"].into_iter().find(|list| *list == path);
+    if let (201, Some(list)) = (answered.status, made) {
+        ids.add(list, answered.json()["id"].as_str().unwrap());
+    }
+    Ok(())
+}
+
+/// Resources by id, each as GET shows it, and the cursor of the events that are applied.
+#[derive(Default)]
+struct Replica {
+    rows: BTreeMap<String, Value>,
+    cursor: Option<String>,
+    /// Number of applied events.
+    changes: usize,
+}
+
+impl Replica {
+    /// Starts the copy, or applies the next events.
+    fn step(&mut self, client: &mut Client) -> std::io::Result<()> {
+        if self.cursor.is_some() {
+            return self.follow(client);
+        }
+        let cursor = page(client, "events?since=now")?["next_cursor"].as_str().unwrap().to_owned();
+        self.rows.clear();
+        self.read_lists(client)?;
+        self.cursor = Some(cursor);
+        Ok(())
+    }
+
+    fn read_lists(&mut self, client: &mut Client) -> std::io::Result<()> {
+        for list in LISTS {
+            let mut cursor = String::new();
+            loop {
+                let page = page(client, &format!("{list}&limit=100{cursor}"))?;
+                self.add(&page["data"]);
+                if page["has_more"] == false {
+                    break;
+                }
+                cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies one page of events. Repeats nothing: the cursor moves with the rows.
+    fn follow(&mut self, client: &mut Client) -> std::io::Result<()> {
+        let cursor = self.cursor.clone().unwrap();
+        let page = page(client, &format!("events?cursor={cursor}&limit=100"))?;
+        let events = page["data"].as_array().unwrap();
+        self.changes += events.len();
+        events.iter().for_each(|event| self.add(&json!([event["data"]])));
+        self.cursor = page["next_cursor"].as_str().map(str::to_owned);
+        Ok(())
+    }
+
+    fn add(&mut self, rows: &Value) {
+        for row in rows.as_array().unwrap() {
+            self.rows.insert(row["id"].as_str().unwrap().to_owned(), row.clone());
+        }
+    }
+}
+
+fn page(client: &mut Client, path: &str) -> std::io::Result<Value> {
+    let answered = client.get(&format!("/v1/{path}"))?;
+    assert_eq!(answered.status, 200, "{path}: {}", answered.text());
+    Ok(answered.json())
+}
