@@ -69,6 +69,7 @@ pub mod fields;
 pub mod id;
 pub mod idempotency;
 pub mod json;
+pub mod keyed;
 pub mod notification;
 pub mod objective;
 pub mod observation;

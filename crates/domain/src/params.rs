@@ -174,14 +174,16 @@ impl Params {
         self.problems.take(name, results).unwrap_or_default()
     }
 
-    /// Reads the filters named `filter[<prefix>.<key>]`. Returns keys and values; `is_key` checks the keys.
+    /// Reads the filters named `filter[<prefix>.<key>]`. Returns keys and values. `is_key` checks the keys, which
+    /// have at most `key_chars` characters.
     pub fn keyed(
         &mut self,
         prefix: &'static str,
         about: &'static str,
+        key_chars: usize,
         is_key: impl Fn(&str) -> Result<(), ValueError>,
     ) -> Vec<(String, String)> {
-        self.note(|| Parameter::Keyed { prefix, about });
+        self.note(|| Parameter::Keyed { prefix, about, key_chars });
         let start = format!("filter[{prefix}.");
         let is_keyed = |text: &&String| text.starts_with(&start) && text.ends_with(']');
         let names: BTreeSet<String> = self.pairs.iter().map(|(name, _)| name).filter(is_keyed).cloned().collect();

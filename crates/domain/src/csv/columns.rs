@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use super::guess::guess;
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
-use crate::people::is_key;
+use crate::keyed::check_key;
+use crate::people::CustomFields;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 
@@ -140,7 +141,7 @@ impl Header {
                 problems.add(truncate(name), ValueError::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
-                && let Err(flaw) = is_key(key)
+                && let Err(flaw) = check_key::<CustomFields>(key)
             {
                 problems.add(truncate(name), flaw);
             }

@@ -72,6 +72,8 @@ pub enum Parameter {
         prefix: &'static str,
         /// The description, as a sentence.
         about: &'static str,
+        /// Maximum length of the key, in characters.
+        key_chars: usize,
     },
     /// The order of a list: the name of its enumeration in the OpenAPI document, and the default.
     Sort(&'static str, &'static str),

@@ -1,12 +1,12 @@
 //! Creation and update of employees (§4.3, decisions A8, D1 to D4, D8).
 
-use super::custom::{self, CustomPatch};
-use super::{Content, ContentPatch, CustomFields, Employee, MANUAL, Status};
+use super::{Content, ContentPatch, CustomFields, CustomPatch, Employee, MANUAL, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference, Update};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
+use crate::keyed::{self, KeyedMap};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Flag, ReferenceRule};
@@ -24,14 +24,6 @@ const SEND_INVITE: Field<Flag> = Field::with_about(
     rule::flag(),
     "`true` sends an invitation. The status is `pending_invite` until the person accepts it.",
 );
-const NEW_CUSTOM_FIELDS: Field<custom::Rule> =
-    Field::with_about("custom_fields", custom::Rule, "A key with the value null is ignored.");
-const CUSTOM_FIELDS: Field<custom::Rule> = Field::with_about(
-    "custom_fields",
-    custom::Rule,
-    "Keys are merged one by one: a value sets its key, null removes it.",
-);
-
 /// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields of the contract, §2.3")]
@@ -81,17 +73,6 @@ pub struct References {
     pub acting: Option<ConnectorId>,
 }
 
-fn custom_fields(fields: &mut Fields, field: &Field<custom::Rule>) -> CustomPatch {
-    match fields.present(field) {
-        None => CustomPatch::new(),
-        Some(Ok(patch)) => patch,
-        Some(Err(problems)) => {
-            fields.problems(problems);
-            CustomPatch::new()
-        }
-    }
-}
-
 impl Draft {
     /// Declares and reads the fields of a creation.
     pub fn read(fields: &mut Fields) -> Option<Self> {
@@ -99,10 +80,7 @@ impl Draft {
         let manager = fields.optional(&MANAGER);
         let department = fields.optional(&DEPARTMENT);
         let send_invite = fields.present_or(&SEND_INVITE, false);
-        let custom_fields = CustomFields::default().merged(&custom_fields(fields, &NEW_CUSTOM_FIELDS));
-        if let Err(flaw) = custom_fields.bounded() {
-            fields.problem("custom_fields", flaw);
-        }
+        let custom_fields = keyed::read_new(fields);
         Some(Self { content: content?, manager, department, custom_fields, send_invite })
     }
 
@@ -126,7 +104,7 @@ impl Patch {
         Self {
             manager: fields.nullable(&MANAGER),
             department: fields.nullable(&DEPARTMENT),
-            custom_fields: custom_fields(fields, &CUSTOM_FIELDS),
+            custom_fields: keyed::read_patch::<CustomFields>(fields),
             ..Self::default()
         }
     }
@@ -139,9 +117,7 @@ impl Patch {
 
     /// Requires that `stored` has at most the allowed number of custom fields after this update.
     pub(super) fn check_custom_fields(&self, stored: &Employee, fields: &mut Fields) {
-        if let Err(flaw) = stored.custom_fields.merged(&self.custom_fields).bounded() {
-            fields.problem("custom_fields", flaw);
-        }
+        keyed::check_merged(&stored.custom_fields, &self.custom_fields, fields);
     }
 
     /// Returns a problem for every member that an HR system manages and that differs from `stored` (§2.3, decision

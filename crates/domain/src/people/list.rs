@@ -2,9 +2,10 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Employee, Role, Status, custom};
+use super::{CustomFields, Employee, Role, Status};
 use crate::fields::StringEnum;
 use crate::id::{DepartmentId, EmployeeId};
+use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -129,11 +130,7 @@ impl Filter {
                 "filter[job_title]",
                 "Only people with this job title. The whole text is compared.",
             )),
-            custom: params
-                .keyed("custom_fields", CUSTOM_FIELDS, custom::is_key)
-                .iter()
-                .map(|(key, value)| custom::digest(key, value))
-                .collect(),
+            custom: keyed::read_filter::<CustomFields>(params, CUSTOM_FIELDS),
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         let expand = params.expand();

@@ -9,7 +9,6 @@ mod list;
 
 pub use change::{Draft, Patch, References, ReportingLine};
 pub use connector::Connector;
-pub(crate) use custom::is_key;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
 pub use invitation::Invitation;
 pub use lifecycle::Rehire;

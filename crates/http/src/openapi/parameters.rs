@@ -3,7 +3,6 @@
 use candor_domain::idempotency::MAX_KEY_CHARS;
 use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
 use candor_domain::params::{DRY_RUN, MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, ValueForm};
-use candor_domain::people::MAX_KEY_CHARS as MAX_FIELD_CHARS;
 use serde_json::{Value, json};
 
 use crate::route::Query;
@@ -51,7 +50,7 @@ fn shown(parameter: Parameter) -> Vec<Value> {
                 bound("lte", "Inclusive upper bound."),
             ]
         }
-        Parameter::Keyed { prefix, about } => vec![keyed(prefix, about)],
+        Parameter::Keyed { prefix, about, key_chars } => vec![keyed(prefix, about, key_chars)],
         Parameter::Sort(name, default) => {
             let about = format!(
                 "Sort order. Entries with equal values are sorted by id, in the same direction. Default: \
@@ -80,11 +79,11 @@ fn value(name: &str, schema: Value, about: &str, is_repeated: bool) -> Value {
 
 /// Describes the filter whose name the caller chooses. A deep object matches the syntax that the service reads,
 /// `filter[custom_fields.city]=Oslo`, and client generators support it.
-fn keyed(prefix: &str, about: &str) -> Value {
+fn keyed(prefix: &str, about: &str, key_chars: usize) -> Value {
     let schema = json!({
         "type": "object",
         "maxProperties": MAX_REPEATS,
-        "propertyNames": prefixed(&format!("{prefix}."), MAX_FIELD_CHARS),
+        "propertyNames": prefixed(&format!("{prefix}."), key_chars),
         "additionalProperties": text(),
     });
     let mut parameter = exploded(query("filter", schema, about), "deepObject");

@@ -5,6 +5,7 @@ use candor_domain::audit;
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::EventType;
 use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};

@@ -3,6 +3,7 @@
 use candor_domain::audit::{self, Actor, ActorKind, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute, department};
 use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::observation::{self, Observation, Type};
 use candor_domain::page::Sortable;
 use candor_domain::params::{Archived, Bounds};

@@ -2,6 +2,7 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::{Employee, Filter, Role, Status};
 use candor_domain::search::Searchable;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use candor_domain::fields::StringEnum;
+use candor_domain::keyed::KeyedValue;
 use candor_domain::people::Employee;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -75,7 +76,7 @@ async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line
     let Some(it) = all.get(&email) else { return Err(format!("{email} is not there")) };
     let holds = |wanted: &str, found: Option<&str>| wanted.is_empty() || found == Some(wanted);
     let above = it.manager_id.and_then(|id| all.values().find(|person| person.id == id));
-    let own_desk = it.custom_fields.0.get("desk").map(candor_domain::people::Custom::canonical);
+    let own_desk = it.custom_fields.0.get("desk").map(KeyedValue::canonical);
     let own_department = department_of(world, it).await;
     let checks = [
         holds(&first_name, Some(&it.first_name)),
