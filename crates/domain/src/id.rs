@@ -294,6 +294,15 @@ impl Kind for ConnectorKind {
 /// Id of a connector to an HR system.
 pub type ConnectorId = Id<ConnectorKind>;
 
+/// Marker of ids of a connector's issues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SyncIssueKind {}
+impl Kind for SyncIssueKind {
+    const PREFIX: &'static str = "iss";
+}
+/// Id of an issue of a connector.
+pub type SyncIssueId = Id<SyncIssueKind>;
+
 /// Marker of assignment ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssignmentKind {}

@@ -9,6 +9,7 @@ pub mod check;
 pub mod copy;
 pub mod error;
 pub mod mail_queue;
+pub mod provisioning;
 pub mod queue;
 pub mod read;
 pub mod search_index;

@@ -17,6 +17,7 @@ use candor_tables::Version;
 use crate::change::{ChangeSet, CommitError, Committed};
 use crate::error::Read;
 use crate::mail_queue::MailQueue;
+use crate::provisioning::Provisioning;
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
 use crate::search_index::SearchIndex;
@@ -136,7 +137,19 @@ pub trait History {
 /// A store: all operations that the service needs.
 #[async_trait]
 pub trait Storage:
-    Rows + SearchIndex + People + Everyone + History + Webhooks + Queue + MailQueue + Upkeep + Send + Sync + 'static
+    Rows
+    + SearchIndex
+    + People
+    + Provisioning
+    + Everyone
+    + History
+    + Webhooks
+    + Queue
+    + MailQueue
+    + Upkeep
+    + Send
+    + Sync
+    + 'static
 {
     /// Saves a change set completely or not at all. Once called, it is executed even if the returned future
     /// is dropped. It never leaves a transaction open.

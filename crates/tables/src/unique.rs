@@ -11,6 +11,12 @@ pub enum Unique {
     DepartmentName,
     /// Name of an attribute, case-insensitive.
     AttributeName,
+    /// `userName` of a person at a connector, case-insensitive.
+    ScimUserName,
+    /// `externalId` of a person at a connector.
+    ScimExternalId,
+    /// Open issue of a connector.
+    OpenIssue,
     /// Id of a new resource.
     Id,
 }

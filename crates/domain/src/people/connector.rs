@@ -1,12 +1,20 @@
 //! Connectors: HR systems that manage part of a person's record (§2.3, decisions G).
 
+mod brake;
+mod issue;
+mod link;
 mod sync;
+mod traffic;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
+pub use brake::{BRAKE_SECONDS, Brake, LinkedPeople};
+pub use issue::{IssueDraft, IssueFilter, IssueKind, Resolved, SyncIssue};
+pub use link::{LINK_TEXT_CHARS, ScimLink};
 pub use sync::{Status, Sync, SyncStatus};
+pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
 use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};

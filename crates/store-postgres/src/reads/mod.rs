@@ -5,6 +5,7 @@ mod feed;
 mod history;
 mod log_figures;
 mod people;
+mod provisioning;
 mod redelivery;
 mod rows;
 mod test_data;

@@ -5,6 +5,7 @@ mod feed;
 mod history;
 mod log_figures;
 mod people;
+mod provisioning;
 pub(crate) mod redelivery;
 mod rows;
 mod storage;

@@ -23,6 +23,7 @@ mod mails;
 mod objectives;
 mod pages;
 mod population;
+mod provisioning;
 mod queue;
 mod records;
 mod redelivery;
@@ -82,6 +83,7 @@ pub(crate) fn all() -> Vec<Case> {
         summaries::cases(),
         counts::cases(),
         log_of_all::cases(),
+        provisioning::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

@@ -8,6 +8,7 @@ use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds, Params};
+use candor_domain::people::connector::{IssueFilter, IssueKind, Resolved, ScimRequest, SyncIssue};
 use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
@@ -109,6 +110,20 @@ fn unfiltered_list_has_an_index_for_every_order() {
     assert!(is_answered(&rows::employees::members_of(Id::from_bytes([4; 16]), 1)));
     assert!(is_answered(&rows::invitations::newest(someone())));
     assert!(is_answered(&rows::employees::managed_by(Id::from_bytes([3; 16]), None, 100)));
+}
+
+#[test]
+fn provider_lists_have_an_index() {
+    let none: [(&str, Vec<String>); 0] = [];
+    let connector = Id::from_bytes([3; 16]);
+    assert!(is_answered(&rows::scim_users::linked(connector, None, 100)));
+    assert!(is_answered(&rows::scim_users::unmanaged(None, 100)));
+    assert!(is_answered(&rows::scim_users::waiting_for("con_1:ada".to_owned(), 100)));
+    assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);
+    for kind in [None, Some(IssueKind::ManagerPending)] {
+        let filter = IssueFilter { resolved: Resolved::All, kind };
+        assert_eq!(slow::<SyncIssue>(|sort| rows::sync_issues::list(connector, &filter, sort, &PAGE)), none);
+    }
 }
 
 #[test]

@@ -58,6 +58,7 @@ stored! {
             Index::on(&["department_id", "status", "last_name_key", "id"]),
             Index::on(&["job_title", "status", "last_name_key", "id"]),
             Index::on(&["connector_id", "id"]),
+            Index::on(&["hris_source", "id"]),
             Index::on(&["role", "status", "id"]),
         ],
         parameters: &[("digest", "custom_fields.…")],

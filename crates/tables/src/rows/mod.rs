@@ -35,8 +35,11 @@ pub mod notifications;
 pub mod objectives;
 pub mod observations;
 pub mod organizations;
+pub mod scim_requests;
+pub mod scim_users;
 pub mod search;
 pub mod summaries;
+pub mod sync_issues;
 pub mod webhooks;
 
 pub use deliveries::{JOB_TABLE, read_job};
@@ -76,9 +79,12 @@ impl UniqueColumn {
 }
 
 /// The unique columns of all tables, without the ids.
-pub const UNIQUES: [UniqueColumn; 4] = [
+pub const UNIQUES: [UniqueColumn; 7] = [
     UniqueColumn::new("employees_email", "employees", "email_key", Unique::EmployeeEmail),
     UniqueColumn::new("employees_external_id", "employees", "external_id", Unique::EmployeeExternalId),
     UniqueColumn::new("departments_name", "departments", "name_key", Unique::DepartmentName),
     UniqueColumn::new("attributes_name", "attributes", "name_key", Unique::AttributeName),
+    UniqueColumn::new("scim_users_user_name", "scim_users", "user_name_key", Unique::ScimUserName),
+    UniqueColumn::new("scim_users_external_id", "scim_users", "external_key", Unique::ScimExternalId),
+    UniqueColumn::new("sync_issues_open", "sync_issues", "open_key", Unique::OpenIssue),
 ];

@@ -1,0 +1,273 @@
+//! Issues of a connector: what a sync could not apply, until it is resolved (decisions G).
+
+use ring::digest::{SHA256, digest};
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::decision::Resource;
+use crate::fields::{StringEnum, as_word};
+use crate::id::{ConnectorId, EmployeeId, SyncIssueId, SyncIssueKind};
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{self, ListRequest, Params};
+use crate::problem::ValidationErrors;
+use crate::schema::OpenWord;
+use crate::time::Timestamp;
+
+/// The kind of an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum IssueKind {
+    /// The manager of a person does not exist yet. It ends when the manager arrives.
+    ManagerPending,
+    /// The manager reports to the person. The stored manager stays.
+    ReportingCycle,
+    /// The department is archived. The stored department stays.
+    DepartmentArchived,
+    /// The request would have deactivated the last active org admin. It was refused.
+    LastAdmin,
+    /// Another connector manages the person. The request was refused.
+    ManagedElsewhere,
+    /// The identifiers of the request belong to several people. The request was refused.
+    IdentityConflict,
+}
+
+impl StringEnum for IssueKind {
+    const NAME: &'static str = "SyncIssueKind";
+}
+
+impl IssueKind {
+    /// Returns `true` if the request was refused. All other requests were applied except for one attribute.
+    #[must_use]
+    pub const fn is_refusal(self) -> bool {
+        match self {
+            Self::ManagerPending | Self::ReportingCycle | Self::DepartmentArchived => false,
+            Self::LastAdmin | Self::ManagedElsewhere | Self::IdentityConflict => true,
+        }
+    }
+}
+
+/// An occurrence of an issue, before it is known whether the issue is open already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
+pub struct IssueDraft {
+    pub kind: IssueKind,
+    pub user_name: Option<String>,
+    pub external_id: Option<String>,
+    /// Person that the request was about, if it is known.
+    pub employee_id: Option<EmployeeId>,
+    /// Problem and remedy, as sentences.
+    pub message: String,
+}
+
+/// A part of a sync that the service could not apply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SyncIssue {
+    /// Id of the issue, with the prefix `iss_`.
+    pub id: SyncIssueId,
+    /// Connector that received the request.
+    pub connector_id: ConnectorId,
+    /// Kind of the issue.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<IssueKind>")]
+    pub kind: IssueKind,
+    /// `userName` of the request. Null if it had none.
+    pub user_name: Option<String>,
+    /// `externalId` of the request. Null if it had none.
+    pub external_id: Option<String>,
+    /// Person that the request was about. Null if no person was found.
+    pub employee_id: Option<EmployeeId>,
+    /// Problem and remedy, for display.
+    pub message: String,
+    /// Number of requests with this issue.
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// Time of the first request with this issue.
+    pub first_occurred_at: Timestamp,
+    /// Time of the newest request with this issue.
+    pub occurred_at: Timestamp,
+    /// Time at which the issue was resolved. Null while it is open.
+    pub resolved_at: Option<Timestamp>,
+}
+
+impl SyncIssue {
+    /// Opens an issue.
+    #[must_use]
+    pub fn open(id: SyncIssueId, connector_id: ConnectorId, draft: IssueDraft, at: Timestamp) -> Self {
+        let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
+        Self {
+            id,
+            connector_id,
+            kind,
+            user_name,
+            external_id,
+            employee_id,
+            message,
+            count: 1,
+            first_occurred_at: at,
+            occurred_at: at,
+            resolved_at: None,
+        }
+    }
+
+    /// Returns the issue after one more occurrence.
+    #[must_use]
+    pub fn repeated(&self, message: String, at: Timestamp) -> Self {
+        let occurred_at = at.max(self.occurred_at);
+        Self { message, count: self.count.saturating_add(1), occurred_at, ..self.clone() }
+    }
+
+    /// Returns the resolved issue, or `None` if it was resolved before.
+    #[must_use]
+    pub fn resolved(&self, at: Timestamp) -> Option<Self> {
+        self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
+    }
+
+    /// Returns the value by which the open issue of an occurrence is found. Occurrences of one connector and kind
+    /// with the same person, `userName` and `externalId` are one issue.
+    #[must_use]
+    pub fn occurrence_key(connector: ConnectorId, draft: &IssueDraft) -> [u8; 32] {
+        let IssueDraft { kind, user_name, external_id, employee_id, message: _ } = draft;
+        let identity = serde_json::json!([connector, kind.word(), employee_id, user_name, external_id]);
+        let mut key = [0; 32];
+        key.copy_from_slice(digest(&SHA256, identity.to_string().as_bytes()).as_ref());
+        key
+    }
+
+    /// Returns [`SyncIssue::occurrence_key`] of this issue while it is open, else `None`.
+    #[must_use]
+    pub fn open_key(&self) -> Option<[u8; 32]> {
+        let draft = IssueDraft {
+            kind: self.kind,
+            user_name: self.user_name.clone(),
+            external_id: self.external_id.clone(),
+            employee_id: self.employee_id,
+            message: String::new(),
+        };
+        self.resolved_at.is_none().then(|| Self::occurrence_key(self.connector_id, &draft))
+    }
+}
+
+impl Resource for SyncIssue {
+    type Kind = SyncIssueKind;
+    const NAME: &'static str = "sync_issue";
+
+    fn id(&self) -> SyncIssueId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.resolved_at.unwrap_or(self.occurred_at)
+    }
+}
+
+impl Sortable for SyncIssue {
+    const ORDERS_NAME: &'static str = "SyncIssueSort";
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
+        by: SortBy::OccurredAt,
+        key: |issue| Key::Time(issue.occurred_at),
+        words: &["-occurred_at", "occurred_at"],
+    }];
+}
+
+/// The issues that a list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
+pub enum Resolved {
+    /// Only open issues.
+    #[default]
+    #[strum(to_string = "false")]
+    No,
+    /// Only resolved issues.
+    #[strum(to_string = "true")]
+    Yes,
+    /// Open and resolved issues.
+    #[strum(to_string = "all")]
+    All,
+}
+
+impl StringEnum for Resolved {
+    const NAME: &'static str = "ResolvedFilter";
+}
+
+/// The conditions of a list of issues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IssueFilter {
+    /// Selects open issues, resolved ones, or both.
+    pub resolved: Resolved,
+    /// Kind of the issue.
+    pub kind: Option<IssueKind>,
+}
+
+impl IssueFilter {
+    /// Declares and reads the parameters of `GET /connectors/{id}/sync-issues`; a cursor belongs to one connector.
+    pub fn read(connector: ConnectorId, params: &mut Params) -> ListRequest<Self, ()> {
+        let filter = Self {
+            resolved: params
+                .one(&params::word(
+                    "filter[resolved]",
+                    "`false` lists open issues, `true` resolved ones, `all` both. Default: `false`.",
+                ))
+                .unwrap_or_default(),
+            kind: params.one(&params::word("filter[kind]", "Only issues of this kind.")),
+        };
+        params.list::<SyncIssue, _, _>(&format!("issues of {connector}"), filter, vec![])
+    }
+
+    /// Reads the parameters of `GET /connectors/{id}/sync-issues`.
+    ///
+    /// # Errors
+    /// Returns every invalid parameter.
+    pub fn parse(connector: ConnectorId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
+        let request = Self::read(connector, &mut params);
+        params.finish(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    fn draft() -> IssueDraft {
+        IssueDraft {
+            kind: IssueKind::ManagerPending,
+            user_name: Some("ada".to_owned()),
+            external_id: Some("00u1".to_owned()),
+            employee_id: Some(EmployeeId::from_ulid(Ulid(3))),
+            message: "No person matches the manager.".to_owned(),
+        }
+    }
+
+    #[test]
+    fn occurrence_is_the_open_issue_only_with_equal_identity() {
+        let connector = ConnectorId::from_ulid(Ulid(1));
+        let at = Timestamp::from_millis(5);
+        let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), at);
+        let key = |draft: IssueDraft| Some(SyncIssue::occurrence_key(connector, &draft));
+        assert_eq!(issue.open_key(), key(IssueDraft { message: "Other words.".to_owned(), ..draft() }));
+        for other in [
+            IssueDraft { kind: IssueKind::ReportingCycle, ..draft() },
+            IssueDraft { user_name: None, ..draft() },
+            IssueDraft { user_name: Some("null".to_owned()), ..draft() },
+            IssueDraft { external_id: Some("00U1".to_owned()), ..draft() },
+            IssueDraft { employee_id: None, ..draft() },
+        ] {
+            assert_ne!(issue.open_key(), key(other.clone()), "{other:?}");
+        }
+        assert_ne!(issue.open_key(), Some(SyncIssue::occurrence_key(ConnectorId::from_ulid(Ulid(9)), &draft())));
+        assert_eq!(issue.resolved(at).unwrap().open_key(), None);
+    }
+
+    #[test]
+    fn repeated_issue_counts_and_keeps_its_first_time() {
+        let [at, later] = [5, 9].map(Timestamp::from_millis);
+        let connector = ConnectorId::from_ulid(Ulid(1));
+        let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), at);
+        let again = issue.repeated("Still unknown.".to_owned(), later);
+        assert_eq!((again.count, again.first_occurred_at, again.occurred_at), (2, at, later));
+        assert_eq!(again.message, "Still unknown.");
+        let resolved = again.resolved(at).unwrap();
+        assert_eq!(resolved.resolved_at, Some(later));
+        assert_eq!(resolved.resolved(later), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! Links between people and the accounts that an identity provider sends over SCIM.
+
+use crate::id::{ConnectorId, EmployeeId};
+use crate::json::Object;
+use crate::text::folded;
+use crate::time::Timestamp;
+
+/// Length of the longest `userName` and `externalId`, in characters. Unique indexes hold both.
+pub const LINK_TEXT_CHARS: usize = 500;
+
+/// The link of a person to their account at an identity provider. A person has at most one link.
+///
+/// The link stays when the provider removes the account, so that a later account of the person gets the same id.
+/// Its version changes with every change that the provider makes to the person.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
+pub struct ScimLink {
+    /// Id of the person.
+    pub id: EmployeeId,
+    pub connector_id: ConnectorId,
+    /// `userName`, as the provider sent it.
+    pub user_name: String,
+    /// `externalId`, as the provider sent it.
+    pub external_id: Option<String>,
+    /// Reference to a manager who does not exist yet: an `externalId`, an id of a person or an e-mail address.
+    /// `None` if the manager is known, or if there is none.
+    pub manager_ref: Option<String>,
+    /// Attributes that no field of a person holds. Responses repeat them.
+    pub extra: Object,
+    pub linked_at: Timestamp,
+    /// Time of the last change that the provider made to the person.
+    pub updated_at: Timestamp,
+    /// Time of the last deactivation by the provider. Kept when the person returns.
+    pub deactivated_at: Option<Timestamp>,
+    /// Time at which the provider removed the account, or a release ended the link.
+    pub removed_at: Option<Timestamp>,
+}
+
+impl ScimLink {
+    /// Returns the value by which a link of a connector is found by its `userName`, compared without case.
+    #[must_use]
+    pub fn user_name_key(connector: ConnectorId, user_name: &str) -> String {
+        format!("{connector}:{}", folded(user_name))
+    }
+
+    /// Returns the value by which a link of a connector is found by its `externalId`.
+    #[must_use]
+    pub fn external_key(connector: ConnectorId, external_id: &str) -> String {
+        format!("{connector}:{external_id}")
+    }
+
+    /// Returns the value by which the links of a connector are found that wait for a manager. Case is ignored, as
+    /// the reference may be an e-mail address.
+    #[must_use]
+    pub fn manager_key(connector: ConnectorId, manager_ref: &str) -> String {
+        format!("{connector}:{}", folded(manager_ref))
+    }
+
+    /// Returns the link as it is after a release of the person: it no longer belongs to an account.
+    #[must_use]
+    pub fn ended(&self, at: Timestamp) -> Self {
+        let at = at.strictly_after(self.updated_at);
+        Self { removed_at: self.removed_at.or(Some(at)), updated_at: at, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn user_name_ignores_case_and_external_id_does_not() {
+        let connector = ConnectorId::from_ulid(Ulid(1));
+        let user_name = |text| ScimLink::user_name_key(connector, text);
+        assert_eq!(user_name("Ada@Example.com"), user_name("ada@example.COM"));
+        let external = |text| ScimLink::external_key(connector, text);
+        assert_ne!(external("A1"), external("a1"));
+        assert_ne!(external("a1"), ScimLink::external_key(ConnectorId::from_ulid(Ulid(2)), "a1"));
+    }
+
+    #[test]
+    fn release_keeps_the_time_of_an_earlier_removal() {
+        let at = Timestamp::from_millis(5);
+        let link = ScimLink {
+            id: EmployeeId::from_ulid(Ulid(1)),
+            connector_id: ConnectorId::from_ulid(Ulid(2)),
+            user_name: "ada".to_owned(),
+            external_id: None,
+            manager_ref: None,
+            extra: Object::new(),
+            linked_at: at,
+            updated_at: at,
+            deactivated_at: None,
+            removed_at: None,
+        };
+        let ended = link.ended(Timestamp::from_millis(9));
+        assert_eq!(ended.removed_at, Some(Timestamp::from_millis(9)));
+        assert_eq!(ended.ended(Timestamp::from_millis(12)).removed_at, ended.removed_at);
+    }
+}

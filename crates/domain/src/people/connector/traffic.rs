@@ -1,0 +1,116 @@
+//! The newest SCIM requests of a connector, for the administrator who connects a provider.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::decision::Resource;
+use crate::id::{ConnectorId, RequestId, RequestKind};
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{ListRequest, Params};
+use crate::problem::ValidationErrors;
+use crate::time::Timestamp;
+
+/// Number of newest requests that are kept for each connector and data set.
+pub const KEPT_REQUESTS: u32 = 500;
+/// Length of the longest stored path and user agent, in characters. Longer ones are truncated.
+const TEXT_CHARS: usize = 500;
+
+/// A request that a provider sent over SCIM. The bodies of request and response are not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScimRequest {
+    /// Id of the request, as in `X-Request-Id` and in the audit log.
+    #[serde(rename = "request_id")]
+    pub id: RequestId,
+    /// Connector of the API key.
+    #[serde(skip)]
+    pub connector_id: ConnectorId,
+    /// Time at which the request arrived.
+    pub occurred_at: Timestamp,
+    /// Method of the request.
+    pub method: String,
+    /// Path of the request, without the query.
+    pub path: String,
+    /// Status of the response.
+    pub status: u16,
+    /// `scimType` of the error. Null for successful requests and for errors without one.
+    pub scim_type: Option<String>,
+    /// Time until the response, in milliseconds.
+    pub duration_ms: u32,
+    /// `User-Agent` of the provider. Null if it sent none.
+    pub user_agent: Option<String>,
+}
+
+impl ScimRequest {
+    /// Returns the entry with long texts truncated, as it is stored.
+    #[must_use]
+    pub fn bounded(self) -> Self {
+        let bounded = |text: String| match text.char_indices().nth(TEXT_CHARS) {
+            Some((end, _)) => text[..end].to_owned(),
+            None => text,
+        };
+        Self { path: bounded(self.path), user_agent: self.user_agent.map(bounded), ..self }
+    }
+
+    /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
+    pub fn read_list(connector: ConnectorId, params: &mut Params) -> ListRequest<(), ()> {
+        params.list::<Self, _, _>(&format!("requests of {connector}"), (), vec![])
+    }
+
+    /// Reads the parameters of `GET /connectors/{id}/requests`.
+    ///
+    /// # Errors
+    /// Returns every invalid parameter.
+    pub fn parse_list(
+        connector: ConnectorId,
+        mut params: Params,
+    ) -> Result<ListRequest<(), ()>, ValidationErrors> {
+        let request = Self::read_list(connector, &mut params);
+        params.finish(request)
+    }
+}
+
+impl Resource for ScimRequest {
+    type Kind = RequestKind;
+    const NAME: &'static str = "scim_request";
+
+    fn id(&self) -> RequestId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.occurred_at
+    }
+}
+
+impl Sortable for ScimRequest {
+    const ORDERS_NAME: &'static str = "ScimRequestSort";
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
+        by: SortBy::OccurredAt,
+        key: |request| Key::Time(request.occurred_at),
+        words: &["-occurred_at", "occurred_at"],
+    }];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ulid::Ulid;
+
+    #[test]
+    fn long_texts_of_a_request_are_truncated() {
+        let request = ScimRequest {
+            id: RequestId::from_ulid(Ulid(1)),
+            connector_id: ConnectorId::from_ulid(Ulid(2)),
+            occurred_at: Timestamp::from_millis(3),
+            method: "GET".to_owned(),
+            path: "é".repeat(TEXT_CHARS + 1),
+            status: 200,
+            scim_type: None,
+            duration_ms: 4,
+            user_agent: Some("short".to_owned()),
+        };
+        let stored = request.bounded();
+        assert_eq!(stored.path.chars().count(), TEXT_CHARS);
+        assert_eq!(stored.user_agent.as_deref(), Some("short"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Reads and writes for identity providers that provision people over SCIM.
+//!
+//! Links, issues and requests are rows of ordinary tables. This trait has only what the generic operations lack:
+//! counts, the list of a provider, and the log of its requests.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId};
+use candor_domain::people::connector::{LinkedPeople, ScimRequest};
+use candor_domain::time::Timestamp;
+
+use crate::error::Read;
+
+/// Limit of each count of [`ConnectorFigures`], so that its cost has a bound.
+pub const MAX_FIGURE: u32 = 100_000;
+
+/// Figures of a connector in one data set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConnectorFigures {
+    /// People that the connector manages, at most [`MAX_FIGURE`].
+    pub people: u32,
+    /// Open issues, at most [`MAX_FIGURE`].
+    pub open_issues: u32,
+    /// Time of the newest change of a person by the provider.
+    pub last_change_at: Option<Timestamp>,
+    /// Time of the newest request of the provider.
+    pub last_request_at: Option<Timestamp>,
+    /// User agent of the newest request of the provider.
+    pub user_agent: Option<String>,
+}
+
+/// Start of a page of people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeopleStart {
+    /// Skips this number of people.
+    Skip(u64),
+    /// Starts after this person.
+    After(EmployeeId),
+}
+
+/// A page of the people that a provider sees, ordered by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VisiblePeople {
+    /// The connector of the provider.
+    pub connector: ConnectorId,
+    /// `true` for people who have not left, `false` for those who have.
+    pub active: Option<bool>,
+    /// Only direct reports of this person.
+    pub manager: Option<EmployeeId>,
+    /// First person of the page.
+    pub start: PeopleStart,
+    /// Maximum number of people on the page.
+    pub limit: u16,
+}
+
+/// The answer to [`VisiblePeople`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PeoplePage {
+    /// People of the page, ordered by id.
+    pub ids: Vec<EmployeeId>,
+    /// Number of people on all pages; `None` for a page after a person.
+    pub total: Option<u64>,
+}
+
+/// Operations for provisioning.
+#[async_trait]
+pub trait Provisioning {
+    /// Returns a page of the people that the provider sees: those with a link of the connector that was not
+    /// removed, and unmanaged people. Skipping and counting read the index entries of all of them,
+    /// and filters read every row, so these are slow reads (decision A17).
+    async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage>;
+    /// Counts the people that the connector deactivated after this time, without this person.
+    async fn deactivations(
+        &self,
+        tenant: Tenant,
+        connector: ConnectorId,
+        since: Timestamp,
+        without: EmployeeId,
+    ) -> Read<u64>;
+    /// Counts the people linked to the connector at this time and now. It reads every link of the connector.
+    async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople>;
+    /// Returns the figures of a connector.
+    async fn connector_figures(&self, tenant: Tenant, connector: ConnectorId) -> Read<ConnectorFigures>;
+    /// Counts one more occurrence of an open issue. Returns `false` if there is no such open issue.
+    async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool>;
+    /// Adds requests of one connector to the log, and removes all but the newest
+    /// [`KEPT_REQUESTS`](candor_domain::people::connector::KEPT_REQUESTS) of it. Known ids are ignored.
+    async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()>;
+}

@@ -1,0 +1,334 @@
+//! Links, issues and requests of identity providers.
+
+use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::json::{Object, Value};
+use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::people::connector::{
+    IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved, ScimLink, ScimRequest, SyncIssue,
+};
+use candor_domain::people::{Connector, Employee, Status};
+use candor_domain::time::Timestamp;
+use candor_port_storage::provisioning::{ConnectorFigures, PeoplePage, PeopleStart, VisiblePeople};
+use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_tables::rows::{scim_requests, scim_users, sync_issues};
+
+use crate::Case;
+use crate::fixtures::joins;
+use crate::world::CaseContext;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(link_round_trips_and_is_found_by_its_keys),
+        Case::new(taken_link_value_refuses_the_person_as_well),
+        Case::new(provider_sees_its_own_and_unmanaged_people),
+        Case::new(deactivations_are_counted_from_a_time_on),
+        Case::new(open_issue_is_unique_and_counts_occurrences),
+        Case::new(request_log_keeps_the_newest),
+        Case::new(figures_count_one_connector_of_one_tenant),
+    ]
+}
+
+const PAGE: PageRequest = PageRequest { limit: 100, after: None };
+
+/// A connector, saved in the tenant.
+async fn connector(world: &CaseContext) -> ConnectorId {
+    let connector = world.make.connector();
+    world.save(vec![Write::put(&Row::new(connector.clone()))]).await;
+    connector.id
+}
+
+fn link(world: &CaseContext, id: EmployeeId, connector_id: ConnectorId) -> ScimLink {
+    let (number, at) = (world.make.number(), world.make.tick());
+    let mut extra = Object::new();
+    extra.push("nickName", Value::Text(format!("é\"{number}")));
+    ScimLink {
+        id,
+        connector_id,
+        user_name: format!("User{number}@Example.com"),
+        external_id: Some(format!("00u{number}")),
+        manager_ref: None,
+        extra,
+        linked_at: at,
+        updated_at: at,
+        deactivated_at: None,
+        removed_at: None,
+    }
+}
+
+/// Adds a person that the connector manages, with a link.
+async fn linked(world: &CaseContext, connector: ConnectorId, change: impl FnOnce(&mut ScimLink)) -> Employee {
+    let person = Employee {
+        connector_id: Some(connector),
+        is_hris_managed: true,
+        hris_source: "okta".to_owned(),
+        ..world.make.employee()
+    };
+    let mut link = link(world, person.id, connector);
+    change(&mut link);
+    world.save(vec![joins(person.clone()), Write::put(&Row::new(link))]).await;
+    person
+}
+
+async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (connector, other) = (connector(&world).await, connector(&world).await);
+    let person = world.hired().await;
+    let stored = ScimLink {
+        manager_ref: Some("Boss@Example.com".to_owned()),
+        deactivated_at: Some(make.tick()),
+        removed_at: Some(make.tick()),
+        ..link(&world, person.id, connector)
+    };
+    world.save(vec![Write::put(&Row::new(stored.clone()))]).await;
+    let found = Some(Versioned { value: stored.clone(), version: Version::FIRST });
+    assert_eq!(store.row::<ScimLink>(*tenant, person.id).await.unwrap(), found);
+    let by_name = |connector| {
+        let key = ScimLink::user_name_key(connector, &stored.user_name.to_uppercase());
+        store.id_by(*tenant, scim_users::BY_USER_NAME, key)
+    };
+    assert_eq!(by_name(connector).await.unwrap(), Some(person.id));
+    assert_eq!(by_name(other).await.unwrap(), None);
+    let by_external =
+        |text: &str| store.id_by(*tenant, scim_users::BY_EXTERNAL_ID, ScimLink::external_key(connector, text));
+    let external_id = stored.external_id.clone().unwrap();
+    assert_eq!(by_external(&external_id).await.unwrap(), Some(person.id));
+    assert_eq!(by_external(&external_id.to_uppercase()).await.unwrap(), None);
+    let waiting = async |text: &str| {
+        let key = ScimLink::manager_key(connector, text);
+        let links = store.entries(*tenant, scim_users::waiting_for(key, 10)).await.unwrap();
+        links.into_iter().map(|row| row.value.id).collect::<Vec<_>>()
+    };
+    assert_eq!(waiting("boss@example.com").await, [person.id]);
+    assert_eq!(waiting("x").await, []);
+    // A later link of the person replaces the first one, also with another connector.
+    let moved = ScimLink { manager_ref: None, removed_at: None, ..link(&world, person.id, other) };
+    world.save(vec![Write::put(&Row::expecting(moved, Version::FIRST))]).await;
+    assert_eq!(by_name(connector).await.unwrap(), None);
+    assert_eq!(waiting("boss@example.com").await, []);
+}
+
+async fn taken_link_value_refuses_the_person_as_well(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (connector, other) = (connector(&world).await, connector(&world).await);
+    let holder = linked(&world, connector, |link| {
+        link.user_name = "Ada".to_owned();
+        link.external_id = Some("00u".to_owned());
+        link.removed_at = Some(link.linked_at);
+    })
+    .await;
+    let table = [
+        ("ADA", "01u", connector, Some(Unique::ScimUserName)),
+        ("Bob", "00u", connector, Some(Unique::ScimExternalId)),
+        ("Bob", "00U", connector, None),
+        ("ada", "00u", other, None),
+    ];
+    for (user_name, external_id, connector, taken) in table {
+        let person = make.employee();
+        let link = ScimLink {
+            user_name: user_name.to_owned(),
+            external_id: Some(external_id.to_owned()),
+            ..link(&world, person.id, connector)
+        };
+        let change = || make.change(vec![joins(person.clone()), Write::put(&Row::new(link.clone()))]);
+        for answer in [store.check(*tenant, &change()).await, world.commit(change()).await] {
+            let told = match &answer {
+                Err(CommitError::Taken(unique)) => Some(*unique),
+                other => other.is_err().then_some(Unique::Id),
+            };
+            assert_eq!(told, taken, "{user_name} {external_id}: {answer:?}");
+        }
+        let is_saved = store.row::<Employee>(*tenant, person.id).await.unwrap().is_some();
+        assert_eq!(is_saved, taken.is_none(), "{user_name} {external_id}");
+    }
+    let nobody = link(&world, make.id(), connector);
+    let answer = world.try_save(Write::put(&Row::new(nobody))).await;
+    assert!(matches!(answer, Err(CommitError::Missing)), "a link of an unknown person: {answer:?}");
+    assert_eq!(store.row::<ScimLink>(*tenant, holder.id).await.unwrap().unwrap().version, Version::FIRST);
+}
+
+async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (connector, other) = (connector(&world).await, connector(&world).await);
+    let boss = world.hired().await;
+    let mine = linked(&world, connector, |_| ()).await;
+    linked(&world, connector, |link| link.removed_at = Some(link.linked_at)).await;
+    linked(&world, other, |_| ()).await;
+    let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
+    let left = world.add_employee(left).await;
+    let below = world.hired_below(boss.id).await;
+    let elsewhere = world.in_other_tenant();
+    linked(&elsewhere, self::connector(&elsewhere).await, |_| ()).await;
+    elsewhere.hired().await;
+    let all = [boss.id, mine.id, left.id, below.id];
+    let query = VisiblePeople { connector, active: None, manager: None, start: PeopleStart::Skip(0), limit: 100 };
+    let page = async |query: VisiblePeople| store.visible_people(*tenant, &query).await.unwrap();
+    assert_eq!(page(query).await, PeoplePage { ids: all.to_vec(), total: Some(4) });
+    let second = VisiblePeople { start: PeopleStart::Skip(1), limit: 2, ..query };
+    assert_eq!(page(second).await, PeoplePage { ids: all[1..3].to_vec(), total: Some(4) });
+    let none = VisiblePeople { limit: 0, ..query };
+    assert_eq!(page(none).await, PeoplePage { ids: vec![], total: Some(4) });
+    let beyond = VisiblePeople { start: PeopleStart::Skip(9), ..query };
+    assert_eq!(page(beyond).await, PeoplePage { ids: vec![], total: Some(4) });
+    let after = VisiblePeople { start: PeopleStart::After(mine.id), limit: 1, ..query };
+    assert_eq!(page(after).await, PeoplePage { ids: vec![left.id], total: None });
+    let inactive = VisiblePeople { active: Some(false), ..query };
+    assert_eq!(page(inactive).await, PeoplePage { ids: vec![left.id], total: Some(1) });
+    let active = VisiblePeople { active: Some(true), start: PeopleStart::After(boss.id), ..query };
+    assert_eq!(page(active).await, PeoplePage { ids: vec![mine.id, below.id], total: None });
+    let reports = VisiblePeople { manager: Some(boss.id), ..query };
+    assert_eq!(page(reports).await, PeoplePage { ids: vec![below.id], total: Some(1) });
+    // The keyset lists have the same people.
+    let links = store.entries(*tenant, scim_users::linked(connector, None, 10)).await.unwrap();
+    assert_eq!(links.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [mine.id]);
+    let people = store.entries(*tenant, scim_users::unmanaged(Some(boss.id), 10)).await.unwrap();
+    assert_eq!(people.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [left.id, below.id]);
+}
+
+async fn deactivations_are_counted_from_a_time_on(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (connector, other) = (connector(&world).await, connector(&world).await);
+    let mut people = vec![];
+    for _ in 0..6 {
+        people.push(linked(&world, connector, |_| ()).await.id);
+    }
+    let since = make.tick();
+    let end = async |id: EmployeeId, deactivated_at: Option<Timestamp>, removed_at: Option<Timestamp>| {
+        let Versioned { value, version } = store.row::<ScimLink>(*tenant, id).await.unwrap().unwrap();
+        let link = ScimLink { deactivated_at, removed_at, ..value };
+        world.save(vec![Write::put(&Row::expecting(link, version))]).await;
+    };
+    let at = make.tick();
+    end(people[0], Some(since), None).await;
+    end(people[1], Some(at), None).await;
+    end(people[2], Some(at), Some(at)).await;
+    end(people[3], None, Some(since)).await;
+    linked(&world, connector, |_| ()).await;
+    linked(&world, other, |link| link.deactivated_at = Some(link.linked_at)).await;
+    let count = async |without| store.deactivations(*tenant, connector, since, without).await.unwrap();
+    assert_eq!(count(people[0]).await, 2);
+    assert_eq!(count(people[1]).await, 1, "a person who is deactivated again counts once");
+    let people = store.linked_people(*tenant, connector, since).await.unwrap();
+    assert_eq!(people, LinkedPeople { at_start: 5, now: 5 });
+    let nobody = world.in_other_tenant().tenant;
+    assert_eq!(store.deactivations(nobody, connector, since, make.id()).await.unwrap(), 0);
+    assert_eq!(store.linked_people(nobody, connector, since).await.unwrap(), LinkedPeople::default());
+}
+
+fn issue(world: &CaseContext, connector: ConnectorId, kind: IssueKind) -> SyncIssue {
+    let draft = IssueDraft {
+        kind,
+        user_name: Some("ada".to_owned()),
+        external_id: None,
+        employee_id: None,
+        message: "Nobody matches.".to_owned(),
+    };
+    SyncIssue::open(world.make.id(), connector, draft, world.make.tick())
+}
+
+async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let connector = make.id();
+    let (pending, cycle) =
+        (issue(&world, connector, IssueKind::ManagerPending), issue(&world, connector, IssueKind::ReportingCycle));
+    world.save(vec![Write::put(&Row::new(pending.clone())), Write::put(&Row::new(cycle.clone()))]).await;
+    let twin = issue(&world, connector, IssueKind::ManagerPending);
+    let answer = world.try_save(Write::put(&Row::new(twin.clone()))).await;
+    assert!(matches!(answer, Err(CommitError::Taken(Unique::OpenIssue))), "{answer:?}");
+    let key = pending.open_key().unwrap();
+    assert_eq!(store.id_by(*tenant, sync_issues::BY_OPEN_KEY, key).await.unwrap(), Some(pending.id));
+    let at = make.tick();
+    assert!(store.repeat_issue(*tenant, pending.id, "Still nobody.", at).await.unwrap());
+    assert!(store.repeat_issue(*tenant, pending.id, "An older request.", EARLIER).await.unwrap());
+    let expected =
+        SyncIssue { count: 3, message: "An older request.".to_owned(), occurred_at: at, ..pending.clone() };
+    let row = store.row::<SyncIssue>(*tenant, pending.id).await.unwrap();
+    assert_eq!(row, Some(Versioned { value: expected.clone(), version: Version(3) }));
+    let resolved = expected.resolved(make.tick()).unwrap();
+    world.save(vec![Write::put(&Row::expecting(resolved.clone(), Version(3)))]).await;
+    assert!(!store.repeat_issue(*tenant, pending.id, "Again.", at).await.unwrap(), "it is resolved");
+    assert!(!store.repeat_issue(world.in_other_tenant().tenant, cycle.id, "Again.", at).await.unwrap());
+    world.save(vec![Write::put(&Row::new(twin.clone()))]).await;
+    let list = async |filter| {
+        let sort = Sort::down(SortBy::OccurredAt);
+        let listing = sync_issues::list(connector, &filter, sort, &PAGE);
+        let rows = store.entries(*tenant, listing).await.unwrap();
+        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
+    };
+    let open = IssueFilter::default();
+    assert_eq!(list(open).await, [twin.clone(), cycle.clone()]);
+    assert_eq!(list(IssueFilter { resolved: Resolved::Yes, ..open }).await, [resolved.clone()]);
+    let of_kind = IssueFilter { resolved: Resolved::All, kind: Some(IssueKind::ManagerPending) };
+    assert_eq!(list(of_kind).await, [resolved, twin]);
+}
+
+/// A time before all others of these cases.
+const EARLIER: Timestamp = Timestamp::from_millis(1_000);
+
+fn request(world: &CaseContext, connector_id: ConnectorId) -> ScimRequest {
+    ScimRequest {
+        id: world.make.id(),
+        connector_id,
+        occurred_at: world.make.tick(),
+        method: "PATCH".to_owned(),
+        path: "/scim/v2/Users/emp_1".to_owned(),
+        status: 409,
+        scim_type: Some("uniqueness".to_owned()),
+        duration_ms: 7,
+        user_agent: None,
+    }
+}
+
+async fn request_log_keeps_the_newest(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let [connector, other] = [make.id(), make.id()];
+    let kept = usize::try_from(KEPT_REQUESTS).unwrap();
+    let mut sent: Vec<_> = (0..kept + 3).map(|_| request(&world, connector)).collect();
+    sent[0].user_agent = Some("Okta \"SCIM\" é".to_owned());
+    sent[1].scim_type = None;
+    let of_other = request(&world, other);
+    store.log_requests(*tenant, other, std::slice::from_ref(&of_other)).await.unwrap();
+    store.log_requests(*tenant, connector, &sent[..2]).await.unwrap();
+    store.log_requests(*tenant, connector, &[]).await.unwrap();
+    let list = async |connector| {
+        let page = PageRequest { limit: 1_000, after: None };
+        let listing = scim_requests::list(connector, Sort::up(SortBy::OccurredAt), &page);
+        let rows = store.entries(*tenant, listing).await.unwrap();
+        rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
+    };
+    assert_eq!(list(connector).await, sent[..2]);
+    // A batch may be sent again after its response was lost.
+    store.log_requests(*tenant, connector, &sent[1..9]).await.unwrap();
+    assert_eq!(list(connector).await, sent[..9]);
+    store.log_requests(*tenant, connector, &sent[9..]).await.unwrap();
+    assert_eq!(list(connector).await, sent[3..]);
+    assert_eq!(list(other).await, [of_other]);
+}
+
+async fn figures_count_one_connector_of_one_tenant(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (connector, idle) = (connector(&world).await, connector(&world).await);
+    linked(&world, connector, |_| ()).await;
+    let changed_at = make.tick();
+    linked(&world, connector, |link| link.updated_at = changed_at).await;
+    linked(&world, connector, |link| link.updated_at = EARLIER).await;
+    let open = issue(&world, connector, IssueKind::ManagerPending);
+    let closed = issue(&world, connector, IssueKind::LastAdmin).resolved(make.tick()).unwrap();
+    world.save(vec![Write::put(&Row::new(open)), Write::put(&Row::new(closed))]).await;
+    let sent = ["first", "newest"]
+        .map(|agent| ScimRequest { user_agent: Some(agent.to_owned()), ..request(&world, connector) });
+    store.log_requests(*tenant, connector, &sent).await.unwrap();
+    let figures = store.connector_figures(*tenant, connector).await.unwrap();
+    let expected = ConnectorFigures {
+        people: 3,
+        open_issues: 1,
+        last_change_at: Some(changed_at),
+        last_request_at: Some(sent[1].occurred_at),
+        user_agent: Some("newest".to_owned()),
+    };
+    assert_eq!(figures, expected);
+    assert_eq!(store.connector_figures(*tenant, idle).await.unwrap(), ConnectorFigures::default());
+    let elsewhere = world.test_environment().tenant;
+    assert_eq!(store.connector_figures(elsewhere, connector).await.unwrap(), ConnectorFigures::default());
+    let stored = store.row::<Connector>(*tenant, connector).await.unwrap().unwrap();
+    assert_eq!(stored.version, Version::FIRST, "figures do not change the connector");
+}

@@ -1,0 +1,80 @@
+//! Links of people to SCIM accounts, and the lists of people that a provider sees.
+
+use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
+use candor_domain::people::connector::ScimLink;
+use candor_domain::people::{Employee, MANUAL};
+
+use super::column;
+use crate::flat::{Column, Index, SqlValue, Table, Type};
+use crate::listing::{Condition, Listing, TypedListing};
+use crate::read::{ID, LookupColumn};
+use crate::stored::stored;
+
+stored! {
+    ScimLink, id: EmployeeKind, row: link;
+    columns {
+        id: IdColumn,
+        connector_id: IdColumn,
+        user_name: TextColumn,
+        external_id: Option<TextColumn>,
+        manager_ref: Option<TextColumn>,
+        extra: Json,
+        linked_at: Time,
+        updated_at: Time,
+        deactivated_at: Option<Time>,
+        removed_at: Option<Time>,
+    }
+    derived {
+        user_name_key: TextColumn = ScimLink::user_name_key(link.connector_id, &link.user_name),
+        external_key: Option<TextColumn> =
+            link.external_id.as_ref().map(|id| ScimLink::external_key(link.connector_id, id)),
+        manager_key: Option<TextColumn> =
+            link.manager_ref.as_ref().map(|manager| ScimLink::manager_key(link.connector_id, manager)),
+        removed: FlagColumn = link.removed_at.is_some(),
+    }
+    table Table {
+        indexes: &[
+            Index::unique(&["user_name_key"]),
+            Index::unique(&["external_key"]),
+            Index::on(&["manager_key", "id"]),
+            Index::on(&["connector_id", "removed", "id"]),
+            Index::on(&["connector_id", "deactivated_at"]),
+            Index::on(&["connector_id", "updated_at"]),
+        ],
+        ..Table::named("scim_users")
+    };
+}
+
+/// Lookup by [`ScimLink::user_name_key`].
+pub const BY_USER_NAME: LookupColumn<ScimLink> = LookupColumn::column("user_name_key", Type::Text);
+/// Lookup by [`ScimLink::external_key`].
+pub const BY_EXTERNAL_ID: LookupColumn<ScimLink> = LookupColumn::column("external_key", Type::Text);
+
+const MANAGER_KEY: Column = column("manager_key", Type::Text);
+
+/// List of the links that wait for a manager with this [`ScimLink::manager_key`], ordered by id.
+#[must_use]
+pub fn waiting_for(key: String, limit: u16) -> TypedListing<ScimLink> {
+    let mut links = Listing::ordered::<ScimLink>(ID, false, limit);
+    links.is(MANAGER_KEY, Some(key));
+    links.alone()
+}
+
+/// List of the links of a connector that were not removed, ordered by id, after this person.
+#[must_use]
+pub fn linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<ScimLink> {
+    let mut links = Listing::ordered::<ScimLink>(ID, false, limit);
+    links.is(column("connector_id", Type::Id), Some(connector));
+    links.conditions.push(Condition::Is(column("removed", Type::Flag), SqlValue::Flag(false)));
+    links.after = after.map(|position| (position.into(), position.to_bytes()));
+    links.alone()
+}
+
+/// List of the people without a connector, ordered by id, after this person.
+#[must_use]
+pub fn unmanaged(after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
+    let mut people = Listing::ordered::<Employee>(ID, false, limit);
+    people.is(column("hris_source", Type::Text), Some(MANUAL.to_owned()));
+    people.after = after.map(|position| (position.into(), position.to_bytes()));
+    people.alone()
+}

@@ -1,0 +1,71 @@
+//! Issues of connectors, and their lists.
+
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{ConnectorId, SyncIssueKind};
+use candor_domain::page::{PageRequest, Sort};
+use candor_domain::people::connector::{IssueFilter, Resolved, SyncIssue};
+
+use super::column;
+use crate::flat::{Column, Index, SqlValue, Table, Type};
+use crate::listing::{Listing, TypedListing};
+use crate::read::LookupColumn;
+use crate::stored::stored;
+
+const CONNECTOR_ID: Column = column("connector_id", Type::Id);
+const RESOLVED: Column = column("resolved", Type::Flag);
+
+stored! {
+    SyncIssue, id: SyncIssueKind, row: issue;
+    columns {
+        id: IdColumn,
+        connector_id: IdColumn,
+        kind: OneOfColumn,
+        user_name: Option<TextColumn>,
+        external_id: Option<TextColumn>,
+        employee_id: Option<IdColumn>,
+        message: TextColumn,
+        count: Int,
+        first_occurred_at: Time,
+        occurred_at: Time,
+        resolved_at: Option<Time>,
+    }
+    derived {
+        open_key: Option<Bytes> = issue.open_key(),
+        resolved: FlagColumn = issue.resolved_at.is_some(),
+    }
+    table Table {
+        indexes: &[
+            Index::unique(&["open_key"]),
+            Index::on(&["resolved", "connector_id", "occurred_at", "id"]),
+            Index::on(&["resolved", "connector_id", "kind", "occurred_at", "id"]),
+            Index::on(&["employee_id", "id"]),
+        ],
+        ..Table::named("sync_issues")
+    };
+}
+
+/// Lookup of the open issue with this [`SyncIssue::occurrence_key`].
+pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key", Type::Bytes);
+
+/// Lookup of the issues about a person.
+pub const BY_EMPLOYEE: LookupColumn<SyncIssue> = LookupColumn::column("employee_id", Type::Id);
+
+/// List of `GET /connectors/{id}/sync-issues`.
+#[must_use]
+pub fn list(
+    connector: ConnectorId,
+    filter: &IssueFilter,
+    sort: Sort,
+    page: &PageRequest,
+) -> TypedListing<SyncIssue> {
+    let mut issues = Listing::new::<SyncIssue>(sort, page);
+    let values: &[bool] = match filter.resolved {
+        Resolved::No => &[false],
+        Resolved::Yes => &[true],
+        Resolved::All => &[false, true],
+    };
+    issues.runs = Some((RESOLVED, values.iter().map(|value| SqlValue::Flag(*value)).collect()));
+    issues.is(CONNECTOR_ID, Some(connector));
+    issues.words(column("kind", Type::Text), filter.kind.map(StringEnum::word));
+    issues.alone()
+}
