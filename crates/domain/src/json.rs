@@ -62,6 +62,16 @@ impl Object {
         self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value)
     }
 
+    /// Iterates over the members, whose values may be changed.
+    pub(crate) fn iter_mut(&mut self) -> slice::IterMut<'_, (String, Value)> {
+        self.0.iter_mut()
+    }
+
+    /// Removes the members for which `keep` returns `false`.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str, &Value) -> bool) {
+        self.0.retain(|(name, value)| keep(name, value));
+    }
+
     /// Returns `true` if there is no member.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -81,6 +81,7 @@ pub mod problem;
 pub mod refusal;
 pub mod rule;
 pub mod schema;
+pub mod scim;
 pub mod search;
 pub mod secret;
 pub mod signature;

@@ -1,0 +1,333 @@
+//! A SCIM user as sent: attributes in their canonical case, by schema. Operations change a document as a whole.
+
+mod entries;
+mod lookup;
+mod manager;
+
+use super::error::{ScimError, ScimErrorType};
+use super::operations::{PatchOperation, PatchVerb};
+use super::path::{ScimPath, ScimSchema};
+use super::schemas::{self, ENTERPRISE};
+use crate::json::{Object, Value};
+
+pub(super) use lookup::main_address;
+pub(super) use manager::manager_text;
+
+/// Most members of one schema.
+const MAX_MEMBERS: usize = 200;
+
+/// The attributes of a SCIM user, without `id`, `meta` and `schemas`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UserDocument {
+    core: Object,
+    /// Extensions by URN, the enterprise extension in its canonical case. None is empty.
+    extensions: Vec<(String, Object)>,
+}
+
+/// Returns the boolean that a text states.
+pub(super) fn flag(text: &str) -> Option<bool> {
+    let text = text.trim();
+    if text.eq_ignore_ascii_case("true") {
+        Some(true)
+    } else if text.eq_ignore_ascii_case("false") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// Returns `true` for the values that mean "no value": null, an empty array, an empty text.
+pub(super) fn is_unassigned(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::List(items) => items.is_empty(),
+        Value::Text(text) => text.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+impl UserDocument {
+    /// Reads the body of a creation or replacement.
+    ///
+    /// # Errors
+    /// `invalidSyntax` for members that are no attributes or are given twice, `invalidValue` for values of the wrong
+    /// type.
+    pub fn from_body(body: Object) -> Result<Self, ScimError> {
+        let mut document = Self::default();
+        let given: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
+        document.merge(&ScimSchema::Core, given, PatchVerb::Add).map_err(|error| match error.kind {
+            Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
+                ScimError { kind: Some(ScimErrorType::InvalidSyntax), ..error }
+            }
+            _ => error,
+        })?;
+        Ok(document)
+    }
+
+    /// Restores the attributes that [`UserDocument::to_object`] returned.
+    #[must_use]
+    pub fn from_stored(stored: Object) -> Self {
+        let mut document = Self::default();
+        for (name, value) in stored {
+            match value {
+                Value::Object(members) if name.contains(':') => document.extensions.push((name, members)),
+                value @ (Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Text(_)
+                | Value::List(_)
+                | Value::Object(_)) => document.core.push(name, value),
+            }
+        }
+        document
+    }
+
+    /// Returns the attributes as one object, with the extensions as members.
+    #[must_use]
+    pub fn to_object(&self) -> Object {
+        let extensions = self.extensions.iter().map(|(urn, members)| (urn, Value::Object(members.clone())));
+        let core = self.core.iter().cloned();
+        core.chain(extensions.map(|(urn, members)| (urn.clone(), members))).collect()
+    }
+
+    /// Returns the URNs of the extensions with members.
+    pub fn extension_urns(&self) -> impl Iterator<Item = &str> {
+        self.extensions.iter().map(|(urn, _)| urn.as_str())
+    }
+
+    /// Returns `true` if there is no attribute.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.core.is_empty() && self.extensions.is_empty()
+    }
+
+    /// Returns the document after the operations. The document itself never changes, so a refused operation leaves
+    /// no effect of earlier ones.
+    ///
+    /// # Errors
+    /// The error of the first operation that is refused.
+    pub fn apply(&self, operations: &[PatchOperation]) -> Result<Self, ScimError> {
+        let mut after = self.clone();
+        for operation in operations {
+            after.perform(operation)?;
+        }
+        Ok(after)
+    }
+
+    fn perform(&mut self, operation: &PatchOperation) -> Result<(), ScimError> {
+        let PatchOperation { verb, path, value } = operation;
+        match (path, value) {
+            (Some(path), value) => self.change(path, *verb, value.clone()),
+            (None, Some(Value::Object(members))) => self.merge(&ScimSchema::Core, members.clone(), *verb),
+            (None, _) => Err(ScimError::value("An operation without `path` must have an object as `value`.")),
+        }
+    }
+
+    /// Sets the members of an object, each of which may be a path.
+    fn merge(&mut self, schema: &ScimSchema, members: Object, verb: PatchVerb) -> Result<(), ScimError> {
+        let mut seen = std::collections::BTreeSet::new();
+        for (name, value) in members {
+            if !seen.insert(name.to_ascii_lowercase()) {
+                return Err(ScimError::syntax(format!("`{name}` is given twice. Send each attribute once.")));
+            }
+            let path = ScimPath::parse_in(schema, &name)?;
+            let attribute = path.attribute.as_deref();
+            if path.schema == ScimSchema::Core && attribute.is_some_and(schemas::is_read_only) {
+                continue;
+            }
+            match (attribute, value) {
+                (None, Value::Object(members)) => self.merge(&path.schema, members, verb)?,
+                (None, Value::Null) => {}
+                (None, _) => return Err(ScimError::value(format!("`{name}` must be an object."))),
+                (Some(_), value) => self.change(&path, verb, Some(value).filter(|value| *value != Value::Null))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets or removes the attribute that a path names.
+    fn change(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) -> Result<(), ScimError> {
+        let Some(name) = path.attribute.as_deref() else { return self.change_schema(path, verb, value) };
+        if path.schema == ScimSchema::Core {
+            if name == "schemas" || schemas::is_dropped(name) {
+                return Ok(());
+            }
+            if schemas::is_read_only(name) {
+                let detail = format!("`{name}` is read-only. Remove the operation.");
+                return Err(ScimError::new(ScimErrorType::Mutability, detail));
+            }
+            if name == "active" {
+                return self.set_active(verb, value.as_ref());
+            }
+        }
+        if verb != PatchVerb::Remove && path.schema == ScimSchema::Enterprise && name == "manager" {
+            return self.set_manager(path.sub.as_deref(), value);
+        }
+        let value = value.filter(|value| !is_unassigned(value));
+        if verb == PatchVerb::Remove || value.is_none() {
+            return self.remove(path, name, verb, value.as_ref());
+        }
+        let Some(value) = value else { return Ok(()) };
+        if self.section(&path.schema).is_some_and(|members| members.iter().count() >= MAX_MEMBERS) {
+            return Err(ScimError::value(format!("A user has at most {MAX_MEMBERS} attributes in one schema.")));
+        }
+        let section = self.section_mut(&path.schema);
+        match (&path.conditions, path.sub.as_deref()) {
+            (Some(conditions), sub) => entries::set_matching(section, name, conditions, sub, value),
+            (None, Some(sub)) => entries::set_sub(section, name, sub, value),
+            (None, None) => entries::set_attribute(section, name, value, verb),
+        }
+    }
+
+    /// Sets members of a whole schema, or removes an extension.
+    fn change_schema(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) -> Result<(), ScimError> {
+        match (verb, value) {
+            (PatchVerb::Remove, _) if path.schema == ScimSchema::Core => {
+                Err(ScimError::new(ScimErrorType::Mutability, "The core schema of a user cannot be removed."))
+            }
+            (PatchVerb::Remove, _) | (PatchVerb::Add | PatchVerb::Replace, None) => {
+                self.extensions.retain(|(urn, _)| !urn.eq_ignore_ascii_case(path.schema.urn()));
+                Ok(())
+            }
+            (PatchVerb::Add | PatchVerb::Replace, Some(Value::Object(members))) => {
+                self.merge(&path.schema, members, verb)
+            }
+            (PatchVerb::Add | PatchVerb::Replace, Some(_)) => {
+                Err(ScimError::value(format!("`{}` must be an object.", path.schema.urn())))
+            }
+        }
+    }
+
+    /// Sets `active`. A value that cannot be read is refused: a person who left would stay active.
+    fn set_active(&mut self, verb: PatchVerb, value: Option<&Value>) -> Result<(), ScimError> {
+        if verb == PatchVerb::Remove {
+            let detail = "`active` is required. Set it to false to deactivate the person.";
+            return Err(ScimError::new(ScimErrorType::Mutability, detail));
+        }
+        let is_active = match value {
+            Some(Value::Bool(is_active)) => Some(*is_active),
+            Some(Value::Text(text)) => flag(text),
+            _ => None,
+        };
+        let Some(is_active) = is_active else { return Err(ScimError::value("`active` must be true or false.")) };
+        self.core.set("active", Value::Bool(is_active));
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        path: &ScimPath,
+        name: &str,
+        verb: PatchVerb,
+        value: Option<&Value>,
+    ) -> Result<(), ScimError> {
+        if path.schema == ScimSchema::Core && name == "userName" {
+            let kind =
+                if verb == PatchVerb::Remove { ScimErrorType::Mutability } else { ScimErrorType::InvalidValue };
+            return Err(ScimError::new(kind, "`userName` is required and must not be empty."));
+        }
+        let is_manager = path.schema == ScimSchema::Enterprise && name == "manager";
+        let urn = path.schema.urn();
+        let section = match &path.schema {
+            ScimSchema::Core => Some(&mut self.core),
+            ScimSchema::Enterprise | ScimSchema::Other(_) => {
+                let found = self.extensions.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(urn));
+                found.map(|(_, members)| members)
+            }
+        };
+        if let Some(section) = section {
+            match (&path.conditions, path.sub.as_deref()) {
+                (None, Some("value" | "$ref")) if is_manager => entries::remove_attribute(section, name, None),
+                (Some(conditions), sub) => entries::remove_matching(section, name, conditions, sub),
+                (None, Some(sub)) => entries::remove_sub(section, name, sub),
+                (None, None) => entries::remove_attribute(section, name, value),
+            }
+        }
+        self.extensions.retain(|(_, members)| !members.is_empty());
+        Ok(())
+    }
+
+    /// Returns the attributes of a schema.
+    pub(super) fn section(&self, schema: &ScimSchema) -> Option<&Object> {
+        match schema {
+            ScimSchema::Core => Some(&self.core),
+            ScimSchema::Enterprise | ScimSchema::Other(_) => {
+                let found = self.extensions.iter().find(|(urn, _)| urn.eq_ignore_ascii_case(schema.urn()));
+                found.map(|(_, members)| members)
+            }
+        }
+    }
+
+    fn section_mut(&mut self, schema: &ScimSchema) -> &mut Object {
+        let urn = schema.urn();
+        if *schema == ScimSchema::Core {
+            return &mut self.core;
+        }
+        let at = match self.extensions.iter().position(|(known, _)| known.eq_ignore_ascii_case(urn)) {
+            Some(at) => at,
+            None => {
+                self.extensions.push((urn.to_owned(), Object::new()));
+                self.extensions.len() - 1
+            }
+        };
+        &mut self.extensions[at].1
+    }
+
+    /// Returns the value at a path. For several entries, the first one that meets the conditions.
+    #[must_use]
+    pub fn value_at(&self, path: &ScimPath) -> Option<&Value> {
+        let section = self.section(&path.schema)?;
+        let name = path.attribute.as_deref()?;
+        let value =
+            section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)?;
+        lookup::value_in(value, path.conditions.as_deref(), path.sub.as_deref())
+    }
+
+    /// Returns the attribute of the core schema.
+    pub(super) fn core(&self, name: &str) -> Option<&Value> {
+        self.core.get(name)
+    }
+
+    /// Returns the attribute of the enterprise extension.
+    pub(super) fn enterprise(&self, name: &str) -> Option<&Value> {
+        self.section(&ScimSchema::Enterprise)?.get(name)
+    }
+
+    /// Sets the attribute of the core schema as it is.
+    pub(super) fn set_core(&mut self, name: &str, value: Value) {
+        self.core.set(name, value);
+    }
+
+    /// Sets the attribute of the enterprise extension as it is.
+    pub(super) fn set_enterprise(&mut self, name: &str, value: Value) {
+        self.section_mut(&ScimSchema::Enterprise).set(name, value);
+    }
+
+    /// Removes attributes of the core schema and of the enterprise extension.
+    pub(super) fn without(mut self, core: &[&str], enterprise: &[&str]) -> Self {
+        self.core.retain(|name, _| !core.contains(&name));
+        for (urn, members) in &mut self.extensions {
+            if urn == ENTERPRISE {
+                members.retain(|name, _| !enterprise.contains(&name));
+            }
+        }
+        self.extensions.retain(|(_, members)| !members.is_empty());
+        self
+    }
+
+    /// Sets the value at a path. A value that the path cannot take is ignored.
+    pub(super) fn put(&mut self, path: &ScimPath, value: Value) {
+        let mut changed = self.clone();
+        if changed.change(path, PatchVerb::Replace, Some(value)).is_ok() {
+            *self = changed;
+        }
+    }
+
+    /// Removes the attribute of a path without conditions.
+    pub(super) fn remove_plain(&mut self, path: &ScimPath) {
+        let mut changed = self.clone();
+        if path.conditions.is_none() && changed.change(path, PatchVerb::Remove, None).is_ok() {
+            *self = changed;
+        }
+    }
+}

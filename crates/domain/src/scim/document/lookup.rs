@@ -1,0 +1,60 @@
+//! Reads of attributes with several entries or with sub-attributes.
+
+use super::super::filter::Comparison;
+use super::entries::{is_primary, matches};
+use crate::json::{Object, Value};
+
+/// Returns the value of an attribute, of its entry or of its sub-attribute.
+pub(super) fn value_in<'a>(
+    value: &'a Value,
+    conditions: Option<&[Comparison]>,
+    sub: Option<&str>,
+) -> Option<&'a Value> {
+    let chosen = match value {
+        Value::List(items) if conditions.is_some() || sub.is_some() => {
+            let wanted = conditions.unwrap_or_default();
+            let objects = || {
+                items.iter().filter_map(|item| {
+                    if let Value::Object(members) = item { Some((item, members)) } else { None }
+                })
+            };
+            let mut matching = objects().filter(|(_, members)| matches(members, wanted));
+            matching.next()?.0
+        }
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Text(_)
+        | Value::List(_)
+        | Value::Object(_)) => other,
+    };
+    match (sub, chosen) {
+        (None, chosen) => Some(chosen),
+        (Some(sub), Value::Object(members)) => {
+            members.iter().find(|(member, _)| member.eq_ignore_ascii_case(sub)).map(|(_, value)| value)
+        }
+        (Some(_), _) => None,
+    }
+}
+
+/// Returns the entry that stands for the attribute: primary, else work, else the only one.
+pub(super) fn main_entry(entries: &[Object]) -> Option<usize> {
+    let work =
+        |entry: &Object| matches!(entry.get("type"), Some(Value::Text(kind)) if kind.eq_ignore_ascii_case("work"));
+    let primary = entries.iter().position(is_primary);
+    primary.or_else(|| entries.iter().position(work)).or_else(|| (entries.len() == 1).then_some(0))
+}
+
+/// Returns the position and the address of the main entry of `emails` that has an address.
+pub(in super::super) fn main_address(emails: &[Value]) -> Option<(usize, &str)> {
+    let mut addresses = Vec::new();
+    let mut objects = Vec::new();
+    for (at, item) in emails.iter().enumerate() {
+        let Value::Object(members) = item else { continue };
+        if let Some(Value::Text(address)) = members.get("value") {
+            addresses.push((at, address.as_str()));
+            objects.push(members.clone());
+        }
+    }
+    addresses.get(main_entry(&objects)?).copied()
+}

@@ -1,0 +1,28 @@
+//! SCIM 2.0 inbound: identity providers create, change and deactivate people (RFC 7643, RFC 7644, RFC 9865).
+//!
+//! The module reads the dialects of the identity providers into one form, a [`UserDocument`]. A creation and a
+//! replacement are a document; a PATCH is a list of [`PatchOperation`]s that change one. [`ScimUser`] is the meaning
+//! of a document for an employee. Attributes that Candor does not model are kept and returned as sent.
+
+mod document;
+mod error;
+pub mod filter;
+mod list;
+mod mapping;
+mod operations;
+mod path;
+mod projection;
+mod schemas;
+mod view;
+
+pub use document::UserDocument;
+pub use error::{ERROR_SCHEMA, ScimError, ScimErrorType};
+pub use list::{UserListRequest, UserListStart};
+pub use mapping::{CustomMapping, MAX_EXTRA_BYTES, ManagerReference, ScimUser};
+pub use operations::{MAX_OPERATIONS, PatchOperation, PatchVerb};
+pub use path::{MAX_PATH_BYTES, ScimPath, ScimSchema};
+pub use projection::Projection;
+pub use schemas::{
+    CORE, DEFAULT_PAGE, ENTERPRISE, LIST_SCHEMA, MAX_PAGE, list, resource_types, schemas, service_provider_config,
+};
+pub use view::{Meta, StoredUser};

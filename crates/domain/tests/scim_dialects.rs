@@ -1,0 +1,266 @@
+//! Dialects of identity providers as data: each row of `scim/dialects.json` is a request and the attributes that the
+//! user has afterwards, or the error. Mutations of the requests never panic and keep the rules of a user.
+
+#![cfg(test)]
+
+use candor_domain::id::EmployeeId;
+use candor_domain::json::{Object, Value};
+use candor_domain::people::{Draft, Employee, References};
+use candor_domain::scim::{
+    CustomMapping, PatchOperation, ScimError, ScimPath, ScimUser, StoredUser, UserDocument,
+};
+use candor_domain::time::Timestamp;
+use candor_domain::ulid::Ulid;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+
+const DIALECTS: &str = include_str!("scim/dialects.json");
+const BASE: &str = "https://candor.example/scim/v2";
+/// Mutated bodies of each run.
+const MUTATIONS: usize = 3_000;
+
+fn object(text: &str) -> Object {
+    serde_json::from_str(text).unwrap()
+}
+
+fn member<'a>(row: &'a Object, name: &str) -> &'a Object {
+    match row.get(name) {
+        Some(Value::Object(members)) => members,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn text<'a>(row: &'a Object, name: &str) -> &'a str {
+    match row.get(name) {
+        Some(Value::Text(text)) => text,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn rows() -> Vec<Object> {
+    serde_json::from_str(DIALECTS).unwrap()
+}
+
+/// The person of rows without a state of their own.
+fn usual() -> Object {
+    object(
+        r#"{"userName":"ada@example.com","externalId":"00u-1","name":{"givenName":"Ada","familyName":"Lovelace"},
+            "emails":[{"type":"work","value":"ada@example.com","primary":true}],"active":true}"#,
+    )
+}
+
+/// A person as the service stores them.
+struct Saved {
+    employee: Employee,
+    user: ScimUser,
+}
+
+impl Saved {
+    fn new(user: ScimUser) -> Result<Self, ScimError> {
+        let at = Timestamp::from_millis(1_000);
+        let draft =
+            Draft::parse(user.employee_body(false)).map_err(|problems| ScimError::from_problems(&problems))?;
+        let id = EmployeeId::from_ulid(Ulid(7));
+        let person = Employee::create(id, draft, &References::default(), at).unwrap().state;
+        let employee = if user.active == Some(false) { person.deactivate(at).unwrap().state } else { person };
+        Ok(Self { employee, user })
+    }
+
+    fn document(&self, mappings: &[CustomMapping]) -> UserDocument {
+        let user = &self.user;
+        StoredUser {
+            employee: &self.employee,
+            user_name: Some(&user.user_name),
+            external_id: user.external_id.as_deref(),
+            manager_ref: user.manager.as_ref().map(|manager| manager.text()),
+            extra: UserDocument::from_stored(user.extra(false, true).to_object()),
+            department: user.department.as_deref(),
+            mappings,
+            base: BASE,
+        }
+        .document()
+    }
+
+    fn resource(&self) -> UserDocument {
+        // A response also has the address that derives from the user name.
+        let document = self.document(&[]).to_object();
+        let mut resource = document;
+        if resource.get("emails").is_none() {
+            let email = Value::Text(self.employee.email.clone());
+            let entry = [("value".to_owned(), email), ("primary".to_owned(), Value::Bool(true))];
+            resource.push("emails", Value::List(vec![Value::Object(entry.into())]));
+        }
+        UserDocument::from_stored(resource)
+    }
+}
+
+fn create(body: &Object, mappings: &[CustomMapping]) -> Result<Saved, ScimError> {
+    Saved::new(ScimUser::read(&UserDocument::from_body(body.clone())?, mappings, None)?)
+}
+
+fn change(
+    before: &Saved,
+    operation: &str,
+    request: &Object,
+    mappings: &[CustomMapping],
+) -> Result<Saved, ScimError> {
+    let document = match operation {
+        "patch" => before.document(mappings).apply(&PatchOperation::parse_all(request)?)?,
+        "replace" => UserDocument::from_body(request.clone())?,
+        other => panic!("unknown operation {other}"),
+    };
+    Saved::new(ScimUser::read(&document, mappings, Some(&before.employee))?)
+}
+
+fn run(row: &Object, request: &Object, mappings: &[CustomMapping]) -> Result<Saved, ScimError> {
+    if text(row, "operation") == "create" {
+        return create(request, mappings);
+    }
+    let body = if row.get("before").is_some() { member(row, "before").clone() } else { usual() };
+    let before = create(&body, mappings).unwrap();
+    change(&before, text(row, "operation"), request, mappings)
+}
+
+#[test]
+fn each_dialect_has_its_documented_effect() {
+    let mut failures = Vec::new();
+    for row in rows() {
+        let name = ["provider", "operation", "attribute", "form"].map(|part| text(&row, part)).join(" / ");
+        let result = run(&row, member(&row, "request"), &[]);
+        match (row.get("error"), result) {
+            (Some(Value::Text(wanted)), Err(error)) => {
+                let found = error.kind.map_or("none", |kind| kind.word());
+                if found != wanted {
+                    failures.push(format!("{name}: {found} instead of {wanted}: {error}"));
+                }
+            }
+            (None, Ok(saved)) => {
+                let resource = saved.resource();
+                for (path, wanted) in member(&row, "after") {
+                    let found = resource.value_at(&ScimPath::parse(path).unwrap());
+                    if found.unwrap_or(&Value::Null) != wanted {
+                        failures.push(format!("{name}: {path} is {found:?} instead of {wanted:?}"));
+                    }
+                }
+            }
+            (wanted, Ok(_)) => failures.push(format!("{name}: accepted instead of {wanted:?}")),
+            (_, Err(error)) => failures.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn rows_name_each_form_once() {
+    let mut names: Vec<_> = rows()
+        .iter()
+        .map(|row| {
+            let name = ["provider", "operation", "attribute", "form"].map(|part| text(row, part)).join(" / ");
+            let before = row.get("before").map(Value::canonical).unwrap_or_default();
+            format!("{name} {before} {}", Value::Object(member(row, "request").clone()).canonical())
+        })
+        .collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    assert!(all > 300, "{all}");
+}
+
+/// A value that identity providers might send in a wrong place.
+fn strange(random: &mut Xoshiro256PlusPlus) -> Value {
+    let texts =
+        ["", " ", "True", "False", "null", "emp_", "a@b", "\u{0}", "é", "urn:", "https://x/", "emails[", "$ref"];
+    let pick = usize::try_from(random.next_u32()).unwrap_or_default();
+    match pick % 9 {
+        0 => Value::Null,
+        1 => Value::Bool(pick & 16 == 0),
+        2 => Value::Number((-1).into()),
+        3 => Value::List(vec![]),
+        4 => Value::Object(Object::new()),
+        5 => Value::List(vec![Value::Null, strange(random)]),
+        6 => Value::Object([("value".to_owned(), strange(random))].into()),
+        _ => Value::Text(texts[(pick / 9) % texts.len()].to_owned()),
+    }
+}
+
+fn strange_name(name: &str, random: &mut Xoshiro256PlusPlus) -> String {
+    match random.next_u32() % 6 {
+        0 => name.to_uppercase(),
+        1 => format!("{name}.value"),
+        2 => format!("{name}[type eq \"work\"].value"),
+        3 => format!("urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:{name}"),
+        4 => name.chars().rev().collect(),
+        _ => String::new(),
+    }
+}
+
+/// Changes about one in `odds` of the nodes of a value.
+fn mutate(value: Value, odds: u32, random: &mut Xoshiro256PlusPlus) -> Value {
+    if random.next_u32().is_multiple_of(odds) {
+        return strange(random);
+    }
+    match value {
+        Value::List(items) => {
+            let mut items: Vec<_> = items.into_iter().map(|item| mutate(item, odds, random)).collect();
+            if random.next_u32().is_multiple_of(odds) {
+                items.extend(items.clone());
+            }
+            Value::List(items)
+        }
+        Value::Object(members) => {
+            let mut changed = Object::new();
+            for (name, value) in members {
+                let value = mutate(value, odds, random);
+                match random.next_u32() % (odds * 2) {
+                    0 => changed.push(strange_name(&name, random), value),
+                    1 => {}
+                    2 => {
+                        changed.push(name.clone(), value);
+                        changed.push(name, strange(random));
+                    }
+                    _ => changed.push(name, value),
+                }
+            }
+            Value::Object(changed)
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)) => other,
+    }
+}
+
+#[test]
+fn mutated_bodies_never_panic_and_never_half_apply() {
+    let mappings = [
+        CustomMapping::parse("badge", "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber"),
+        CustomMapping::parse("phone", r#"phoneNumbers[type eq "mobile"].value"#),
+    ]
+    .map(Result::unwrap);
+    let rows = rows();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(20_261_125);
+    let (mut accepted, mut refused) = (0, 0);
+    for number in 0..MUTATIONS {
+        let row = &rows[number % rows.len()];
+        let request = Value::Object(member(row, "request").clone());
+        let Value::Object(request) = mutate(request, 4 + u32::try_from(number % 29).unwrap(), &mut random) else {
+            continue;
+        };
+        let Ok(saved) = run(row, &request, &mappings) else {
+            refused += 1;
+            continue;
+        };
+        accepted += 1;
+        // A PATCH without operations changes nothing: the stored form of a user reads as the same user.
+        let none = object(r#"{"Operations":[]}"#);
+        let again = change(&saved, "patch", &none, &mappings).unwrap();
+        let shown = || Value::Object(request.clone()).canonical();
+        assert_eq!(again.user.employee_body(true), saved.user.employee_body(true), "{}", shown());
+        let extra = |user: &ScimUser| Value::Object(user.extra(false, true).to_object()).canonical();
+        assert_eq!(extra(&again.user), extra(&saved.user), "{}", shown());
+        assert_eq!(again.user.user_name, saved.user.user_name, "{}", shown());
+        assert_eq!(again.user.external_id, saved.user.external_id, "{}", shown());
+        assert_eq!(again.user.department, saved.user.department, "{}", shown());
+        assert_eq!(again.user.manager, saved.user.manager, "{}", shown());
+        assert_eq!(again.user.active.unwrap_or(true), saved.user.active.unwrap_or(true), "{}", shown());
+    }
+    assert!(accepted > MUTATIONS / 10 && refused > MUTATIONS / 10, "{accepted} accepted, {refused} refused");
+}
