@@ -9,7 +9,6 @@ The key needs all read scopes, and must be a key of the organization that acts f
 intervals to update the copy. It can be killed at any time: a cursor is saved together with the changes before it.
 """
 
-import calendar
 import json
 import os
 import sqlite3
@@ -31,16 +30,19 @@ LISTS = {
     "departments": "filter[archived]=all",
     "attributes": "filter[archived]=all",
 }
-# Lists with changes that create no event: all changes of departments, attributes and conversations, and the
-# cancellation of an assignment. Each run reads their changes since the previous run.
-WITHOUT_EVENTS = ["departments", "attributes", "conversations", "assignments"]
-# A change gets its `updated_at` before it is saved, so one with an earlier time can appear after one with a later time.
-OVERLAP_SECONDS = 5 * 60
 # The feed has the events of the last 30 days. A copy that was not updated for longer has missed changes and starts
 # again.
 FEED_SECONDS = 29 * 24 * 60 * 60
-# The list of an id's resource, by prefix. The list of an objective depends on its scope.
-LIST_OF_PREFIX = {"emp": "employees", "obs": "observations", "sum": "summaries", "asg": "assignments"}
+# List of a resource by the prefix of its id. The list of an objective depends on its scope.
+LIST_OF_PREFIX = {
+    "emp": "employees",
+    "obs": "observations",
+    "sum": "summaries",
+    "asg": "assignments",
+    "cnv": "conversations",
+    "dep": "departments",
+    "attr": "attributes",
+}
 
 
 class Service:
@@ -80,7 +82,7 @@ class Service:
 
 
 class Copy:
-    """The copy: resources by id, the cursor of the feed, and the latest change seen in each list without events."""
+    """The copy: resources by id, the cursor of the feed, and the time of the last read of the feed."""
 
     def __init__(self, file):
         self.db = sqlite3.connect(file)
@@ -143,15 +145,9 @@ def begin(service, copy):
     copy.db.execute("DELETE FROM positions")
     for name, resource in read_everything(service):
         copy.put(name, resource)
-        if name in WITHOUT_EVENTS:
-            note_change(copy, name, resource)
     copy.set_position("cursor", cursor)
     copy.set_position("followed_at", str(begun))
     copy.db.commit()
-
-
-def note_change(copy, name, resource):
-    copy.set_position(name, max(copy.position(name) or "", resource["updated_at"]))
 
 
 def follow(service, copy):
@@ -170,19 +166,22 @@ def follow(service, copy):
 
 
 def apply(service, copy, event, resource):
-    """Stores the resource of an event. Also reads resources that change with it but have no event."""
+    """Stores the resource of an event. Also reads resources with members that the change affects without an event."""
     if event == "conversation.message.created":
         copy.put("messages", resource)
-        # The conversation's `last_message_at`.
+        # Changes the conversation's `last_message_at`.
         copy.put("conversations", service.get(f"/conversations/{resource['conversation_id']}"))
         return
     name = list_of(resource)
     if name is None:
-        return  # An event of a type that this program does not support.
+        return  # An event about a resource that this program does not copy.
+    if name == "conversations":
+        # Another client may have written a message at the same time. Only GET has its `last_message_at` for certain.
+        resource = service.get(f"/conversations/{resource['id']}")
     before = copy.get(resource["id"])
     copy.put(name, resource)
     if name == "summaries":
-        # The `linked_summary_ids` of the objectives that the summary includes, or included before.
+        # Changes `linked_summary_ids` of the objectives that the summary includes now or included before.
         included = set(resource["included_objective_ids"]) | set((before or resource)["included_objective_ids"])
         for objective in included:
             known = copy.get(objective)
@@ -192,24 +191,6 @@ def apply(service, copy, event, resource):
         # Drafts omit archived observations from their `included_observation_ids`.
         for summary in service.every(f"/summaries?filter[included_observation_id]={resource['id']}&filter[status]=all"):
             copy.put("summaries", summary)
-
-
-def refresh(service, copy):
-    """Reads the changes of lists that do not have events for all changes."""
-    for name in WITHOUT_EVENTS:
-        since = copy.position(name)
-        path = f"/{name}?{LISTS[name]}&sort=updated_at"
-        if since:
-            path += f"&filter[updated_at][gte]={earlier(since)}"
-        for resource in service.every(path):
-            copy.put(name, resource)
-            note_change(copy, name, resource)
-    copy.db.commit()
-
-
-def earlier(moment):
-    seconds = calendar.timegm(time.strptime(moment[:19], "%Y-%m-%dT%H:%M:%S")) - OVERLAP_SECONDS
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def differences(service, copy):
@@ -232,7 +213,6 @@ def main():
     if copy.is_too_old():
         begin(service, copy)
     follow(service, copy)
-    refresh(service, copy)
     print(f"{len(copy.all())} resources are in step")
 
 

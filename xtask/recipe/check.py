@@ -79,7 +79,7 @@ if any(problems):
     sys.exit(f"a first run beside writes: {problems}")
 expect_in_step("a first run beside writes")
 
-# The next run must find changes with and without events, and changes that affect other resources.
+# The next run must find changes of resources, and members that these changes affect in other resources.
 send("PATCH", f"employees/{ada}", {"job_title": "Nurse"})
 send("PATCH", f"summaries/{summary}", {"included_objective_ids": [objective(ada)]})
 act(f"observations/{kept_observation}/archive")
