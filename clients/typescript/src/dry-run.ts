@@ -9,12 +9,12 @@ export interface DryRunOptions extends Omit<RequestOptions, "dryRun"> {
 }
 
 /**
- * The body of an answer to a dry run. Ids and secrets that the real call would make are null; all of it is null if the
- * real answer has no body.
+ * The body that the real call would return. Ids and secrets that the real call would create are null. The whole body is
+ * null if the real call returns none.
  */
 export type Preview<T> = T extends void ? null : { [Member in keyof T]: T[Member] | null };
 
-/** The effects of a call, found without any change. `data` is the body of the real answer, see `Preview`. */
+/** The effects of a call that was not carried out. `data` is the body that it would return, see `Preview`. */
 export interface DryRun<T> extends Omit<Effects, "data"> {
   data: Preview<T>;
 }

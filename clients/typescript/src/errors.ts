@@ -11,25 +11,25 @@ export class CandorError extends Error {
   }
 }
 
-/** A request that got no complete answer, after its retries: no connection, a broken one, or a timeout. */
+/** No attempt of a request got a complete answer: the connection failed or broke, or the timeout ended it. */
 export class ConnectionError extends CandorError {}
 
-/** A request whose answer took longer than the timeout. */
+/** The answer took longer than the timeout. */
 export class TimeoutError extends ConnectionError {}
 
 /** The answer 304: the resource still has the version of `ifNoneMatch`. */
 export class NotModifiedError extends CandorError {}
 
-/** An answer that is not a success. Subclasses stand for known codes; a code of a later version is this class. */
+/** An error response. Each known code has a subclass; codes of later versions have this class. */
 export class ApiError extends CandorError {
   /** Stable code: branch on it, or on the class. */
   readonly code: string;
   readonly status: number;
-  /** One entry for each issue; empty where the service has nothing to add. */
+  /** One entry for each problem; empty if the service gives no details. */
   readonly details: ErrorDetail[];
   readonly requestId: string | undefined;
   readonly headers: Headers;
-  /** Seconds until a retry is worth it, from `Retry-After`. */
+  /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfter: number | undefined;
 
   constructor(answer: AnswerInfo, body: Partial<ErrorResponse> | undefined) {
@@ -44,7 +44,7 @@ export class ApiError extends CandorError {
   }
 }
 
-/** Seconds of `Retry-After`, in either of its forms. */
+/** Returns the seconds of `Retry-After`, which is a number or a date. */
 export function retryAfter(headers: Headers): number | undefined {
   const text = headers.get("retry-after");
   if (!text) return undefined;

@@ -1,4 +1,4 @@
-// Events: an endless iterator over the feed, to go on from a stored cursor.
+// Events: an endless iterator over the feed, which can continue from a stored cursor.
 
 import { ApiError } from "./errors.js";
 import { Events } from "./generated/resources.js";
@@ -7,12 +7,12 @@ import { isTransient, sleep } from "./request.js";
 
 /** Settings of `events.follow`. */
 export interface FollowOptions {
-  /** Position to go on from; see `onCursor`. */
+  /** Position after which the iteration starts; see `onCursor`. */
   cursor?: string | undefined;
-  /** Position to begin at without a cursor: a time at most 30 days ago, or `now`. */
+  /** Start without a cursor: a time at most 30 days ago, or `now`. Default: the oldest event. */
   since?: string | undefined;
   filter?: ListEventsFilter | undefined;
-  /** Receives the position behind each batch, once all of its events were consumed: store it. */
+  /** Called with the position after each batch once all of its events were consumed. Store that position. */
   onCursor?: ((cursor: string) => void | Promise<void>) | undefined;
   /** Ends the iteration. */
   signal?: AbortSignal | undefined;
@@ -25,10 +25,10 @@ const PAGE = 100;
 /** Operations below `/events`, and `follow`. */
 export class EventFeed extends Events {
   /**
-   * Yields events in the order in which their changes were saved, those that are there and those to come.
+   * Yields all stored events, then new ones as they happen, in the order in which their changes were saved.
    *
-   * Polls with growing pauses of up to 5 seconds, and goes on after failures that go away by themselves. An event
-   * comes again after a restart from a cursor that was stored before it.
+   * Polls with growing pauses of up to 5 seconds, and continues after temporary failures. A restart from a stored
+   * cursor yields the events after that cursor again.
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Event, void, undefined> {
     const { filter, onCursor, signal } = options;
@@ -64,7 +64,7 @@ function grown(pause: number): number {
   return Math.min(Math.max(pause * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 }
 
-/** Whether this version describes the type of the event. */
+/** Returns `true` if this version of the library has the type of the event. */
 export function isKnownEvent(event: Event): event is Exclude<Event, OtherEvent> {
   return EVENT_TYPES.includes(event.event as EventType);
 }

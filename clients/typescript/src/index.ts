@@ -1,10 +1,10 @@
-// The client, and everything that its users name.
+// The client, and all names that the package exports.
 
 import { EventFeed } from "./events.js";
 import { Resources } from "./generated/resources.js";
 import { type ClientOptions, Core } from "./request.js";
 
-/** A client of one Candor service with one API key. It holds no connection of its own: make one, or one for each call. */
+/** A client of one Candor service with one API key. It uses the connections of `fetch`, so short-lived clients are fine. */
 export class Candor extends Resources {
   override readonly events: EventFeed;
 

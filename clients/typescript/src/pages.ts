@@ -12,7 +12,7 @@ interface RawPage<T> {
 /** One page of a list. */
 export class Page<T> implements AsyncIterable<T> {
   readonly data: T[];
-  /** Position behind this page: store it, and pass it as `cursor` to go on later. */
+  /** Position after this page: store it, and pass it as `cursor` to continue later. */
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
   readonly answer: AnswerInfo;
@@ -26,23 +26,23 @@ export class Page<T> implements AsyncIterable<T> {
     this.#next = next;
   }
 
-  /** The page behind this one, or `undefined` at the end. */
+  /** Returns the next page, or `undefined` at the end. */
   async next(): Promise<Page<T> | undefined> {
     return this.hasMore && this.nextCursor !== null ? this.#next(this.nextCursor) : undefined;
   }
 
-  /** This page and those behind it. */
+  /** Yields this page and all later ones. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     for (let page: Page<T> | undefined = this; page; page = await page.next()) yield page;
   }
 
-  /** The entries of this page and of those behind it. */
+  /** Yields the entries of this page and of all later ones. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }
 }
 
-/** A list: `await` gives its first page, `for await` every entry. */
+/** A list. `await` returns its first page, and `for await` yields every entry. */
 export class PagePromise<T> extends AnswerPromise<Page<T>> implements AsyncIterable<T> {
   constructor(core: Core, spec: Spec, options?: RequestOptions) {
     const next = (cursor: string): PagePromise<T> =>

@@ -12,11 +12,11 @@ export interface ClientOptions {
   apiKey?: string | undefined;
   /** URL of the service, with or without `/v1`; by default that of `CANDOR_URL`. */
   baseUrl?: string | undefined;
-  /** Refuses a key of the other environment. */
+  /** Environment that the key must have. A key of the other one is refused. */
   environment?: "live" | "test" | undefined;
-  /** Milliseconds until one attempt is given up. Default: 30,000. */
+  /** Time limit of one attempt in milliseconds. Default: 30,000. */
   timeout?: number | undefined;
-  /** Retries of one call, at most. Default: 3. */
+  /** Maximum number of retries of one call. Default: 3. */
   maxRetries?: number | undefined;
   /** Name of your application, put before this library's name in `User-Agent`. */
   userAgent?: string | undefined;
@@ -28,13 +28,13 @@ export interface ClientOptions {
 
 /** Settings of one call. */
 export interface RequestOptions {
-  /** Key under which the service remembers a POST; by default a new one for each call. */
+  /** Idempotency key of a POST. Default: a new one for each call. */
   idempotencyKey?: string | undefined;
   /** ETag of the version to change. */
   ifMatch?: string | undefined;
   /** ETag of a known version; throws `NotModifiedError` while the resource has it. */
   ifNoneMatch?: string | undefined;
-  /** Milliseconds until one attempt is given up. */
+  /** Time limit of one attempt in milliseconds. */
   timeout?: number | undefined;
   maxRetries?: number | undefined;
   /** Ends the call, retries included. */
@@ -70,7 +70,7 @@ export interface Spec {
 const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
-/** Longest time from the first attempt to the begin of the last one. */
+/** Longest time from the first attempt to the start of the last one. */
 const BUDGET_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
@@ -185,7 +185,7 @@ export class Core {
   }
 }
 
-/** The query of a request: brackets for the members of `filter`, repeated names for several values. */
+/** Returns the query of a request: `filter[name]` for each member of `filter`, a repeated name for several values. */
 function queryString(spec: Spec): string {
   if (spec.query === undefined) return "";
   const query = new URLSearchParams();
@@ -222,7 +222,7 @@ function parse(text: string, response: Response): unknown {
   }
 }
 
-/** What a failed attempt throws: errors of this library as they are, those of `fetch` as `ConnectionError`. */
+/** Converts an error of `fetch` to a `ConnectionError`; returns errors of this library unchanged. */
 function asError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof CandorError) return error;
   if (signal.aborted) return signal.reason;
@@ -231,7 +231,7 @@ function asError(error: unknown, signal: AbortSignal): unknown {
   return new ConnectionError(`The connection failed: ${reason}.`, { cause: error });
 }
 
-/** Whether the failure of an attempt can go away by itself. */
+/** Returns `true` if the failure is temporary, so that a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -239,7 +239,7 @@ export function isTransient(error: unknown): boolean {
   return advice === "true" || (advice !== "false" && RETRIED_STATUSES.includes(error.status));
 }
 
-/** Milliseconds to wait before a retry; `undefined` where a retry is useless. */
+/** Returns the milliseconds to wait before a retry, or `undefined` if a retry is useless. */
 function pauseBefore(retry: number, error: CandorError): number | undefined {
   if (!isTransient(error)) return undefined;
   const jittered = Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (retry - 1), LONGEST_PAUSE_MS);
@@ -247,7 +247,7 @@ function pauseBefore(retry: number, error: CandorError): number | undefined {
   return least + jittered;
 }
 
-/** Resolves after so many milliseconds, and rejects when the signal is aborted. */
+/** Resolves after this time; rejects when the signal is aborted. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);

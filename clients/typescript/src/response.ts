@@ -18,9 +18,9 @@ export interface AnswerInfo {
   rateLimit: RateLimitState | undefined;
   /** Version of the resource, for `ifMatch` and `ifNoneMatch`. */
   etag: string | undefined;
-  /** Whether this is the stored answer to an earlier request with the same idempotency key. */
+  /** `true` if this is the stored answer to an earlier request with the same idempotency key. */
   replayed: boolean;
-  /** Requests that were sent before this one for the same call. */
+  /** Number of earlier attempts of this call. */
   retries: number;
 }
 
@@ -29,7 +29,7 @@ export interface Answer<T> extends AnswerInfo {
   data: T;
 }
 
-/** An answer as it arrived; what its headers say is read when it is asked for. */
+/** A received answer. Its getters parse the headers on each access. */
 export class ReceivedAnswer<T> implements Answer<T> {
   readonly status: number;
   readonly headers: Headers;
@@ -63,7 +63,7 @@ export class ReceivedAnswer<T> implements Answer<T> {
   }
 }
 
-/** The body of an answer, which is there when the promise resolves; `withResponse()` gives the whole answer. */
+/** A promise of the body of an answer. `withResponse()` returns the whole answer. */
 export class AnswerPromise<T> extends Promise<T> {
   readonly #answer: Promise<Answer<T>>;
 
@@ -80,9 +80,9 @@ export class AnswerPromise<T> extends Promise<T> {
     this.#answer = whole;
   }
 
-  /** The body together with status, headers, request id and quota. */
+  /** Returns the body together with status, headers, request id and quota. */
   withResponse(): Promise<Answer<T>> {
-    // A caller that reads the whole answer handles its failure there.
+    // The caller handles a failure of the returned promise; that of this one would count as unhandled.
     this.catch(() => {});
     return this.#answer;
   }

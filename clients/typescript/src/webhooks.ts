@@ -3,22 +3,22 @@
 import { CandorError } from "./errors.js";
 import type { Event, ThinEvent } from "./generated/types.js";
 
-/** A delivery that was not sent by the service, or too long ago. */
+/** A request without a valid signature of the service, or with a signature that is too old. */
 export class WebhookVerificationError extends CandorError {}
 
-/** An event in the form that its subscription has: the resource itself, or only its id, type and URL. */
+/** An event in the payload form of its subscription: with the resource, or only its id, type and URL. */
 export type DeliveredEvent = Event | ThinEvent;
 
-/** Whether a delivered event has only a reference to the resource. A test event never is thin. */
+/** Returns `true` if an event has only id, type and URL of its resource. A test event is never thin. */
 export function isThinEvent(event: DeliveredEvent): event is ThinEvent {
   return "payload" in event && event.payload === "thin";
 }
 
-/** Headers of a request, as frameworks have them. */
+/** Headers of a request in the forms that frameworks use. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
 
 export interface UnwrapOptions {
-  /** Seconds by which the time of the signature may be off. Default: 300. */
+  /** Largest difference in seconds between the time of the signature and this clock. Default: 300. */
   tolerance?: number | undefined;
 }
 
@@ -28,9 +28,9 @@ const PREFIX = "whsec_";
 /**
  * Verifies a delivery and returns its event.
  *
- * @param rawBody Body as it arrived, before any JSON is read.
- * @param secrets Secret of the subscription, or several while one is replaced.
- * @throws WebhookVerificationError Answer such a request with 400.
+ * @param rawBody Body as it was received, before it is parsed.
+ * @param secrets Secret of the subscription, or the old and the new one during a rotation.
+ * @throws WebhookVerificationError if the request is not a valid delivery: answer it with 400.
  */
 async function unwrap(
   rawBody: string | Uint8Array,

@@ -28,7 +28,7 @@ class AnswerInfo:
         self.status = status
         self.headers = headers
         self.retries = retries
-        """Requests that were sent before this one for the same call."""
+        """Number of earlier attempts of this call."""
 
     @property
     def request_id(self) -> str | None:
@@ -42,7 +42,7 @@ class AnswerInfo:
 
     @property
     def replayed(self) -> bool:
-        """Whether this is the stored answer to an earlier request with the same idempotency key."""
+        """True if this is the stored answer to an earlier request with the same idempotency key."""
         return self.headers.get("idempotent-replayed") == "true"
 
     @property
@@ -57,11 +57,11 @@ class AnswerInfo:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """A typed body together with the answer that it came in."""
+    """A typed body with status, headers, request id and quota of its answer."""
 
     data: T
     info: AnswerInfo
 
 
 last_answer: ContextVar[AnswerInfo | None] = ContextVar("candor_last_answer", default=None)
-"""The answer that was read last in this thread or task."""
+"""The last answer that this thread or task received."""

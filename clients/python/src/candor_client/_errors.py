@@ -15,11 +15,11 @@ class CandorError(Exception):
 
 
 class ApiConnectionError(CandorError):
-    """A request that got no complete answer, after its retries: no connection, a broken one, or a timeout."""
+    """No attempt of a request got a complete answer: the connection failed or broke, or the timeout ended it."""
 
 
 class ApiTimeoutError(ApiConnectionError):
-    """A request whose answer took longer than the timeout."""
+    """The answer took longer than the timeout."""
 
 
 class NotModifiedError(CandorError):
@@ -27,15 +27,15 @@ class NotModifiedError(CandorError):
 
 
 class ApiError(CandorError):
-    """An answer that is not a success.
+    """An error response.
 
-    Subclasses stand for known codes; a code of a later version of the service is this class.
+    Each known code has a subclass; codes of later versions of the service have this class.
     """
 
     code: str
     """Stable code: branch on it, or on the class."""
     details: list[Any]
-    """One entry for each issue; empty where the service has nothing to add."""
+    """One entry for each problem; empty if the service gives no details."""
 
     def __init__(self, answer: AnswerInfo, body: Any) -> None:
         error = envelope(body)
@@ -49,13 +49,13 @@ class ApiError(CandorError):
 
 
 def envelope(body: Any) -> dict[str, Any]:
-    """The error of an answer's body; empty where the body has another form."""
+    """Returns the member `error` of a body; empty if the body has another form."""
     error: Any = cast("dict[str, Any]", body).get("error") if isinstance(body, dict) else None
     return cast("dict[str, Any]", error) if isinstance(error, dict) else {}
 
 
 def retry_after(text: str | None) -> float | None:
-    """Seconds of `Retry-After`, in either of its forms."""
+    """Returns the seconds of `Retry-After`, which is a number or a date."""
     if not text:
         return None
     if text.isdigit():

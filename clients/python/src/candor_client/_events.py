@@ -1,4 +1,4 @@
-"""Events: an endless iterator over the feed, to go on from a stored cursor."""
+"""Events: an endless iterator over the feed, which can continue from a stored cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGE = 100
 
 
 class _Position:
-    """Where the feed is read next, and how long to wait before."""
+    """Position in the feed, and the pause before the next request."""
 
     def __init__(self, cursor: str | Unset, since: str | Unset) -> None:
         self.cursor = cursor
@@ -26,7 +26,7 @@ class _Position:
         self.pause = 0.0
 
     def advance(self, page: Page[types.Event]) -> str | None:
-        """Moves behind a page; returns the position if it is a new one."""
+        """Sets the position to the end of a page. Returns it if it has changed."""
         self.pause = 0.0 if page.data else self._grown()
         self.since = UNSET
         if not page.next_cursor or page.next_cursor == self.cursor:
@@ -35,7 +35,7 @@ class _Position:
         return self.cursor
 
     def failed(self, error: CandorError) -> None:
-        """Waits longer after a failure that goes away by itself; raises any other."""
+        """Lengthens the pause after a temporary failure; raises other failures."""
         if not is_transient(error):
             raise error
         least = (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
@@ -56,11 +56,11 @@ class EventFeed(Events):
         filter: types.ListEventsFilter | Unset = UNSET,
         on_cursor: Callable[[str], None] | None = None,
     ) -> Iterator[types.Event]:
-        """Yields events in the order in which their changes were saved, those that are there and those to come.
+        """Yields all stored events, then new ones as they happen, in the order in which their changes were saved.
 
-        Polls with growing pauses of up to 5 seconds, and goes on after failures that go away by themselves.
-        `on_cursor` receives the position behind each batch, once all of its events were consumed: store it, and
-        pass it as `cursor` after a restart.
+        Polls with growing pauses of up to 5 seconds, and continues after temporary failures. `on_cursor` gets the
+        position after each batch once all of its events were consumed: store it, and pass it as `cursor` after a
+        restart.
         """
         position = _Position(cursor, since)
         while True:
@@ -92,11 +92,11 @@ class AsyncEventFeed(AsyncEvents):
         filter: types.ListEventsFilter | Unset = UNSET,
         on_cursor: Callable[[str], Awaitable[None]] | None = None,
     ) -> AsyncIterator[types.Event]:
-        """Yields events in the order in which their changes were saved, those that are there and those to come.
+        """Yields all stored events, then new ones as they happen, in the order in which their changes were saved.
 
-        Polls with growing pauses of up to 5 seconds, and goes on after failures that go away by themselves.
-        `on_cursor` receives the position behind each batch, once all of its events were consumed: store it, and
-        pass it as `cursor` after a restart.
+        Polls with growing pauses of up to 5 seconds, and continues after temporary failures. `on_cursor` gets the
+        position after each batch once all of its events were consumed: store it, and pass it as `cursor` after a
+        restart.
         """
         position = _Position(cursor, since)
         while True:

@@ -18,7 +18,7 @@ class Page(Generic[T]):
 
     data: list[T]
     next_cursor: str | None
-    """Position behind this page: store it, and pass it as `cursor` to go on later."""
+    """Position after this page: store it, and pass it as `cursor` to continue later."""
     has_more: bool
     answer: AnswerInfo | None
 
@@ -33,18 +33,18 @@ def _behind(spec: Spec, cursor: str | None) -> Spec:
 
 
 class Pages(Generic[T]):
-    """A list: iterate over its entries, or over its pages. Each iteration asks the service anew."""
+    """A list: iterate over its entries, or over its pages. Each iteration sends the requests again."""
 
     def __init__(self, core: Core, spec: Spec) -> None:
         self._core = core
         self._spec = spec
 
     def first(self) -> Page[T]:
-        """The first page."""
+        """Returns the first page."""
         return _page(self._core.send(self._spec))
 
     def pages(self) -> Iterator[Page[T]]:
-        """Every page."""
+        """Yields every page."""
         page = self.first()
         yield page
         while page.has_more and page.next_cursor:
@@ -57,18 +57,18 @@ class Pages(Generic[T]):
 
 
 class AsyncPages(Generic[T]):
-    """A list: iterate over its entries, or over its pages. Each iteration asks the service anew."""
+    """A list: iterate over its entries, or over its pages. Each iteration sends the requests again."""
 
     def __init__(self, core: AsyncCore, spec: Spec) -> None:
         self._core = core
         self._spec = spec
 
     async def first(self) -> Page[T]:
-        """The first page."""
+        """Returns the first page."""
         return _page(await self._core.send(self._spec))
 
     async def pages(self) -> AsyncIterator[Page[T]]:
-        """Every page."""
+        """Yields every page."""
         page = await self.first()
         yield page
         while page.has_more and page.next_cursor:

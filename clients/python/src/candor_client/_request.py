@@ -26,7 +26,7 @@ RETRIED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
 TIMEOUT: Final = 30.0
 MAX_RETRIES: Final = 3
 BUDGET: Final = 30.0
-"""Longest time in seconds from the first attempt to the begin of the last one."""
+"""Longest time in seconds from the first attempt to the start of the last one."""
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 8.0
 
@@ -42,24 +42,24 @@ class _Unset(Enum):
 
 
 UNSET: Final = _Unset.UNSET
-"""The value of a parameter that is left out: unlike None, it changes nothing."""
+"""Default of parameters that the caller omits. They are not sent, while None is sent as null."""
 Unset: TypeAlias = Literal[_Unset.UNSET]
 
 
 def given(**members: Any) -> dict[str, Any]:
-    """The members that are not left out."""
+    """Returns the members that the caller gave."""
     return {name: value for name, value in members.items() if value is not UNSET}
 
 
 def plain(value: Any) -> Any:
-    """A sequence or mapping in a form that JSON knows."""
+    """Converts a sequence or mapping to a list or dict, which JSON can encode."""
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
     return list(cast("Iterable[Any]", value))
 
 
 def segment(text: str) -> str:
-    """A text as a segment of a path."""
+    """Encodes a text as a segment of a path."""
     return quote(text, safe="")
 
 
@@ -116,7 +116,7 @@ class Settings:
         user_agent: str | None,
         log: Callable[[LogEntry], None] | None,
     ) -> Settings:
-        """Fills in what the environment says, and refuses what cannot work."""
+        """Adds values from the environment. Raises an error if a value is missing or malformed."""
         key = api_key or os.environ.get("CANDOR_API_KEY")
         url = base_url or os.environ.get("CANDOR_URL")
         if not key:
@@ -131,7 +131,7 @@ class Settings:
 
 
 class _Call:
-    """State of one call over its attempts, for clients of both kinds."""
+    """State of one call over its attempts, for synchronous and asynchronous clients."""
 
     def __init__(self, settings: Settings, spec: Spec) -> None:
         self._settings = settings
@@ -172,7 +172,7 @@ class _Call:
         self._attempt_begun = time.monotonic()
 
     def read(self, response: httpx2.Response) -> Any:
-        """The body of a success; raises for every other answer."""
+        """Returns the body of a successful response; raises an error for other responses."""
         info = AnswerInfo(response.status_code, response.headers, self.attempt)
         last_answer.set(info)
         if response.status_code == 304:
@@ -194,7 +194,7 @@ class _Call:
         raise failure
 
     def failed(self, cause: httpx2.TransportError) -> ApiConnectionError:
-        """The error for an attempt without an answer."""
+        """Returns the error for an attempt without an answer."""
         if isinstance(cause, httpx2.TimeoutException):
             error: ApiConnectionError = ApiTimeoutError(f"No answer within {self.request['timeout']} s.")
         else:
@@ -204,7 +204,7 @@ class _Call:
         return error
 
     def pause(self, error: CandorError) -> float:
-        """Seconds to wait before the next attempt; raises the error where there is none."""
+        """Returns the seconds to wait before the next attempt; raises the error if no attempt follows."""
         self.attempt += 1
         if self.attempt > self.retries or not is_transient(error):
             raise error
@@ -224,7 +224,7 @@ class _Call:
 
 
 def is_transient(error: CandorError) -> bool:
-    """Whether the failure of an attempt can go away by itself."""
+    """Returns True if the failure is temporary, so that a retry may succeed."""
     if not isinstance(error, ApiError):
         return isinstance(error, ApiConnectionError)
     advice = error.headers.get("candor-should-retry")
@@ -232,7 +232,7 @@ def is_transient(error: CandorError) -> bool:
 
 
 def query(spec: Spec) -> list[tuple[str, str]]:
-    """The query of a request: brackets for the members of `filter`, repeated names for several values."""
+    """Returns the query: `filter[name]` for each member of `filter`, a repeated name for several values."""
     pairs: list[tuple[str, str]] = []
 
     def add(name: str, value: Any) -> None:
@@ -266,7 +266,7 @@ class Core:
     def __init__(self, settings: Settings, http: httpx2.Client | None) -> None:
         self._settings = settings
         self._http = http or httpx2.Client()
-        # A client that is made for one call and dropped must not keep its connection.
+        # Closes the connection of a client that is dropped without a call of `close`.
         self._finalizer = None if http else weakref.finalize(self, self._http.close)
 
     def send(self, spec: Spec) -> Any:

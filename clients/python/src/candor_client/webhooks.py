@@ -15,15 +15,15 @@ from . import types
 from ._errors import CandorError
 
 TOLERANCE = 300.0
-"""Seconds by which the time of a signature may be off."""
+"""Largest difference in seconds between the time of a signature and this clock."""
 
 
 Delivered: TypeAlias = types.Event | types.ThinEvent
-"""An event in the form that its subscription has: the resource itself, or only its id, type and URL."""
+"""An event in the payload form of its subscription: with the resource, or only its id, type and URL."""
 
 
 class WebhookVerificationError(CandorError):
-    """A delivery that was not sent by the service, or too long ago. Answer such a request with 400."""
+    """A request without a valid signature of the service, or with one that is too old. Answer it with 400."""
 
 
 def unwrap(
@@ -35,8 +35,8 @@ def unwrap(
 ) -> Delivered:
     """Verifies a delivery and returns its event.
 
-    `raw_body` is the body as it arrived, before any JSON is read. `secrets` is the secret of the subscription, or
-    several while one is replaced.
+    `raw_body` is the body as it was received, before it is parsed. `secrets` is the secret of the subscription, or
+    the old and the new one during a rotation.
     """
     body = raw_body.encode() if isinstance(raw_body, str) else raw_body
     lower = {name.lower(): value for name, value in headers.items()}
@@ -57,12 +57,12 @@ def unwrap(
 
 
 def is_thin(event: Delivered) -> TypeGuard[types.ThinEvent]:
-    """Whether a delivered event has only a reference to the resource. A test event never is thin."""
+    """Returns True if an event has only id, type and URL of its resource. A test event is never thin."""
     return event.get("payload") == "thin"
 
 
 def is_full(event: Delivered) -> TypeGuard[types.Event]:
-    """Whether a delivered event has the resource itself."""
+    """Returns True if an event has the whole resource, or is a test event."""
     return not is_thin(event)
 
 
