@@ -1,9 +1,9 @@
 //! `cargo xtask standalone`: compiles the tests of packages with the features that their own manifests ask for.
 //!
 //! A build of the workspace unites the features that all of its packages ask of a dependency. A package whose
-//! manifest lacks a feature compiles there, and fails in `cargo test -p PACKAGE`. That can only happen to a
-//! package with a direct dependency whose features differ, so the others are left out. Packages share a build
-//! where none of them adds to the features of another one's direct dependencies.
+//! manifest lacks a feature compiles there, and fails in `cargo test -p PACKAGE`. That can only happen if a direct
+//! dependency of the package has other features there, so all other packages are skipped. Packages share a build
+//! if none of them changes the features of another one's direct dependencies.
 
 use crate::process::{Outcome, cargo, output, run as run_program};
 use crate::workspace::Workspace;
@@ -59,7 +59,8 @@ fn read(tree: &str) -> Features {
     all
 }
 
-/// Groups the packages that need a build beside that of the workspace. In a group, each keeps its own features.
+/// Groups the packages whose direct dependencies have other features in the build of the workspace. In the build
+/// of a group, every direct dependency has the features of a build of its package alone.
 fn groups(members: &[Member]) -> Vec<Vec<&Member>> {
     let everything = united(members.iter());
     let mut groups: Vec<Vec<&Member>> = vec![];

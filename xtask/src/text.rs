@@ -35,7 +35,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// The number of the first line that differs.
+/// Returns the number of the first line that differs, from 1; `None` if the texts are equal.
 pub(crate) fn first_difference(one: &str, other: &str) -> Option<usize> {
     if one == other {
         return None;

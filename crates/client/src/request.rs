@@ -50,7 +50,7 @@ impl fmt::Debug for Core {
     }
 }
 
-/// A request as generated methods describe it.
+/// A request that a generated method describes and [`Core`] sends.
 #[derive(Clone)]
 pub(crate) struct Spec {
     pub(crate) method: Method,

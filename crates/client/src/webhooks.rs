@@ -41,7 +41,7 @@ pub enum WebhookError {
     /// The time of the signature is malformed, or differs from the clock by more than five minutes.
     #[error("The time of the signature is too far from the clock of this machine.")]
     Expired,
-    /// None of the secrets made one of the signatures.
+    /// No signature of the request was made with one of the secrets.
     #[error("No signature of the delivery was made with one of the secrets.")]
     WrongSignature,
     /// The body is not an event.

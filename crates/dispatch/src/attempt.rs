@@ -32,7 +32,7 @@ pub struct DeliveryResult {
     pub job: Job,
     /// Result to record in the store.
     pub result: AttemptResult,
-    /// Change of the subscription's health; `None` if the delivery says nothing about it.
+    /// Change of the subscription's health; `None` if the result does not affect the health.
     pub delta: Option<HealthDelta>,
 }
 

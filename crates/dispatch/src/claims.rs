@@ -88,9 +88,9 @@ impl WalkState {
         QueueWalk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
     }
 
-    /// Records a step of the walk. The walk continues at once while it finds deliveries. After its end, the
-    /// next walk begins after `pause`, or when a queue in `passed_over` has room. An earlier walk skips
-    /// these queues and would find too little for its cost.
+    /// Records a step of the walk. While a walk finds deliveries, its next step is due at once. After its end, the
+    /// next walk starts after `pause`, or as soon as a queue in `passed_over` has room. If it started while these
+    /// queues are full, it would skip them and find too little to be worth its cost.
     fn took(&mut self, walk: &QueueWalk, claimed: &ClaimedJobs, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();

@@ -54,7 +54,7 @@ pub struct StartedAttempt<T> {
 pub struct QueuePlace {
     /// Queue of the subscription.
     pub queue: QueueKey,
-    /// Round of the queue's pace in which the attempt began.
+    /// Round of the queue's [`Pace`] in which the attempt began.
     round: u32,
 }
 

@@ -66,7 +66,8 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BatchStage {
     New,
-    /// An unanswered call may have recorded the batch; then the next call reports every result as lost.
+    /// The last call got no answer and may have recorded the batch. If it has, the next call reports every result
+    /// as lost.
     Doubtful,
     /// The results are recorded; the health deltas are not.
     HealthDeltas,

@@ -171,7 +171,8 @@ impl Serialize for EventType {
 }
 
 impl EventType {
-    /// Returns `true` if the service fires this event. Clients may subscribe to the others in advance.
+    /// Returns `true` if the service fires events of this type, as of all types now. Clients may subscribe to a
+    /// planned type in advance.
     #[must_use]
     pub const fn is_live(self) -> bool {
         match self {

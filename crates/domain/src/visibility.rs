@@ -45,7 +45,7 @@ impl Caller {
     }
 }
 
-/// The people who see one resource, beside org admins and keys of the organization.
+/// The people who see one resource. Org admins and keys of the organization see it too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readers {
     /// Every person of the organization sees it.
@@ -74,7 +74,7 @@ impl Readers {
     }
 }
 
-/// The id of a resource that not every caller sees, where another resource shows it.
+/// An id in the JSON form of another resource. It names a resource that not every caller sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each is named after its resource")]
 pub enum LinkedId {

@@ -140,7 +140,8 @@ impl Window {
         self.newest = now;
     }
 
-    /// Counts the offsets from the oldest request when they no longer fit, which is after 49 days without a pause.
+    /// Moves `base` to the oldest request and returns the offset of `now`. Called when that offset does not fit
+    /// into 32 bits: after 49 days in which the window was never empty.
     fn rebase(&mut self, now: i64) -> u32 {
         let shift = self.ring[self.head];
         for step in 0..self.len {

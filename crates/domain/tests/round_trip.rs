@@ -86,7 +86,8 @@ fn employee_sent_back_changes_nothing() {
     let invited = Employee { status: Status::PendingInvite, ..employee() };
     for employee in [employee(), full, left, managed, invited] {
         let patch = people::Patch::parse(response_body(&employee)).against(&employee).unwrap();
-        // The references may have been deleted since: only changed ones are looked up.
+        // No manager and no department is loaded here: an update looks up only changed references. The stored ones
+        // may have been deleted.
         let found = people::References {
             email_holder: Some(employee.id),
             external_id_holder: employee.external_id.as_ref().map(|_| employee.id),

@@ -24,9 +24,9 @@ pub struct SlowReads {
     pub feed_scan: u32,
 }
 
-/// Deadline of decision A17.
+/// Default deadline of a read (decision A17).
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Default wait: as long as one earlier read may take.
+/// Default wait for a slot: [`DEADLINE`], so that a read that began before can end meanwhile.
 const WAIT: Duration = Duration::from_secs(2);
 /// Default number of events scanned per poll, in about 20 ms. A poll without a match returns its last position.
 const FEED_SCAN: u32 = 20_000;

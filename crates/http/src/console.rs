@@ -30,7 +30,8 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 const HASH_BYTES: usize = 8;
 const ASSETS: &str = "assets/";
 const PAGE: &str = include_str!("../console/index.html");
-/// Place in the page for the modules that the first view imports, which browsers then load at once.
+/// Comment in the page that is replaced by links to the modules of the first view, so that browsers load all of
+/// them at once.
 const FIRST_VIEW: &str = "<!-- first view -->";
 
 macro_rules! files {

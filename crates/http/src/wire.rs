@@ -30,7 +30,7 @@ const START: &[u8] = b"HTTP/1.1 4";
 const END: &[u8] = b"\r\n\r\n";
 /// Header of a response without a body.
 const NO_BODY: &str = "content-length: 0";
-/// Maximum size of the head of such a refusal, in bytes.
+/// Maximum size of the response head that actix writes for a refusal, in bytes.
 const MAX_HEAD: usize = 512;
 
 /// A client connection that adds the error body to refusals which actix writes without one.

@@ -51,12 +51,12 @@ impl CaseContext {
         }
     }
 
-    /// Returns the world of another organization's live data on the same store.
+    /// Returns a context for the live data of another organization.
     pub(crate) fn in_other_tenant(&self) -> Self {
         Self { tenant: self.make.tenant(), ..self.clone() }
     }
 
-    /// Returns the world of the same organization's test data on the same store.
+    /// Returns a context for the test data of this organization.
     pub(crate) fn test_environment(&self) -> Self {
         Self { tenant: Tenant { environment: Environment::Test, ..self.tenant }, ..self.clone() }
     }

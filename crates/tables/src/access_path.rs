@@ -11,10 +11,10 @@
 use crate::flat::{Column, Index, Table};
 use crate::listing::{Condition, Listing};
 
-/// Primary key of every table.
+/// Primary key of every table that lists read, after the tenant.
 const BY_ID: Index = Index::on(&["id"]);
 
-/// Index of a list and the remaining conditions.
+/// The index that a list uses, and the conditions that the index does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessPath {
     /// Index with the order of the list, or `None` if there is no such index.
@@ -47,7 +47,7 @@ impl AccessPath {
 /// Condition on one column.
 struct ColumnCondition {
     column: Column,
-    /// `true` for equality with one value, as in each run of a list.
+    /// `true` for equality with one value. In each run of a list, the run's column is such a condition.
     is_equal: bool,
     /// `true` for a range with one or two bounds.
     is_range: bool,

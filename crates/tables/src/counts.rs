@@ -4,7 +4,7 @@
 use crate::error::CorruptRow;
 use crate::flat::{CellReader, Column, MemberTable, SqlValue, Type};
 
-/// Parameter that makes every count a slow read.
+/// Parameter that the error names if a count exceeds the limits of slow reads.
 pub const GROUP_BY: &str = "group_by";
 
 /// A value by which rows are grouped.
@@ -16,13 +16,13 @@ pub enum GroupKey {
     Month(Column),
     /// Each tag of a row; null for rows without tags.
     Tag(MemberTable),
-    /// A column with an id of the row of another table.
+    /// A column of a row in another table, to which the counted row refers by an id.
     Related {
-        /// Column with the id of the other row.
+        /// Column of the counted row with that id.
         by: Column,
-        /// The other table.
+        /// Name of the table that the id refers to.
         table: &'static str,
-        /// Column of the other table.
+        /// Column whose value groups the counted rows.
         column: &'static str,
     },
 }

@@ -41,7 +41,7 @@ pub enum RowSource {
     GatherFirsts(usize),
 }
 
-/// Lookup of scanned rows in the other tables.
+/// Filter of scanned rows by the conditions on other tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowFilter {
     /// Conditions whose people or rows are hashed before the scan. The others use an index lookup per row.

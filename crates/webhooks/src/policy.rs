@@ -8,7 +8,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// IPv4 ranges that are not globally reachable, in the order of the registry.
+/// IPv4 ranges that are not globally reachable, in the order of the registry. One public address is among them:
+/// that of a cloud's metadata.
 const IPV4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),        // "this network", RFC 791
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private use, RFC 1918

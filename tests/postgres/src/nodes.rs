@@ -34,7 +34,7 @@ const SETTINGS: [&str; 9] = [
     "shared_preload_libraries=citus",
     "citus.node_conninfo=sslmode=disable",
     "max_prepared_transactions=200",
-    // Each database has a maintenance process.
+    // Citus runs a maintenance process for each database, and each test has a database.
     "max_worker_processes=128",
     "wal_level=logical",
     "max_wal_senders=10",
@@ -140,7 +140,7 @@ fn found() -> Result<(PathBuf, PathBuf), String> {
     Ok((archive, root.unwrap_or(Path::new("/")).to_path_buf()))
 }
 
-/// A folder with links to the machine's PostgreSQL and the unpacked engine.
+/// A temporary folder with the machine's PostgreSQL and the unpacked Citus. Removed on drop.
 #[derive(Debug)]
 struct Unpacked(PathBuf);
 
@@ -153,7 +153,7 @@ impl Unpacked {
             let to = own.0.join(folder);
             let parent = to.parent().unwrap_or(&own.0);
             fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
-            // Programs are copied, because they locate other files relative to their own path.
+            // Programs are copied, not linked, because they locate other files relative to their own path.
             let how = if is_program { "-rL" } else { "-rs" };
             run(Command::new("cp").arg(how).arg(root.join(folder)).arg(&to))?;
         }

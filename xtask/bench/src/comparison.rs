@@ -14,11 +14,12 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Runs one turn of this length. The number distinguishes the turns of a contender.
 pub(crate) type Contender<'a> = Box<dyn Fn(Duration, u64) -> Result<Sample> + 'a>;
 
-/// Part of a turn that counts: by default all of it.
+/// Part of a turn whose requests count as samples. The default is the whole turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turns {
     Plain,
-    /// For reads. The first third does not count: it refills caches after the turns of other contenders.
+    /// For reads. The first third of a turn does not count, because it refills caches that the turns of other
+    /// contenders have displaced.
     Warm,
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub(crate) enum Limit {
     AtLeast(f64),
     AtMost(f64),
-    /// The value is only reported.
+    /// No condition: the value is only reported.
     None,
 }
 

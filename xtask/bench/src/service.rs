@@ -17,8 +17,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
-/// Settings of every service: quotas that no measurement reaches, receivers of webhooks on this machine, no wait
-/// at the end. Any master key will do; it seals the stored answers of requests with an idempotency key.
+/// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
+/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key.
 const SETTINGS: [(&str, &str); 5] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
@@ -171,7 +171,7 @@ pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) process: i32,
     log: PathBuf,
-    /// From the start of the process until `/readyz` answered 200.
+    /// Time from the start of the process until `/readyz` answered 200.
     pub(crate) ready_after: Duration,
 }
 

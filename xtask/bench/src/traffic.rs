@@ -255,7 +255,8 @@ fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
     json!({"employee_id": person, "type": "strength", "observation": usual_text(), "attribute_ids": tags})
 }
 
-/// Returns the random numbers of the request with this number. No turn uses them.
+/// Returns the generator for the request with this number. Its seed is not that of any turn, so the request is
+/// new.
 fn numbered(number: u32) -> Random {
     Random::seeded(u64::MAX / 3 + u64::from(number))
 }

@@ -1,4 +1,4 @@
-//! The loops of a process: everything that its machine wants to start now.
+//! The loops of a process. They start the attempts, claims and records that its dispatcher orders.
 
 use crate::process::Process;
 use crate::queue::Queue;

@@ -12,7 +12,7 @@ pub(crate) const SECOND: i64 = 1_000;
 pub(crate) const MINUTE: i64 = 60 * SECOND;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// Last time of a planned change. Deliveries end in the rest of the month.
+/// Latest time of a planned change. The remaining days of the month are for outstanding deliveries.
 const PLANNED: i64 = 27 * DAY;
 /// Duration of a busy time.
 const BUSY: i64 = 10 * MINUTE;

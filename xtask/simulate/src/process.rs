@@ -64,7 +64,7 @@ impl Process {
         }
     }
 
-    /// Returns the present time by this process's clocks.
+    /// Returns the current time of both clocks of this process.
     pub(crate) fn now(&self, now: i64, shift: i64) -> Now {
         let steady = Duration::from_millis((now - self.started).unsigned_abs());
         Now { wall: Timestamp::from_millis(START + now + shift + self.skew), steady }
@@ -72,7 +72,7 @@ impl Process {
 
     /// Returns the simulated time at which the steady clock of the process shows this value.
     pub(crate) fn at(&self, steady: Duration) -> i64 {
-        // Rounded up: a millisecond earlier nothing would have changed.
+        // Rounded up, so that the clock has reached the value.
         self.started + i64::try_from(steady.as_micros().div_ceil(1000)).unwrap_or(i64::MAX - self.started)
     }
 
@@ -88,7 +88,7 @@ impl Process {
         self.fruitless_scans = if found { 0 } else { self.fruitless_scans + 1 };
     }
 
-    /// Returns `true` if so many scans were fruitless that more are fruitless until something happens.
+    /// Returns `true` if the last scans found nothing, so that more scans are useless until something happens.
     pub(crate) const fn is_at_rest(&self) -> bool {
         self.fruitless_scans > FRUITLESS_SCANS
     }

@@ -145,7 +145,7 @@ impl Promises {
         }
     }
 
-    /// Suspends the promised waits until this time.
+    /// Notes a disturbance that lasts until this time. The promised waits count from its end.
     pub(crate) fn disturb(&mut self, until: i64) {
         self.calm_since = self.calm_since.max(until);
     }
@@ -254,7 +254,7 @@ impl Promises {
         }
     }
 
-    /// Excuses an attempt that a process cannot record.
+    /// Ignores an attempt that is missing from the log, because its process could not record the result.
     pub(crate) fn excuse(&mut self, process: usize, id: Option<DeliveryId>) {
         if let (Some(ids), Some(id)) = (self.unlogged.get_mut(&process), id) {
             ids.remove(&id);

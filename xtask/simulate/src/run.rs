@@ -52,7 +52,7 @@ pub(crate) struct Life {
 /// A scheduled step. Steps for a process that has ended are ignored, except calls on their way to the store.
 pub(crate) enum Step {
     Chore(Chore),
-    /// The alarm of a process rings.
+    /// The time for which a process has set its alarm.
     Alarm(usize, u64),
     /// A process starts at a free place.
     Start(usize),

@@ -1,4 +1,4 @@
-//! Calls of the store: their way, their execution or failure, and their answers.
+//! Calls of the store: their delays, execution, failures and answers.
 
 use crate::queue::Change;
 use crate::receiver::Receiver;
@@ -18,7 +18,7 @@ use candor_port_storage::queue::{
 /// Duration of a lease in milliseconds.
 pub(crate) const LEASE: i64 = 30_000;
 
-/// A call of the store. On the way back it has an answer.
+/// A call of the store. The second value is the answer, if the store has executed the call.
 pub(crate) enum Call {
     Claim(ClaimOrder, Option<ClaimedJobs>),
     Record(Record, Result<RecordOutcome, RecordRefusal>),
@@ -52,7 +52,7 @@ enum Fault {
 }
 
 impl Run {
-    /// Returns the milliseconds that a call or an answer is on its way.
+    /// Returns the transmission delay of a call or an answer, in milliseconds.
     pub(crate) fn way(&mut self) -> i64 {
         if self.random.chance(4) { self.random.between(100, 2_500) } else { self.random.between(0, 8) }
     }

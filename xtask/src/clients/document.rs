@@ -87,7 +87,7 @@ fn operation(
     Ok(operation)
 }
 
-/// Returns `true` if the operation has a shared parameter.
+/// Returns `true` if the operation has the shared parameter of this name.
 fn takes(operation: &Value, parameter: &str) -> bool {
     let reference = format!("#/components/parameters/{parameter}");
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)

@@ -36,7 +36,7 @@ pub(super) fn method(operation_id: &str, resource_class: &str) -> String {
 /// Returns the name of the error class for this code.
 pub(super) fn error_class(code: &str) -> String {
     match code {
-        // Both languages use the plain word for a client that has waited too long.
+        // TypeScript and Python use `TimeoutError` for the client's own time limit.
         "timeout" => "ServiceTimeoutError".to_owned(),
         _ if code.ends_with("error") => pascal_case(code),
         _ => format!("{}Error", pascal_case(code)),

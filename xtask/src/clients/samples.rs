@@ -22,11 +22,11 @@ const LANGUAGES: [(&str, &str, &str); 4] = [
     ("sample.py.jinja", "python", "Python"),
     ("sample.rs.jinja", "rust", "Rust"),
 ];
-/// Part behind the prefix in the identifiers that samples contain.
+/// ULID of all ids in samples; the prefix of the resource precedes it.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
-/// Value of required query parameters with words to search for.
+/// Value of required query parameters that take words to search for.
 const SOME_WORDS: &str = "launch";
-/// Layout of samples in Rust: columns that fit into the reference.
+/// Options of rustfmt for samples: the maximum line width that fits into the reference.
 const RUST_LAYOUT: [&str; 2] = ["--config", "max_width=88"];
 
 /// One entry of `x-codeSamples`.

@@ -49,7 +49,8 @@ impl Table {
         Ok(Self(all))
     }
 
-    /// Returns the metrics in a file that do not exist, or not in this form.
+    /// Returns a finding for each metric in a text that the program does not export under that name. Histograms
+    /// are exported with the endings of [`HISTOGRAM_ENDINGS`] only.
     fn unknown(&self, path: &str, text: &str) -> BTreeSet<String> {
         let named = |prefix| words(text, prefix).map(|(word, _)| word);
         let ours = named("candor_").filter(|word| !self.has(word));

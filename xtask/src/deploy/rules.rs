@@ -16,10 +16,10 @@ pub(super) type Rule = (&'static str, Expected, &'static str);
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Expected {
     Bool(bool),
-    /// This text, or a number in this notation.
+    /// This text, or the number that it denotes.
     Text(&'static str),
     AnyOf(&'static [&'static str]),
-    /// A number, or a text such as `30s`.
+    /// At least this number, which the file may write as a text such as `30s`.
     AtLeast(u64),
     /// Any value: the key must be present.
     Present,
@@ -49,13 +49,13 @@ pub(super) const DEPLOYMENT: [Rule; 3] = [
     ("/spec/replicas", AtLeast(2), "has no second Pod"),
     ("/spec/strategy/rollingUpdate/maxUnavailable", Text("0"), "has fewer Pods during an upgrade"),
 ];
-/// Health checks of the containers of a Deployment.
+/// Rules for the health checks of a Deployment's containers.
 pub(super) const PROBES: [Rule; 3] = [
     ("/startupProbe/httpGet/path", Text("/livez"), "has no startupProbe at /livez"),
     ("/livenessProbe/httpGet/path", Text("/livez"), "has no livenessProbe at /livez"),
     ("/readinessProbe/httpGet/path", Text("/readyz"), "has no readinessProbe at /readyz"),
 ];
-/// Services of the compose file with the image of this workspace.
+/// Rules for the services of the compose file that have the image of this workspace.
 pub(super) const SERVICE: [Rule; 5] = [
     ("/read_only", Bool(true), "its root is not read-only"),
     ("/user", Text(USER), "it may be root"),
@@ -63,7 +63,7 @@ pub(super) const SERVICE: [Rule; 5] = [
     ("/security_opt", Has("no-new-privileges:true"), "it may gain rights"),
     ("/secrets", Has("candor.toml"), "its secrets are not a file"),
 ];
-/// The systemd unit as an object of its entries.
+/// Rules for the systemd unit, read as an object of its entries.
 pub(super) const UNIT: [Rule; 6] = [
     ("/User", Text("candor"), "runs as another user than candor"),
     ("/ProtectSystem", Text("strict"), "may write elsewhere"),

@@ -126,7 +126,7 @@ fn archive(build: &Build, folder: &Path) -> Outcome<PathBuf> {
 
 /// Writes the file that `sha256sum --check` reads; returns its file name.
 pub(crate) fn sums(folder: &Path, files: &[PathBuf]) -> Outcome<PathBuf> {
-    // The program of the name on macOS has other options.
+    // On macOS, the program `sha256sum` has other options.
     let mut sum = if cfg!(target_os = "macos") {
         program("shasum", &["--algorithm", "256"])
     } else {

@@ -97,7 +97,7 @@ fn service() -> Vec<Row> {
     ]
 }
 
-/// Adapters to other systems, and the crates that join everything.
+/// Adapters to other systems, the client library, the program, and the tests of the program.
 fn outside() -> Vec<Row> {
     vec![
         Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]], &["diesel", "hyper"]),

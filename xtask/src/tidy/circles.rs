@@ -1,4 +1,5 @@
-//! Circles of imports inside a crate: files or folders that a reader cannot take one after the other.
+//! Circles of imports inside a crate: files or folders that import each other, so that a reader cannot understand
+//! one of them alone.
 
 use super::imports::{ModulePath, Modules};
 use super::{Finding, SourceFile};

@@ -8,7 +8,7 @@ use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, Path, UseTree, Visibili
 /// Names of a module from the root of its crate.
 pub(super) type ModulePath = Vec<String>;
 
-/// The modules of a crate that are files of their own, without tests.
+/// The modules of a crate that have a file, without test modules.
 pub(super) struct Modules<'a> {
     modules: BTreeMap<ModulePath, Module<'a>>,
 }
@@ -21,7 +21,7 @@ struct Module<'a> {
 /// A path that a module names, relative to the root of the crate.
 struct Import {
     path: ModulePath,
-    /// The name that the module offers to others, if this is a re-export.
+    /// Name of a re-export, under which other modules can import the path.
     offered: Option<String>,
 }
 

@@ -47,7 +47,7 @@ pub(crate) enum LogFormat {
 /// Place where the quota windows are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RateLimiter {
-    /// Each instance counts for itself.
+    /// Each instance counts only the requests that it receives.
     Local,
     /// All instances count together on a server.
     Redis(RedisServer),

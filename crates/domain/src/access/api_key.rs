@@ -65,11 +65,11 @@ pub struct ApiKey {
     /// The hash of the previous secret and the end of its overlap.
     #[serde(skip)]
     pub previous: Option<(KeyHash, Timestamp)>,
-    /// Due time of the next reminder of the end to the org admins. `None` after the last reminder or without an
-    /// end.
+    /// Time of the next reminder to org admins that the key expires. `None` after the last reminder, and for a key
+    /// that never expires.
     #[serde(skip)]
     pub remind_at: Option<Timestamp>,
-    /// Due time of the event `api_key.expiring`. `None` after the event or without an end.
+    /// Due time of the event `api_key.expiring`. `None` after the event, and for a key that never expires.
     #[serde(skip)]
     pub expiring_due: Option<Timestamp>,
     /// Due time of the event `api_key.expiring` for the previous secret.

@@ -15,7 +15,7 @@ enum Key {
     Scope(Permission),
 }
 
-/// The callers that an operation admits: key, scope, admin context, environment and sight in one value.
+/// The callers that an operation admits: key, scope, admin context, environment, and the need to see the whole data set.
 ///
 /// ```
 /// use candor_domain::access::{Access, AdminContext, Permission};
@@ -128,7 +128,7 @@ impl Access {
         self.needs_full_sight
     }
 
-    /// Checks what does not depend on the request: environment, scope and sight, in this order (decision A13).
+    /// Checks what does not depend on the request: environment, scope, and the need to see the whole data set, in this order (decision A13).
     ///
     /// # Errors
     /// [`PermissionDenied::TestKey`], [`PermissionDenied::LiveKey`], [`PermissionDenied::MissingScope`],

@@ -109,7 +109,7 @@ struct Planner<'a> {
     departments_by_name: HashMap<String, &'a Department>,
     /// Row that assigns each address, by address.
     providers: HashMap<String, usize>,
-    /// The addresses of stored people that the file renames.
+    /// Current addresses of stored people to whom the file gives another address.
     given_up: HashSet<String>,
     /// Rows that name each address as that of a manager, by address.
     dependents: HashMap<String, Vec<usize>>,

@@ -12,12 +12,12 @@ use crate::text::folded;
 pub struct Part {
     /// The text of the file, header included.
     pub bytes: Vec<u8>,
-    /// The row number in the whole file of each row.
+    /// Number of each row of the part in the whole file.
     pub numbers: Vec<u32>,
 }
 
 impl Part {
-    /// Returns the row number in the whole file of the row with number `here` in this part.
+    /// Converts the number of a row in this part to its number in the whole file.
     #[must_use]
     pub fn number(&self, here: u32) -> u32 {
         let at = usize::try_from(here).unwrap_or_default().checked_sub(2);

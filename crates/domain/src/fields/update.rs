@@ -13,7 +13,7 @@ pub struct Update<P> {
     patch: P,
     /// Members that must have their stored value.
     fixed: Vec<(String, Value)>,
-    /// Members that no field took.
+    /// Members of the body that no field has read.
     unknown: Vec<(String, Value)>,
     problems: ValidationErrors,
 }

@@ -29,7 +29,7 @@ pub(super) struct BorrowedWord<'a> {
     pub(super) folded: &'a str,
     /// Position in the text, in Unicode scalar values.
     pub(super) place: Range<usize>,
-    /// Number of the run that the word belongs to.
+    /// Number of the [`Run`] in the text that contains the word.
     run: usize,
     /// `true` if the script has no spaces between words.
     is_unspaced: bool,

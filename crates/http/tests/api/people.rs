@@ -17,7 +17,7 @@ async fn since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) 
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();
     let events = events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone()));
-    // Those of invitations are tested with the feed.
+    // Leaves out events of invitations, which the tests of the feed cover.
     let events = events.filter(|(kind, _)| !kind.starts_with("invitation.")).collect();
     (events, format!("?cursor={}", page["next_cursor"].as_str().unwrap()))
 }

@@ -18,7 +18,7 @@ use crate::context::services::Services;
 
 /// Largest difference between the clocks at which retention still removes data.
 pub const MOST_APART: Duration = Duration::from_secs(3_600);
-/// Time for which the only clock must have run evenly before retention trusts it.
+/// Time for which this process's clock must have run evenly before retention trusts it, if the store has no clock.
 const EVENLY: Duration = Duration::from_secs(3_600);
 /// Minimum interval between two warnings about the clocks.
 const SAID_EVERY: Duration = Duration::from_secs(3_600);

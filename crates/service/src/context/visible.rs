@@ -133,7 +133,7 @@ pub(crate) async fn narrow<T: Resource>(
 /// A resource without the ids that the caller may not see.
 pub(crate) struct WithVisibleIds<T> {
     pub(crate) value: T,
-    /// The [`Resource::mark`] of the narrowed resource. It differs for each set of remaining ids.
+    /// The [`Resource::mark`] of the resource with only these ids. It differs for each set of remaining ids.
     pub(crate) mark: u64,
 }
 

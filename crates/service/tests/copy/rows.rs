@@ -108,7 +108,7 @@ impl Seed {
             "summary_id" => "summaries",
             "conversation_id" => "conversations",
             "assignment_id" => "assignments",
-            // Every other id column may refer to a person.
+            // All other id columns refer to people, or to any row.
             _ => "employees",
         };
         match column.kind {

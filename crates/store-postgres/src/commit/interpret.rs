@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::layout::ExpectedSubscribers;
 use crate::layout::idempotency::{IdempotencyKeyState, REPLAYED, is_key_known};
 
-/// Meaning of a failure for a variant of a change set's statements.
+/// Next step after a variant of a change set's statements has failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Interpretation {
     /// The idempotency key is not new; build the change set again in this variant.
@@ -19,7 +19,7 @@ pub(super) enum Interpretation {
     Final,
 }
 
-/// Finds the assumption of a variant that a failure refutes. Each assumption can be refuted once.
+/// Returns the next step after a failure of this variant. Each assumption can be refuted once.
 pub(super) fn refuted(variant: StatementVariant, failure: &Failure) -> Interpretation {
     if variant.subscribers == ExpectedSubscribers::None && is_subscribed(failure) {
         return Interpretation::Subscribed(StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant });

@@ -25,7 +25,7 @@ impl SubscriberCache {
         Self { unknown, found: tenant_cache(REMEMBERED) }
     }
 
-    /// Assumption of the next change set of a tenant.
+    /// Returns the assumption for the next change set of a tenant.
     pub(super) fn expected(&self, tenant: Tenant) -> ExpectedSubscribers {
         let is_found = || self.found.contains_key(&tenant);
         if self.unknown == ExpectedSubscribers::Any || is_found() {

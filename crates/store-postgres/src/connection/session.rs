@@ -56,7 +56,7 @@ const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'
 /// Default maximum duration of a statement.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The driver's half of an opened connection.
+/// The part of an opened connection that exchanges messages with the server, in a task of its own.
 type Opened = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// Opens connections with the settings of a database URL.

@@ -97,7 +97,8 @@ pub(super) async fn check_references(client: &mut Client) -> Read<()> {
     Ok(())
 }
 
-/// Raises the feed, so that new events follow a position that clients of the source may have seen.
+/// Raises the feed offset until the next event gets a position after `feed_end`, the last position of the source,
+/// and after every stored event. The cursors of the source's clients thus remain valid.
 pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
     let row = client.query_one(OFFSET, &[&feed_end]).await.map_err(failed)?;
     let (wanted, now): (i64, i64) = (row.get(0), row.get(1));

@@ -23,7 +23,7 @@ pub(crate) enum Item {
 
 /// A statement under construction.
 pub(crate) struct Statement {
-    /// The parameters, and after `finish` the text.
+    /// The bound parameters. [`Layout::finish`] adds the text of the statement.
     pub(crate) sql: Sql,
     /// Placeholder of the tenant.
     pub(crate) tenant: String,

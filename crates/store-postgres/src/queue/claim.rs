@@ -17,8 +17,9 @@ use crate::sql::Sql;
 use crate::sql::planner_settings::webhook;
 use crate::sql::row::flag;
 
-/// Limits of scans as literals, which the planner knows. The number of wanted rows is a parameter of the outer
-/// query: rows are locked one by one as they are read.
+/// Limits of the inner query that locks rows. The smallest one that fits is a literal in the SQL, so that the
+/// planner knows it. The exact number of rows is a parameter of the outer query, which reads and locks rows one by
+/// one.
 const BOUNDS: [u32; 3] = [64, 1024, 65_536];
 
 /// Set of rows that a lease statement may take.

@@ -14,7 +14,7 @@ use crate::sql::Sql;
 use crate::sql::row::int;
 use crate::store::PostgresStore;
 
-/// Parameter that makes the statistics slow.
+/// Parameter that the error names if the statistics exceed the limits of slow reads.
 const WINDOW: &str = "window";
 
 impl PostgresStore {

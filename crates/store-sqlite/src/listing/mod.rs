@@ -31,7 +31,8 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     {
         return rows(db, tenant, only, |row| Ok(only.kind.read(row)?));
     }
-    // One read transaction: a row that moves between the lists meanwhile would appear twice or not at all.
+    // One read transaction. Otherwise a row that a change moves from one list to another could appear twice or not
+    // at all.
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
         all.extend(rows(moment.0, tenant, it, |row| {

@@ -12,7 +12,7 @@ use candor_tables::rows::add_figure;
 use crate::sql::Db;
 use crate::text::Draft;
 
-/// Parameter that makes the statistics slow.
+/// Parameter that the error names if the statistics exceed the limits of slow reads.
 pub(super) const WINDOW: &str = "window";
 
 /// Reads the figures of the attempts in a time range, and of the queue.

@@ -39,7 +39,7 @@ async fn failing_change_in_a_group_rolls_back_alone() {
     let held = hold(&store);
     let sets = [
         vec![new(&first)],
-        // This one fails after its first write.
+        // The second change set fails after its first write.
         vec![new(&second), new(&twin)],
         vec![new(&third)],
     ];

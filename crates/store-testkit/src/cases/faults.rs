@@ -42,7 +42,7 @@ async fn injected_fault_comes_before_or_after_its_call(world: CaseContext) {
         let kept = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
         there.push((told, kept.is_some()));
     }
-    // Each pair: whether the caller got an error, and whether the row is stored.
+    // Each pair: `true` if the caller got an error, and `true` if the row is stored.
     assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
     assert_eq!(
         (faulty.calls(FaultyCall::Commit), faulty.calls(FaultyCall::Get), faulty.calls(FaultyCall::List)),

@@ -270,7 +270,7 @@ async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {
         let since = FeedStart::Since(begin.created_at);
         let page = from(&world, &since, 100).await;
         let wanted: Vec<_> = saved.iter().filter(|event| event.created_at >= begin.created_at).cloned().collect();
-        // The last event is the marker.
+        // The last event is the marker of `CaseContext::events`.
         assert_eq!(page.events[..page.events.len() - 1], wanted, "since event {first}");
         let part = from(&world, &since, 2).await;
         assert_eq!((&part.events[..], part.more), (&page.events[..2], page.events.len() > 2));

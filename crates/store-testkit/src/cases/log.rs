@@ -160,7 +160,7 @@ async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
     }
     for (number, (at, _, _)) in logs.iter().enumerate() {
         for (other, (it, to, one)) in logs.iter().enumerate() {
-            // The first two worlds share one tenant.
+            // The first two entries of `logs` belong to the same tenant.
             let known = at.tenant == it.tenant;
             let found = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
             assert_eq!(found.as_ref(), known.then_some(one), "{number} {other}");

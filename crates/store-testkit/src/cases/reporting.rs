@@ -226,13 +226,14 @@ async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
     model.must_be_the_closure(&world, "after hiring during moves").await;
 }
 
-/// Changes all lines of a chain in one change set, as an import does, all checked against one tree version.
+/// One change set reverses a chain of managers. All lines name the version of the tree from before, as in a CSV
+/// import.
 async fn one_change_set_may_change_several_lines(world: CaseContext) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {
         assert!(world.moves(pair[1], Some(pair[0])).await);
     }
-    // Reverses the chain, starting from its new top. All lines name the same version of the tree.
+    // The lowest person of the chain becomes its top, and so on.
     let (tree, mut writes, mut manager_id) = (world.tree().await, Vec::new(), None);
     for id in ids.iter().rev() {
         let person = world.employee(*id).await;

@@ -137,8 +137,8 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
-        // A scan of the team's objectives with lookups is faster in a single run, which skips those of the
-        // organization.
+        // Fewer runs make it faster to scan the index and look up the owner of each row. The runs of a family
+        // include objectives of the organization, so another condition excludes them.
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
@@ -154,9 +154,9 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     TypedListing::from_parts(lists)
 }
 
-/// Returns the runs of a list of objectives. There is one run for all objectives of a family that are not
-/// archived, else one per scope and status. The index for one owner has its rows by scope and status, so a list of
-/// one owner always has several runs.
+/// Returns the runs of a list of objectives, see [`Listing::runs`]. If the list contains all objectives of a
+/// family that are not archived, they are one run. Other lists have one run per scope and status. So do lists of
+/// one owner, because the index by owner is ordered by scope and status.
 fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<SqlValue>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;
@@ -165,7 +165,8 @@ fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<
     (column("scope_status", Type::Text), pairs.map(SqlValue::Text).collect())
 }
 
-/// Returns the runs for a whole family; `None` if the filter excludes a part of it.
+/// Returns one run for all objectives of a family that are not archived, and one for the archived ones if the
+/// filter selects them. Returns `None` if the filter excludes another scope or status of the family.
 fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<SqlValue>)> {
     let open = Status::ALL
         .iter()

@@ -29,7 +29,7 @@ pub(crate) struct Size {
     pub(crate) observations: u32,
 }
 
-/// Hexadecimal digits of an id around its number. As in a ULID, the first digits grow with the number.
+/// Hexadecimal digits of an id before and after its number. Ids of later rows are greater, as those of ULIDs are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Series {
     pub(crate) before: &'static str,

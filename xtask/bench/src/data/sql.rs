@@ -7,7 +7,7 @@ use super::{
 use crate::store::Store;
 use candor_domain::id::AttributeId;
 
-/// Different combinations of attributes.
+/// Number of different combinations of attributes.
 const COMBINATIONS: usize = 24;
 
 /// Source of texts of 400 characters, which start at different words.

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 pub(crate) const WORDS_PER_TEXT: usize = 60;
 /// Number of different words in all texts.
 const VOCABULARY: u32 = 50_000;
-/// Two frequent words that no text has both of. One in `APART_SHARE` texts has the first one, as many have the
-/// second.
+/// Two frequent words that never occur in the same text. One in `APART_SHARE` texts has the first word, and as
+/// many have the second.
 pub(crate) const APART: [&str; 2] = ["northward", "southward"];
 const APART_SHARE: u64 = 5;
-/// Rows of an `INSERT` statement.
+/// Number of rows of an `INSERT` statement.
 const BATCH: u32 = 2_000;
-/// People that the texts are about.
+/// Number of people that the texts are about.
 const PEOPLE: u32 = 10_000;
 /// Upper bound for the duration of indexing all texts.
 const PATIENCE: Duration = Duration::from_secs(1_800);

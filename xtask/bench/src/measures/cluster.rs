@@ -15,32 +15,35 @@ use std::time::Duration;
 
 /// The coordinator and two workers.
 const NODES: usize = 3;
-/// Upper bounds for the processor time of a read and a create, as multiples of that on one server.
+/// Upper bound for the processor time that a read takes in all nodes, as a multiple of the time on one server.
 const MAX_READ_COST: f64 = 12.0;
+/// Upper bound for the processor time that a create takes in all nodes, as a multiple of the time on one server.
 const MAX_COMMIT_COST: f64 = 6.0;
-/// Upper bound in percent for the change of a request's cost when the tenants are on two workers instead of one.
-/// The change on two unrelated servers instead of one is subtracted: both cases put twice the servers on one
-/// machine.
+/// Upper bound in percent for the additional cost of a request when the tenants are on two workers instead of one.
+/// Two independent servers instead of one also change the cost, because all servers share this machine. That
+/// change is not counted.
 const MAX_APART: f64 = 10.0;
-/// Statements for each request at a node without the tenant. They are the cluster's own maintenance.
+/// Upper bound for the statements per request at the worker without the tenant. Citus itself sends a few to each
+/// node.
 const MAX_ELSEWHERE: f64 = 0.1;
-/// Clients for each node that gets requests. With fewer clients each statement costs more, on one server as well.
-/// Commits of one tenant wait for each other on a cluster, so each client can have a tenant of its own.
+/// Number of concurrent clients for each node that gets requests. With fewer clients a statement costs more, on
+/// one server as well. It is at most [`TENANTS`]: commits of one tenant wait for each other on a cluster, so each
+/// client needs its own tenant.
 const CLIENTS: usize = 8;
 /// Tenants on each worker.
 const TENANTS: usize = 8;
 const SHARDS: &str = "16";
-/// Upper bound for the organizations that are created until each worker has enough.
+/// Maximum number of organizations created until each worker has [`TENANTS`] of them.
 const MAX_TENANTS: usize = 100;
 /// Observations of each tenant that are read.
 const ROWS: usize = 50;
-/// Requests whose statements are counted.
+/// Number of requests whose statements are counted.
 const COUNTED: usize = 2_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 const ROW_SEEDS: u64 = 100;
 const READ_SEEDS: u64 = 200;
 const COMMIT_SEEDS: u64 = 1_000;
-/// Distance between the seeds of contenders, more than the number of rounds.
+/// Difference between the seeds of two contenders, more than the number of rounds.
 const SEEDS_APART: u64 = 100;
 
 /// Settings of the nodes. `pg_stat_statements` is loaded, and counts only when told to: counting takes time.
@@ -303,7 +306,7 @@ fn host(coordinator: &Database, account: &Account) -> Result<String> {
     ))
 }
 
-/// Median cost of a request at each node over the turns.
+/// Returns the median cost of a request at each node, over all turns of the measure.
 fn median_by_node(turns: &[Vec<f64>], nodes: usize) -> String {
     let micros = (0..nodes).map(|node| median(turns.iter().filter_map(|turn| turn.get(node).copied())));
     list(&micros.collect::<Vec<f64>>(), "µs")

@@ -15,24 +15,27 @@ use tokio::task::JoinSet;
 
 /// Number of mails that are due at once.
 const MAILS: usize = 10_000;
-/// Time in which the server accepts a mail: a quick one nearby.
+/// Time that the server takes to accept a mail, like a fast server nearby.
 const SERVER_TIME: Duration = Duration::from_millis(10);
 /// Connections of the service to the server, a limit that a test of the transport checks.
 const CONNECTIONS: usize = 8;
-/// Minimum speed as a share of the speed that the server allows.
+/// Minimum mails per second of the service, as a share of the rate of its transport alone.
 const MIN_SPEED: f64 = 0.9;
+/// Upper bound for the p99 latency of a create while mails are sent, as a multiple of that without mails.
 const MAX_CREATE_DELAY: f64 = 1.2;
-/// Upper bound for the duration of all mails.
+/// Deadline for sending all mails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Round {
-    /// Mails per second by the service, and by its transport alone.
+    /// Mails per second of the service.
     rate: f64,
+    /// Mails per second of the transport without the service.
     alone: f64,
-    /// Processor time of the service for a mail.
+    /// Processor time of the service per mail, in milliseconds.
     millis: f64,
-    /// Creates during the mails, and without mails.
+    /// Creates while mails are sent.
     with: Sample,
+    /// Creates for the same time without mails.
     without: Sample,
 }
 

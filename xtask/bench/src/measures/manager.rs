@@ -6,7 +6,7 @@ use crate::data;
 use std::collections::BTreeMap;
 
 const MAX_COST: f64 = 6.0;
-/// Clients that load the service without hiding the cost of one request.
+/// Number of concurrent clients, so small that the cost of one request stays visible.
 pub(crate) const CLIENTS: usize = 4;
 /// Upper bound for the managers of a group, which are requested in turn.
 const MAX_MANAGERS: usize = 500;

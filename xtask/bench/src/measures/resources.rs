@@ -15,10 +15,10 @@ const RESOURCES: usize = 1_000;
 const PAGE: usize = 50;
 /// First seed. No other measure has it, so that no request repeats another one.
 const SEEDS: u64 = 40_000;
-/// Messages of a long conversation and of a short one.
+/// Number of messages of a long conversation.
 const LONG: usize = 100_000;
 const SHORT: usize = 10;
-/// Objectives and observations of a large summary.
+/// Number of objectives of a large summary.
 const OBJECTIVES: usize = 100;
 const OBSERVATIONS: usize = 200;
 

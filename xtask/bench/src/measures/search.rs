@@ -7,19 +7,19 @@ use crate::random::Random;
 use crate::service::Account;
 use serde_json::json;
 
-/// Clients. Each search is so long that few clients keep the machine busy.
+/// Number of concurrent clients. Each search is so long that few clients keep the machine busy.
 const SEARCHERS: usize = 4;
 const TENANTS: u32 = 200;
-/// Texts of a small tenant. The largest has half of all texts.
+/// Number of texts of a small tenant. The largest tenant has half of all texts.
 const SMALL: u32 = 1_000;
-/// Different searches of a class.
+/// Number of different searches of a class.
 const SEARCHES: u32 = 40;
 const PAGE: u32 = 50;
 const MAX_DEPTH_COST: f64 = 1.5;
 const MAX_NEIGHBOUR_COST: f64 = 1.3;
 const MAX_CREATE_COST: f64 = 1.3;
 const MAX_APART_MILLIS: f64 = 40.0;
-/// Average length of a text.
+/// Average length of a text, in characters.
 const TEXT_CHARS: usize = 420;
 const SEEDS: u64 = 90_000;
 
@@ -84,7 +84,7 @@ impl Searches<'_> {
         self.instance.contender(Traffic::read_any(&self.instance.api.key, paths), SEARCHERS, 0)
     }
 
-    /// Each class against pages of the list.
+    /// Compares the searches of each class with pages of the list.
     fn classes(&self) -> Result<Vec<Line>> {
         let mut random = Random::seeded(23);
         let mut any = |(from, to): Places| self.vocabulary.word(random.between(from, to));

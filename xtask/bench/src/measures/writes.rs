@@ -67,11 +67,11 @@ impl Creates {
     }
 }
 
-/// Requests that are repeated.
+/// Number of requests that are repeated.
 pub(crate) const RETRIED: u32 = 500;
 const MAX_RETRY_COST: f64 = 1.0;
 
-/// Repeated creates against new ones.
+/// Compares creates that are repeated with their idempotency keys with new creates.
 pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let creates = instance.creates(data.size);
     burst(instance.service.address, &creates.each_once(RETRIED), Shape::for_requests(RETRIED as usize, 0))?;
@@ -85,7 +85,7 @@ pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
 
 const MAX_DRY_RUN_COST: f64 = 0.6;
 
-/// Dry runs of creates against the creates.
+/// Compares dry runs of creates with the creates themselves.
 pub(super) fn dry_runs(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let dry = Traffic::dry_creates(&instance.api.key, data.size.people, &instance.attributes, 2);
     let traffic = [dry, instance.creates(data.size)];
@@ -106,7 +106,7 @@ pub(super) fn many_organizations(data: &DataSet<'_>, instance: &Instance) -> Res
     Ok(vec![data.compare(instance, &contenders)?.cost(what, MAX_ORGANIZATIONS_COST)])
 }
 
-/// Nine reads for each create.
+/// Measures traffic with nine reads for each create.
 pub(super) fn mixed(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let reads = Traffic::observation(&instance.api.key, data.size);
     let traffic = reads.mixed_with(&instance.creates(data.size), 10);
@@ -117,7 +117,7 @@ pub(super) fn mixed(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
 
 const MAX_MOVE_COST: f64 = 2.0;
 
-/// Changes of managers against changes of names.
+/// Compares changes of managers with changes of names.
 pub(super) fn moves(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let line = |clients: usize, who: String, limit| -> Result<Line> {
         let key = &instance.api.key;

@@ -179,7 +179,7 @@ fn granted_end_is_limited_to_the_granters_own() {
         let soon_over = ApiKey { expires_at: at(1), ..key() };
         let longer = Patch { expires_at: Some(given), ..Patch::default() };
         assert_eq!(soon_over.update(longer, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
-        // A sooner end and a new name grant no access.
+        // An earlier expiry and a new name add no access, so they need none.
         let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
         assert_eq!(
             ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(),

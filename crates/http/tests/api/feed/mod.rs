@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::resources::{Resources, family, method};
 use crate::support::TestApi;
 
-/// Families without events of their own: they describe the integration or one reader, not the data (§6.2.1).
+/// Families whose writes fire no events: they describe the integration or one reader, not the data (§6.2.1).
 const WITHOUT_EVENTS: [&str; 3] = ["webhooks", "api-keys", "notifications"];
 
 /// Other writes that fire nothing when they run alone, each with the reason.

@@ -177,7 +177,8 @@ async fn objective_action_accepts_only_its_own_remark() {
             assert_eq!(answered.problems(), [(problem.0.to_owned(), problem.1.to_owned())], "{action} {body}");
         }
     }
-    // Invalid fields are reported before the state; without a body, the state is.
+    // Invalid fields are reported before a conflict with the state. Only `reject` requires a field, so without a
+    // body it is the only invalid request.
     let path = objective(&world, KINDS[0], &owner).await;
     assert_eq!(ask(&world, &world.admin, &path, "archive").await.status, 200);
     assert_eq!(world.post(&format!("{path}/reject"), json!({})).await.status, 400);

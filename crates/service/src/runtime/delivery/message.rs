@@ -16,7 +16,7 @@ pub(super) struct Message {
     pub(super) event: Event,
     tenant: Tenant,
     full: Bytes,
-    /// Made for the first receiver that wants it.
+    /// Body of the thin form. Rendered for the first subscription with that form.
     thin: OnceLock<Bytes>,
 }
 

@@ -118,7 +118,7 @@ struct Part {
     segments: Vec<Segment>,
     /// Rows that are not indexed, or have changed since.
     waiting: HashSet<[u8; 16]>,
-    /// Matching rows among the waiting ones.
+    /// Hits among the rows in `waiting`.
     hits: Vec<SearchHit>,
     /// Blocks read from the segments.
     blocks: Blocks,

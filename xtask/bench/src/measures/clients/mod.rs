@@ -11,11 +11,11 @@ use std::process::{Command, Stdio};
 const MAX_COST: f64 = 1.1;
 const MIN_EVENTS: f64 = 2_000.0;
 
-/// Figures of a library.
+/// Results for one library.
 struct Figures {
-    /// Time of a GET with bare HTTP and with the library.
+    /// Microseconds of a GET with bare HTTP, and with the library.
     micros: [f64; 2],
-    /// Median of the rounds' ratios.
+    /// Time with the library as a multiple of the time with bare HTTP: the median over the rounds.
     ratio: f64,
     events: f64,
 }

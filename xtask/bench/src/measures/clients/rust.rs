@@ -9,14 +9,14 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 
-/// Rounds of requests, after one that does not count.
+/// Number of rounds of requests, after one that does not count.
 const ROUNDS: usize = 100;
-/// Requests of each contender in a round.
+/// Number of requests of each contender in a round.
 const REQUESTS: usize = 10;
 /// Time limit of requests, which the library has, too.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
-/// Events of the feed.
+/// Number of people, each of which causes an event in the feed.
 const PEOPLE: usize = 10_000;
 
 pub(super) fn figures(api: &Api) -> Result<Figures> {

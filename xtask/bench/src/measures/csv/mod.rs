@@ -98,14 +98,14 @@ fn longest_wait(instance: &Instance, what: String, rounds: &[Round], more: &str)
     Line::new(what, instance.store, figures, (longest, "ms"), Limit::AtMost(MAX_WAIT_MILLIS))
 }
 
-/// Triggers that keep rows from waiting for the index of words.
+/// Triggers that drop each new row of `search_pending`, so that no row is queued for the full-text index.
 const WITHOUT_INDEX: [&str; 2] = [
     "CREATE FUNCTION nowhere() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; \
      CREATE TRIGGER nowhere BEFORE INSERT ON search_pending FOR EACH ROW EXECUTE FUNCTION nowhere()",
     "CREATE TRIGGER nowhere BEFORE INSERT ON search_pending BEGIN SELECT RAISE(IGNORE); END",
 ];
 
-/// Compares uploads to a database with the index of words with uploads to one without the index.
+/// Compares uploads to a database with the full-text index with uploads to one without the index.
 fn against_unindexed(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let candors = [instance.on_empty_database("indexed")?, instance.on_empty_database("unindexed")?];
     let accounts = [candors[0].migrate_with_account()?, candors[1].migrate_with_account()?];

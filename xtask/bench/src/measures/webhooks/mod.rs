@@ -66,7 +66,8 @@ fn deliver(
 }
 
 const EVENTS_PER_SECOND: u32 = 200;
-/// Upper bounds in milliseconds beyond a bare post.
+/// Percentiles of the delay of a delivery: name, fraction, and the most milliseconds that a delivery may take
+/// longer than a bare post.
 const MAX_DELAYS: [(&str, f64, f64); 2] = [("p50", 0.5, 2.0), ("p99", 0.99, 6.0)];
 
 /// Measures the time from the response to a create until its event arrives. The creator sends a bare post at that
