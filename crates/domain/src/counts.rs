@@ -26,7 +26,7 @@ pub struct CountRequest<F, G> {
 pub struct GroupedCounts<C> {
     /// The groups with at least one entry, at most 1,000, in ascending order of their members.
     pub data: Vec<C>,
-    /// Number of entries of the list. Each is counted once, also those of groups that are left out.
+    /// Number of entries of the list. Each counts once, also in groups that `data` omits.
     pub total: u64,
     /// True if there are more than 1,000 groups. Then `data` has the largest ones.
     pub has_more: bool,

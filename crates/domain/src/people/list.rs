@@ -90,7 +90,7 @@ impl Default for Filter {
 /// Description of the filter by custom fields.
 const CUSTOM_FIELDS: &str = "Only people whose custom field has this value: \
                              `filter[custom_fields.<key>]=<value>`. Numbers and booleans are compared as text \
-                             (`42`, `true`). As an object, its members are named `custom_fields.<key>`.";
+                             (`42`, `true`). Generated clients take an object with members `custom_fields.<key>`.";
 
 /// The values of `expand` (§2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]

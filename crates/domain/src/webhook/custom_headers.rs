@@ -19,9 +19,9 @@ pub const HEADER_NAME_CHARS: usize = 64;
 /// Length of the longest value, in characters.
 pub const HEADER_VALUE_CHARS: usize = 1024;
 
-/// Characters at the end of a value that answers show.
+/// Number of characters at the end of a value that answers show.
 const SHOWN_CHARS: usize = 4;
-/// Length of the shortest value of which answers show characters, so that as many stay secret.
+/// Length of the shortest value of which answers show characters: more of them stay secret than are shown.
 const SHOWN_FROM_CHARS: usize = 2 * SHOWN_CHARS + 1;
 /// Sign in front of the shown characters. It is not ASCII, so a masked value cannot become a value.
 const MASK: char = '…';

@@ -34,7 +34,7 @@ impl Job {
     }
 }
 
-/// The part of a resource that names it.
+/// The id in the data of an event.
 #[derive(Deserialize)]
 struct Named {
     id: String,

@@ -125,7 +125,7 @@ content! {
         #[schemars(with = "OpenWord<PayloadForm>")]
         pub payload: PayloadForm => set by or(rule::word(), PayloadForm::Full),
         /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-        /// characters, or as `…` if it has fewer than 9.
+        /// characters, or as `…` alone if the value has fewer than 9 characters.
         pub headers: CustomHeaders,
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,

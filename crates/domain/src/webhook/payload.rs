@@ -28,7 +28,7 @@ impl Serialize for PayloadForm {
     }
 }
 
-/// The members of an event's data that name the resource and its place among the routes.
+/// Members of an event's data that determine the path of the resource.
 #[derive(Deserialize)]
 struct Reference<'a> {
     id: &'a str,
@@ -37,7 +37,7 @@ struct Reference<'a> {
     conversation_id: Option<&'a str>,
 }
 
-/// The part of a full body that a thin body is made from.
+/// The members of a full body that a thin body needs.
 #[derive(Deserialize)]
 struct FullBody<'a> {
     #[serde(borrow)]
@@ -80,7 +80,7 @@ fn resource_type(kind: EventType) -> Option<&'static str> {
     Some(resource.rsplit_once('.').map_or(resource, |(_, nested)| nested))
 }
 
-/// Returns the path of a resource behind the version.
+/// Returns the path of a resource below `/v1`; `None` if the reference lacks an id that the path needs.
 fn path(kind: &str, resource: &Reference<'_>) -> Option<String> {
     let id = resource.id;
     Some(match kind {

@@ -114,7 +114,8 @@ pub struct DeliveryStats {
     pub since: Timestamp,
     /// End of the time range.
     pub until: Timestamp,
-    /// Number of attempts that began in the time range, with tests and deliveries that were dropped as `too_late`.
+    /// Number of attempts that began in the time range, including tests and deliveries that were dropped as
+    /// `too_late`.
     pub attempts: u64,
     /// Number of attempts that the receiver acknowledged.
     pub successes: u64,
@@ -130,7 +131,8 @@ pub struct DeliveryStats {
     pub queued: u32,
     /// Time of the oldest event with a queued delivery. Null if none is queued.
     pub oldest_queued_at: Option<Timestamp>,
-    /// Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription.
+    /// Earliest due time of a queued delivery. Null if none has a due time, for example while the subscription is
+    /// inactive.
     pub next_attempt_at: Option<Timestamp>,
     /// Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be incomplete.
     pub by_hour: Vec<HourStats>,

@@ -58,7 +58,7 @@ pub(crate) const GROUP: RouteGroup =
             name: "AssignmentEvent",
             types: "AssignmentEventType",
             data: &ASSIGNMENT,
-            about: "An assignment was created or completed.",
+            about: "An event about an assignment.",
         }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {

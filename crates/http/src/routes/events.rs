@@ -28,7 +28,7 @@ const ROUTES: &[Route] = &[
         .answers(&EVENT_FEED),
     Route::get("/events/{id}", Access::scope(Permission::EventsRead).full_sight(), get)
         .named("getEvent", "Get one event of the last 30 days")
-        .description("Returns one event, as delivered to webhooks.")
+        .description("Returns one event, in the form of a full delivery to a webhook.")
         .answers(&EVENT),
     Route::get("/audit-log", Access::data_admin(Permission::AuditRead).full_sight(), audit_log)
         .named("listAuditLog", "List audit entries")
@@ -53,7 +53,7 @@ fn audit_log<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> W
 }
 
 /// Schema of any event. The document composes it as the union of all groups' events.
-pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, as delivered to webhooks.");
+pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, in the form of a full delivery.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
 const AUDIT_ENTRY: Schema = Schema::new("AuditEntry", answer_of::<AuditEntry>).example(example_of_audit_entry);
 /// Schema of an audit log entry in the history of a resource.

@@ -26,7 +26,7 @@ type Named = (&'static str, &'static str, &'static str);
 trait Resource {
     /// The kind of objectives, as the domain names it.
     const FAMILY: Family;
-    /// Schema of a creation; each kind takes its own scopes.
+    /// Schema of the body that creates an objective. The scopes that it permits differ by kind.
     const CREATE: &'static Schema;
     /// Paths, operation ids and summaries of the routes.
     const ROWS: [Named; 12];
@@ -145,14 +145,14 @@ const fn of_records<R: Resource>() -> [Route; 6] {
             .creates(&OBJECTIVE),
         row(Method::Get, counted, counts::<R>)
             .description(
-                "Counts the objectives that the list with the same filters shows, by one or two members. `month` is \
-                 that of `period_end`. Each objective is read: a request that takes too long is a 503, which a \
-                 filter prevents.",
+                "Counts the objectives that the list with the same filters shows, grouped by one or two members. \
+                 `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request \
+                 that takes too long is a 503: add filters, because each counted objective is read.",
             )
             .with(Query::one(|input| drop(objective::Filter::read_counts(R::FAMILY, input))))
             .answers(&COUNTS),
         row(Method::Get, one, get::<R>)
-            .description("Returns one objective. 404 if it belongs to the other objective paths.")
+            .description("Returns one objective. An objective of another scope than those of this path is a 404.")
             .expands::<objective::Expand>()
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
@@ -287,7 +287,7 @@ fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a
 
 const COUNTS: Schema = Schema::new("ObjectiveCounts", answer_of::<GroupedCounts<ObjectiveCount>>)
     .example(|| json!({"data": [{"status": "approved", "count": 12}], "total": 12, "has_more": false}))
-    .outcome("The counts.");
+    .outcome("Number of objectives by group.");
 const OBJECTIVE: Schema = Schema::resource("Objective", || {
     let expanded = vec![
         field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),

@@ -60,9 +60,9 @@ const ROUTES: &[Route] = &[
     Route::get("/observations/counts", Access::scope(Permission::ObservationsRead), counts)
         .named("countObservations", "Count observations by group")
         .description(
-            "Counts the observations that the list with the same filters shows, by one or two members. At most 1,000 \
-             groups are returned, the largest ones. Each observation is read: a request that takes too long is a \
-             503, which a filter prevents.",
+            "Counts the observations that the list with the same filters shows, grouped by one or two members. Returns \
+             at most 1,000 groups, the largest ones. A request that takes too long is a 503: add filters, because \
+             each counted observation is read.",
         )
         .with(Query::one(|input| drop(observation::Filter::read_counts(input))))
         .answers(&COUNTS),
@@ -113,7 +113,7 @@ const COUNTS: Schema = Schema::new("ObservationCounts", answer_of::<GroupedCount
     .example(|| {
         json!({"data": [{"type": "strength", "month": "2026-03", "count": 12}], "total": 12, "has_more": false})
     })
-    .outcome("The counts.");
+    .outcome("Number of observations by group.");
 /// Schema of an observation in answers.
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
     let expanded = vec![

@@ -80,23 +80,23 @@ const ROUTES: &[Route] = &[
     .accepts(&DELIVERY_PROMISED),
     Route::post("/webhooks/{id}/replay", Access::scope(Permission::WebhooksWrite).full_sight(), replay)
         .named("replayEvents", "Redeliver the events of a time range")
-        .description("Delivers the events of a time range again, if the subscription has their types.")
+        .description("Delivers the events of a time range again. Skips events of types that the subscription does not have.")
         .takes(&WEBHOOK_REPLAY)
         .has_no_dry_run()
         .accepts(&WEBHOOK_REPLAYED),
     Route::get("/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_all_deliveries)
         .named("listAllDeliveries", "List the delivery attempts of all subscriptions")
         .description(
-            "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The filters of \
-             event type and event id have no index here: a request that takes too long is a 503.",
+            "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index answers \
+             `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.",
         )
         .lists(&DELIVERY, |input| drop(AllDeliveriesFilter::read(input))),
     Route::get("/webhooks/{id}/stats", Access::scope(Permission::WebhooksRead).full_sight(), stats)
         .named("getWebhookStats", "Get statistics of the delivery attempts")
         .description(
             "Returns numbers of attempts by result and hour, the durations of the responses and the length of the \
-             queue. Each attempt of the time range is read: a request that takes too long is a 503. A shorter \
-             `window` is faster.",
+             queue. A request that takes too long is a 503: choose a shorter `window`, because each attempt in it \
+             is read.",
         )
         .with(Query::one(|input| _ = StatsWindow::read(input)))
         .answers(&STATS),
@@ -195,7 +195,7 @@ const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<Re
     .outcome("Id of the coming attempt in the log.");
 const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<ReplayAnswer>)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
-    .outcome("Number of queued deliveries, and the start of the next request.");
+    .outcome("Number of queued deliveries, and the value of `since` for the next request.");
 const STATS: Schema = Schema::new("DeliveryStats", answer_of::<DeliveryStats>)
     .example(example_of_stats)
     .outcome("The statistics of the subscription.");
