@@ -17,7 +17,7 @@ fn main() -> Result<(), NotATime> {
     let header = sign(&[Secret::new(secret.to_owned())], sent, body);
     println!("X-Service-Signature: {header}");
 
-    // The receiver verifies four cases.
+    // The receiver checks four requests. Only the first one is genuine and recent.
     let later: Timestamp = "2026-03-01T08:20:31Z".parse()?;
     for (what, header, body, now) in [
         ("as it was sent", header.as_str(), body.as_slice(), sent),

@@ -95,7 +95,7 @@ pub enum EventType {
     /// A delivery to a subscription failed for the fifth time, the first such one since its newest success.
     #[strum(to_string = "webhook.failing")]
     WebhookFailing,
-    /// An API key, or its secret from before a rotation, ends soon.
+    /// An API key, or the secret that a rotation has replaced, expires soon.
     #[strum(to_string = "api_key.expiring")]
     ApiKeyExpiring,
     /// A department was created.

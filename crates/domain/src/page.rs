@@ -141,7 +141,7 @@ impl<T> Page<T> {
 pub struct SortKey<T> {
     /// The value to order by.
     pub by: SortBy,
-    /// Returns the value of an entry.
+    /// Returns this value of an entry.
     pub key: fn(&T) -> Key,
     /// The words of the `sort` parameter; one with a leading `-` means descending.
     pub words: &'static [&'static str],

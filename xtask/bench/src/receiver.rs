@@ -131,7 +131,8 @@ async fn answer(mut stream: TcpStream, arrivals: &Arrivals, mut hanging: watch::
         }
         filled += read;
         let Some((body, end)) = body_range(&buffer[..filled]).filter(|(_, end)| *end <= filled) else { continue };
-        // Read before the request is counted: `set_hanging` after the count is for later requests.
+        // Read before the request is counted, so that a call of `set_hanging` after the count affects only later
+        // requests.
         let hangs = *hanging.borrow();
         arrivals.add(&buffer[body..end]);
         if hangs {

@@ -98,11 +98,11 @@ pub struct SealedSecret {
 }
 
 content! {
-    /// The members of a creation that need no other data.
+    /// The members of a creation that can be validated without other data.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 

@@ -119,7 +119,7 @@ impl HealthDelta {
         self.fails_at.filter(|_| !before.is_failing).or(self.fails_again_at)
     }
 
-    /// Returns the streak that follows from the one before the batch.
+    /// Returns the subscription's streak after the batch; `before` is the one before the batch.
     #[must_use]
     pub fn after(self, before: Streak) -> Streak {
         if self.ends_streak { self.streak } else { before.plus(self.streak) }

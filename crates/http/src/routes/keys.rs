@@ -66,7 +66,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Access", "API keys of the 
         name: "ApiKeyEvent",
         types: "ApiKeyEventType",
         data: &API_KEY,
-        about: "An API key, or its secret from before a rotation, ends soon.",
+        about: "An API key, or the secret that a rotation has replaced, expires soon.",
     }]);
 
 fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {

@@ -131,7 +131,7 @@ async fn connector(world: &TestServices) -> ConnectorId {
     member(&reply, "id").parse().unwrap()
 }
 
-/// Marks people as managed by a connector, as its feed does when it matches them.
+/// Marks people as managed by a connector, as the connector's upload does with the people that it matches.
 async fn manage(world: &TestServices, connector: ConnectorId, people: &[EmployeeId]) {
     let context = world.admin();
     let tenant = context.caller.tenant;

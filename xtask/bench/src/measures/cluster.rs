@@ -48,7 +48,8 @@ const SEEDS_APART: u64 = 100;
 
 /// Settings of the nodes. `pg_stat_statements` is loaded, and counts only when told to: counting takes time.
 const SETTINGS: [&str; 2] = ["shared_preload_libraries=citus,pg_stat_statements", "max_connections=200"];
-/// SQL for the number of statements. Skips the second statement of the message that begins a remote transaction.
+/// SQL for the number of counted statements. Leaves out the queries of the count itself, and the statement that
+/// Citus sends together with the `BEGIN` of a remote transaction.
 const CALLS: &str = "(SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
     AND query NOT LIKE '%assign_distributed_transaction_id%' AND query NOT LIKE '%pg_stat_statements%')";
@@ -175,7 +176,7 @@ impl Setup {
         counted
     }
 
-    /// Sets the statements that every node counts.
+    /// Sets which statements every node counts.
     fn track_statements(&self, which: &str) -> Result {
         for database in &self.databases {
             database.run(&format!("ALTER SYSTEM SET pg_stat_statements.track = '{which}'"))?;

@@ -13,7 +13,7 @@ pub(super) enum CopyFailure {
     InUse {
         /// The database, with secrets masked.
         database: String,
-        /// The process that uses the database, as a clause.
+        /// The process that uses the database, as a clause of the message.
         reason: String,
     },
     /// The schema of the source is older than the program.
