@@ -116,7 +116,7 @@ class ApiKeyCreate(TypedDict):
 
 
 class ApiKeyEvent(TypedDict):
-    """An API key, or its secret from before a rotation, ends soon."""
+    """An API key, or the secret that a rotation has replaced, expires soon."""
 
     id: str
     """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
@@ -332,7 +332,7 @@ class AssignmentCreate(TypedDict):
 
 
 class AssignmentEvent(TypedDict):
-    """An assignment was created or completed."""
+    """An event about an assignment."""
 
     id: str
     """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
@@ -1026,7 +1026,7 @@ class DeliveryStats(TypedDict):
     """End of the time range."""
 
     attempts: int
-    """Number of attempts that began in the time range, with tests and deliveries that were dropped as
+    """Number of attempts that began in the time range, including tests and deliveries that were dropped as
     `too_late`.
     """
 
@@ -1052,7 +1052,9 @@ class DeliveryStats(TypedDict):
     """Time of the oldest event with a queued delivery. Null if none is queued."""
 
     next_attempt_at: str | None
-    """Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription."""
+    """Earliest due time of a queued delivery. Null if none has a due time, for example while the
+    subscription is inactive.
+    """
 
     by_hour: list[HourStats]
     """Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
@@ -2180,7 +2182,7 @@ class ObjectiveCounts(TypedDict):
     """The groups with at least one entry, at most 1,000, in ascending order of their members."""
 
     total: int
-    """Number of entries of the list. Each is counted once, also those of groups that are left out."""
+    """Number of entries of the list. Each counts once, also in groups that `data` omits."""
 
     has_more: bool
     """True if there are more than 1,000 groups. Then `data` has the largest ones."""
@@ -2393,7 +2395,7 @@ class ObservationCounts(TypedDict):
     """The groups with at least one entry, at most 1,000, in ascending order of their members."""
 
     total: int
-    """Number of entries of the list. Each is counted once, also those of groups that are left out."""
+    """Number of entries of the list. Each counts once, also in groups that `data` omits."""
 
     has_more: bool
     """True if there are more than 1,000 groups. Then `data` has the largest ones."""
@@ -3142,8 +3144,8 @@ class Webhook(TypedDict):
 
     headers: dict[str, str]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
-    of up to 1024 characters.
+    characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    characters, with values of up to 1024 characters.
     """
 
     last_delivery_at: str | None
@@ -3176,8 +3178,8 @@ class WebhookCreate(TypedDict):
 
     headers: NotRequired[dict[str, str | None]]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
-    of up to 1024 characters. A name with the value null is ignored.
+    characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    characters, with values of up to 1024 characters. A name with the value null is ignored.
     """
 
     payload: NotRequired[WebhookPayload]
@@ -3279,8 +3281,9 @@ class WebhookUpdate(TypedDict):
 
     headers: NotRequired[dict[str, str | None]]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
-    of up to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+    characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    characters, with values of up to 1024 characters. Names are merged one by one: a value sets its
+    header, null removes it.
     """
 
     overlap_seconds: NotRequired[int]
@@ -3323,8 +3326,8 @@ class WebhookUpdated(TypedDict):
 
     headers: dict[str, str]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
-    of up to 1024 characters.
+    characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    characters, with values of up to 1024 characters.
     """
 
     last_delivery_at: str | None
@@ -3366,8 +3369,8 @@ class WebhookWithSecret(TypedDict):
 
     headers: dict[str, str]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values
-    of up to 1024 characters.
+    characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    characters, with values of up to 1024 characters.
     """
 
     last_delivery_at: str | None
@@ -3840,7 +3843,7 @@ class ListEmployeesFilter(TypedDict):
 
     custom_fields: NotRequired[dict[str, str]]
     """Only people whose custom field has this value: `filter[custom_fields.<key>]=<value>`. Numbers and
-    booleans are compared as text (`42`, `true`). As an object, its members are named
+    booleans are compared as text (`42`, `true`). Generated clients take an object with members
     `custom_fields.<key>`.
     """
 

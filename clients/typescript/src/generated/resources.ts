@@ -360,8 +360,8 @@ export class Attributes {
   /**
    * Archive an attribute.
    *
-   * Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
-   * archived.
+   * Archives an attribute. Observations keep it, but a request that adds it to an observation is a 422. 409
+   * if it is already archived.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -713,8 +713,8 @@ export class Deliveries {
   /**
    * List the delivery attempts of all subscriptions.
    *
-   * Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The filters of
-   * event type and event id have no index here: a request that takes too long is a 503.
+   * Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index answers
+   * `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -927,8 +927,9 @@ export class EmployeeObjectives {
   /**
    * Count employees' objectives by group.
    *
-   * Counts the objectives that the list with the same filters shows, by one or two members. `month` is that
-   * of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter prevents.
+   * Counts the objectives that the list with the same filters shows, grouped by one or two members. `month`
+   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that takes too
+   * long is a 503: add filters, because each counted objective is read.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -948,7 +949,7 @@ export class EmployeeObjectives {
   /**
    * Get an employee's objective.
    *
-   * Returns one objective. 404 if it belongs to the other objective paths.
+   * Returns one objective. An objective of another scope than those of this path is a 404.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1410,7 +1411,7 @@ export class Events {
   /**
    * Get one event of the last 30 days.
    *
-   * Returns one event, as delivered to webhooks.
+   * Returns one event, in the form of a full delivery to a webhook.
    *
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -1511,8 +1512,9 @@ export class ManagerObjectives {
   /**
    * Count managers' and org objectives by group.
    *
-   * Counts the objectives that the list with the same filters shows, by one or two members. `month` is that
-   * of `period_end`. Each objective is read: a request that takes too long is a 503, which a filter prevents.
+   * Counts the objectives that the list with the same filters shows, grouped by one or two members. `month`
+   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that takes too
+   * long is a 503: add filters, because each counted objective is read.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1532,7 +1534,7 @@ export class ManagerObjectives {
   /**
    * Get a manager's or org objective.
    *
-   * Returns one objective. 404 if it belongs to the other objective paths.
+   * Returns one objective. An objective of another scope than those of this path is a 404.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1886,9 +1888,9 @@ export class Observations {
   /**
    * Count observations by group.
    *
-   * Counts the observations that the list with the same filters shows, by one or two members. At most 1,000
-   * groups are returned, the largest ones. Each observation is read: a request that takes too long is a 503,
-   * which a filter prevents.
+   * Counts the observations that the list with the same filters shows, grouped by one or two members. Returns
+   * at most 1,000 groups, the largest ones. A request that takes too long is a 503: add filters, because each
+   * counted observation is read.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -2491,7 +2493,7 @@ export class Webhooks {
   /**
    * Redeliver the events of a time range.
    *
-   * Delivers the events of a time range again, if the subscription has their types.
+   * Delivers the events of a time range again. Skips events of types that the subscription does not have.
    *
    * Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
@@ -2512,8 +2514,8 @@ export class Webhooks {
    * Get statistics of the delivery attempts.
    *
    * Returns numbers of attempts by result and hour, the durations of the responses and the length of the
-   * queue. Each attempt of the time range is read: a request that takes too long is a 503. A shorter `window`
-   * is faster.
+   * queue. A request that takes too long is a 503: choose a shorter `window`, because each attempt in it is
+   * read.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.

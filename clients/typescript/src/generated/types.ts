@@ -90,7 +90,7 @@ export interface ApiKeyCreate {
   expires_at?: string | null | undefined;
 }
 
-/** An API key, or its secret from before a rotation, ends soon. */
+/** An API key, or the secret that a rotation has replaced, expires soon. */
 export interface ApiKeyEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
@@ -256,7 +256,7 @@ export interface AssignmentCreate {
   required_submissions?: number | undefined;
 }
 
-/** An assignment was created or completed. */
+/** An event about an assignment. */
 export interface AssignmentEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
@@ -783,7 +783,7 @@ export interface DeliveryStats {
   /** End of the time range. */
   until: string;
   /**
-   * Number of attempts that began in the time range, with tests and deliveries that were dropped as
+   * Number of attempts that began in the time range, including tests and deliveries that were dropped as
    * `too_late`.
    */
   attempts: number;
@@ -801,7 +801,10 @@ export interface DeliveryStats {
   queued: number;
   /** Time of the oldest event with a queued delivery. Null if none is queued. */
   oldest_queued_at: string | null;
-  /** Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription. */
+  /**
+   * Earliest due time of a queued delivery. Null if none has a due time, for example while the subscription
+   * is inactive.
+   */
   next_attempt_at: string | null;
   /**
    * Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
@@ -1717,7 +1720,7 @@ export interface ObjectiveCount {
 export interface ObjectiveCounts {
   /** The groups with at least one entry, at most 1,000, in ascending order of their members. */
   data: Array<ObjectiveCount>;
-  /** Number of entries of the list. Each is counted once, also those of groups that are left out. */
+  /** Number of entries of the list. Each counts once, also in groups that `data` omits. */
   total: number;
   /** True if there are more than 1,000 groups. Then `data` has the largest ones. */
   has_more: boolean;
@@ -1880,7 +1883,7 @@ export interface ObservationCount {
 export interface ObservationCounts {
   /** The groups with at least one entry, at most 1,000, in ascending order of their members. */
   data: Array<ObservationCount>;
-  /** Number of entries of the list. Each is counted once, also those of groups that are left out. */
+  /** Number of entries of the list. Each counts once, also in groups that `data` omits. */
   total: number;
   /** True if there are more than 1,000 groups. Then `data` has the largest ones. */
   has_more: boolean;
@@ -2466,8 +2469,8 @@ export interface Webhook {
   payload: Open<WebhookPayload>;
   /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
-   * to 1024 characters.
+   * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+   * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
@@ -2495,8 +2498,8 @@ export interface WebhookCreate {
   description?: string | null | undefined;
   /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
-   * to 1024 characters. A name with the value null is ignored.
+   * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+   * characters, with values of up to 1024 characters. A name with the value null is ignored.
    */
   headers?: Record<string, string | null> | undefined;
   /**
@@ -2582,8 +2585,9 @@ export interface WebhookUpdate {
   event_types?: Array<EventTopic> | undefined;
   /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
-   * to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+   * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+   * characters, with values of up to 1024 characters. Names are merged one by one: a value sets its header,
+   * null removes it.
    */
   headers?: Record<string, string | null> | undefined;
   /**
@@ -2618,8 +2622,8 @@ export interface WebhookUpdated {
   payload: Open<WebhookPayload>;
   /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
-   * to 1024 characters.
+   * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+   * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
@@ -2650,8 +2654,8 @@ export interface WebhookWithSecret {
   payload: Open<WebhookPayload>;
   /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-   * characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of up
-   * to 1024 characters.
+   * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+   * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
   /** End time of the newest attempt. Null if there was none. */
@@ -3027,7 +3031,8 @@ export interface ListEmployeesFilter {
   job_title?: string | undefined;
   /**
    * Only people whose custom field has this value: `filter[custom_fields.<key>]=<value>`. Numbers and
-   * booleans are compared as text (`42`, `true`). As an object, its members are named `custom_fields.<key>`.
+   * booleans are compared as text (`42`, `true`). Generated clients take an object with members
+   * `custom_fields.<key>`.
    */
   custom_fields?: Record<string, string> | undefined;
   /** Bounds of `updated_at`, both inclusive. */

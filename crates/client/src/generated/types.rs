@@ -163,7 +163,7 @@ impl ApiKeyCreate {
     }
 }
 
-/// An API key, or its secret from before a rotation, ends soon.
+/// An API key, or the secret that a rotation has replaced, expires soon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyEvent {
@@ -475,7 +475,7 @@ impl AssignmentCreate {
     }
 }
 
-/// An assignment was created or completed.
+/// An event about an assignment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AssignmentEvent {
@@ -1269,7 +1269,7 @@ pub struct DeliveryStats {
     pub since: String,
     /// End of the time range.
     pub until: String,
-    /// Number of attempts that began in the time range, with tests and deliveries that were dropped as
+    /// Number of attempts that began in the time range, including tests and deliveries that were dropped as
     /// `too_late`.
     pub attempts: i64,
     /// Number of attempts that the receiver acknowledged.
@@ -1286,7 +1286,8 @@ pub struct DeliveryStats {
     pub queued: i64,
     /// Time of the oldest event with a queued delivery. Null if none is queued.
     pub oldest_queued_at: Option<String>,
-    /// Earliest due time of a queued delivery. Null if none is due, as in an inactive subscription.
+    /// Earliest due time of a queued delivery. Null if none has a due time, for example while the
+    /// subscription is inactive.
     pub next_attempt_at: Option<String>,
     /// Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
     /// incomplete.
@@ -3009,7 +3010,7 @@ pub struct ObjectiveCount {
 pub struct ObjectiveCounts {
     /// The groups with at least one entry, at most 1,000, in ascending order of their members.
     pub data: Vec<ObjectiveCount>,
-    /// Number of entries of the list. Each is counted once, also those of groups that are left out.
+    /// Number of entries of the list. Each counts once, also in groups that `data` omits.
     pub total: i64,
     /// True if there are more than 1,000 groups. Then `data` has the largest ones.
     pub has_more: bool,
@@ -3300,7 +3301,7 @@ pub struct ObservationCount {
 pub struct ObservationCounts {
     /// The groups with at least one entry, at most 1,000, in ascending order of their members.
     pub data: Vec<ObservationCount>,
-    /// Number of entries of the list. Each is counted once, also those of groups that are left out.
+    /// Number of entries of the list. Each counts once, also in groups that `data` omits.
     pub total: i64,
     /// True if there are more than 1,000 groups. Then `data` has the largest ones.
     pub has_more: bool,
@@ -4480,8 +4481,8 @@ pub struct Webhook {
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
     pub payload: WebhookPayload,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
-    /// up to 1024 characters.
+    /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -4507,8 +4508,8 @@ pub struct WebhookCreate {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
-    /// up to 1024 characters. A name with the value null is ignored.
+    /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    /// characters, with values of up to 1024 characters. A name with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
@@ -4703,8 +4704,9 @@ pub struct WebhookUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Vec<EventTopic>>,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
-    /// up to 1024 characters. Names are merged one by one: a value sets its header, null removes it.
+    /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    /// characters, with values of up to 1024 characters. Names are merged one by one: a value sets its
+    /// header, null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
     /// Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`.
@@ -4824,8 +4826,8 @@ pub struct WebhookUpdated {
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
     pub payload: WebhookPayload,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
-    /// up to 1024 characters.
+    /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -4857,8 +4859,8 @@ pub struct WebhookWithSecret {
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
     pub payload: WebhookPayload,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
-    /// characters, or as `…` if it has fewer than 9. At most 10 names of up to 64 characters, with values of
-    /// up to 1024 characters.
+    /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
+    /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -6199,7 +6201,7 @@ pub struct ListEmployeesFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_title: Option<String>,
     /// Only people whose custom field has this value: `filter[custom_fields.<key>]=<value>`. Numbers and
-    /// booleans are compared as text (`42`, `true`). As an object, its members are named
+    /// booleans are compared as text (`42`, `true`). Generated clients take an object with members
     /// `custom_fields.<key>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_fields: Option<BTreeMap<String, String>>,

@@ -1411,8 +1411,8 @@ class Attributes:
     ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
-        Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
-        archived.
+        Archives an attribute. Observations keep it, but a request that adds it to an observation is a
+        422. 409 if it is already archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1714,8 +1714,8 @@ class AsyncAttributes:
     ) -> types.Attribute | types.DryRun:
         """Archive an attribute.
 
-        Archives an attribute. Observations that have it keep it; new use is a 422. 409 if it is already
-        archived.
+        Archives an attribute. Observations keep it, but a request that adds it to an observation is a
+        422. 409 if it is already archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -2991,8 +2991,8 @@ class Deliveries:
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
-        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The
-        filters of event type and event id have no index here: a request that takes too long is a 503.
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index
+        answers `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -3030,8 +3030,8 @@ class AsyncDeliveries:
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
-        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. The
-        filters of event type and event id have no index here: a request that takes too long is a 503.
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index
+        answers `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -3749,9 +3749,9 @@ class EmployeeObjectives:
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
-        Counts the objectives that the list with the same filters shows, by one or two members. `month`
-        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
-        filter prevents.
+        Counts the objectives that the list with the same filters shows, grouped by one or two members.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
+        that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -3781,7 +3781,7 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Get an employee's objective.
 
-        Returns one objective. 404 if it belongs to the other objective paths.
+        Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4391,9 +4391,9 @@ class AsyncEmployeeObjectives:
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
-        Counts the objectives that the list with the same filters shows, by one or two members. `month`
-        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
-        filter prevents.
+        Counts the objectives that the list with the same filters shows, grouped by one or two members.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
+        that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -4423,7 +4423,7 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Get an employee's objective.
 
-        Returns one objective. 404 if it belongs to the other objective paths.
+        Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6012,7 +6012,7 @@ class Events:
     ) -> types.Event:
         """Get one event of the last 30 days.
 
-        Returns one event, as delivered to webhooks.
+        Returns one event, in the form of a full delivery to a webhook.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -6077,7 +6077,7 @@ class AsyncEvents:
     ) -> types.Event:
         """Get one event of the last 30 days.
 
-        Returns one event, as delivered to webhooks.
+        Returns one event, in the form of a full delivery to a webhook.
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
@@ -6291,9 +6291,9 @@ class ManagerObjectives:
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
-        Counts the objectives that the list with the same filters shows, by one or two members. `month`
-        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
-        filter prevents.
+        Counts the objectives that the list with the same filters shows, grouped by one or two members.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
+        that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6323,7 +6323,7 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Get a manager's or org objective.
 
-        Returns one objective. 404 if it belongs to the other objective paths.
+        Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6933,9 +6933,9 @@ class AsyncManagerObjectives:
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
-        Counts the objectives that the list with the same filters shows, by one or two members. `month`
-        is that of `period_end`. Each objective is read: a request that takes too long is a 503, which a
-        filter prevents.
+        Counts the objectives that the list with the same filters shows, grouped by one or two members.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
+        that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -6965,7 +6965,7 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Get a manager's or org objective.
 
-        Returns one objective. 404 if it belongs to the other objective paths.
+        Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
         """
@@ -7929,9 +7929,9 @@ class Observations:
     ) -> types.ObservationCounts:
         """Count observations by group.
 
-        Counts the observations that the list with the same filters shows, by one or two members. At
-        most 1,000 groups are returned, the largest ones. Each observation is read: a request that takes
-        too long is a 503, which a filter prevents.
+        Counts the observations that the list with the same filters shows, grouped by one or two
+        members. Returns at most 1,000 groups, the largest ones. A request that takes too long is a 503:
+        add filters, because each counted observation is read.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -8300,9 +8300,9 @@ class AsyncObservations:
     ) -> types.ObservationCounts:
         """Count observations by group.
 
-        Counts the observations that the list with the same filters shows, by one or two members. At
-        most 1,000 groups are returned, the largest ones. Each observation is read: a request that takes
-        too long is a 503, which a filter prevents.
+        Counts the observations that the list with the same filters shows, grouped by one or two
+        members. Returns at most 1,000 groups, the largest ones. A request that takes too long is a 503:
+        add filters, because each counted observation is read.
 
         Needs the scope `observations:read`. Counts as `read`.
         """
@@ -10326,7 +10326,8 @@ class Webhooks:
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
-        Delivers the events of a time range again, if the subscription has their types.
+        Delivers the events of a time range again. Skips events of types that the subscription does not
+        have.
 
         Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
         act for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -10361,8 +10362,8 @@ class Webhooks:
         """Get statistics of the delivery attempts.
 
         Returns numbers of attempts by result and hour, the durations of the responses and the length of
-        the queue. Each attempt of the time range is read: a request that takes too long is a 503. A
-        shorter `window` is faster.
+        the queue. A request that takes too long is a 503: choose a shorter `window`, because each
+        attempt in it is read.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -10787,7 +10788,8 @@ class AsyncWebhooks:
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
-        Delivers the events of a time range again, if the subscription has their types.
+        Delivers the events of a time range again. Skips events of types that the subscription does not
+        have.
 
         Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
         act for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -10822,8 +10824,8 @@ class AsyncWebhooks:
         """Get statistics of the delivery attempts.
 
         Returns numbers of attempts by result and hour, the durations of the responses and the length of
-        the queue. Each attempt of the time range is read: a request that takes too long is a 503. A
-        shorter `window` is faster.
+        the queue. A request that takes too long is a 503: choose a shorter `window`, because each
+        attempt in it is read.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
