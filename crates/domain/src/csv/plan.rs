@@ -109,7 +109,7 @@ struct Planner<'a> {
     departments_by_name: HashMap<String, &'a Department>,
     /// Row that assigns each address, by address.
     providers: HashMap<String, usize>,
-    /// Current addresses of stored people to whom the file gives another address.
+    /// Current addresses of the stored people for which the file has another address.
     given_up: HashSet<String>,
     /// Rows that name each address as that of a manager, by address.
     dependents: HashMap<String, Vec<usize>>,
