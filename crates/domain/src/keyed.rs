@@ -85,7 +85,7 @@ pub trait KeyedMap: Default {
     /// Creates the map from its entries.
     fn from_entries(entries: BTreeMap<String, Self::Value>) -> Self;
 
-    /// Returns the entries.
+    /// Returns the entries, ordered by key.
     fn entries(&self) -> &BTreeMap<String, Self::Value>;
 
     /// Returns the map with a patch applied.

@@ -10,7 +10,7 @@ pub const GROUP_BY: &str = "group_by";
 /// A value by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKey {
-    /// A text column.
+    /// The text of a column of the counted row.
     Column(Column),
     /// The month of a date column, as text of the form `YYYY-MM`.
     Month(Column),

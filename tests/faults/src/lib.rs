@@ -16,7 +16,7 @@ const REPORT: &str = "/faults";
 /// Treatment of one request. Faults named `…After` let the service act first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The response passes.
+    /// No fault: the response reaches the client.
     None,
     /// The connection is reset instead of a request to the service.
     Reset,

@@ -81,7 +81,7 @@ impl JsonSchema for CustomHeaders {
 pub enum HeaderChange {
     /// Sets the header to this value.
     Set(Secret),
-    /// Removes the header.
+    /// Removes the header of this name.
     Remove,
     /// Keeps the header, which must have this masked value. Clients may send back what an answer showed (decision
     /// A7).

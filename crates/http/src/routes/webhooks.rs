@@ -214,7 +214,7 @@ const NOW: Timestamp = Timestamp::from_millis(0);
 const WEBHOOK_ID: &str = "whk_01KJPWD6M24DF9HWRAYHFSFV52";
 /// Example id of a delivery attempt.
 const DELIVERY_ID: &str = "del_01KJPWD6M2M41901DYSMMVJQDV";
-/// Example signing secret.
+/// Signing secret that the examples of the document show.
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Name of the enumeration of subscription topics.
 const TOPICS: &str = Topic::NAME;

@@ -86,13 +86,13 @@ impl Reply {
         Self::new(Outcome::Removed, Bytes::new(), None)
     }
 
-    /// Sets [`Reply::made_members`].
+    /// Returns the reply with this value of [`Reply::made_members`].
     #[must_use]
     pub fn with_made_members(self, made_members: &'static [&'static str]) -> Self {
         Self { made_members, ..self }
     }
 
-    /// Sets [`Reply::etag_extra`].
+    /// Returns the reply with this value of [`Reply::etag_extra`].
     #[must_use]
     pub fn with_etag_extra(self, etag_extra: u64) -> Self {
         Self { etag_extra, ..self }

@@ -24,7 +24,7 @@ const SCHEDULES: u64 = 200;
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
 const REQUESTS: usize = 10;
-/// Milliseconds between requests.
+/// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;
 
 /// Returns the writes that schedules choose from: those of the data set, also those without a dry run.

@@ -27,7 +27,7 @@ pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
     pub(super) payload: PayloadForm,
-    /// Custom headers.
+    /// Custom headers that every delivery carries.
     pub(super) headers: Vec<(String, Secret)>,
     /// Signing secrets and the ends of their validity, the oldest first.
     secrets: Vec<(Secret, Option<Timestamp>)>,
