@@ -1,0 +1,132 @@
+//! The person that a creation is about.
+
+use super::error::{ScimError, ScimErrorType};
+use super::mapping::ScimUser;
+use crate::id::{ConnectorId, EmployeeId};
+use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
+use crate::people::{Employee, Status};
+
+/// People that the identifiers of a creation refer to, in the order of their precedence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// The person that the connector knows by this `externalId`.
+    pub linked_external_id: Option<EmployeeId>,
+    /// The person without a connector who has this external id.
+    pub external_id: Option<EmployeeId>,
+    /// The person that the connector knows by this `userName`, else the person with this address.
+    pub user_name: Option<EmployeeId>,
+    /// The person with the address of the request.
+    pub email: Option<EmployeeId>,
+}
+
+/// A refusal, and the issue that the administrator sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The response to the identity provider.
+    pub error: ScimError,
+    /// The issue; `None` if the response says everything.
+    pub issue: Option<Box<IssueDraft>>,
+}
+
+impl From<ScimError> for Refused {
+    fn from(error: ScimError) -> Self {
+        Self { error, issue: None }
+    }
+}
+
+/// The identifiers of a user, which name it in an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserIdentity<'a> {
+    /// Name by which the identity provider knows the person.
+    pub user_name: &'a str,
+    /// Id of the person at the identity provider.
+    pub external_id: Option<&'a str>,
+    /// The person, if they are known.
+    pub person: Option<EmployeeId>,
+}
+
+impl<'a> UserIdentity<'a> {
+    pub(super) fn from_user(user: &'a ScimUser, person: Option<EmployeeId>) -> Self {
+        Self { user_name: &user.user_name, external_id: user.external_id.as_deref(), person }
+    }
+
+    /// Returns the identifiers of a link.
+    #[must_use]
+    pub fn from_link(link: &'a ScimLink) -> Self {
+        Self { user_name: &link.user_name, external_id: link.external_id.as_deref(), person: Some(link.id) }
+    }
+
+    /// Creates an issue about the user.
+    #[must_use]
+    pub fn issue(self, kind: IssueKind, message: String) -> IssueDraft {
+        IssueDraft {
+            kind,
+            user_name: Some(self.user_name.to_owned()),
+            external_id: self.external_id.map(str::to_owned),
+            employee_id: self.person,
+            message,
+        }
+    }
+
+    pub(super) fn refused(self, kind: IssueKind, message: String) -> Refused {
+        let error = ScimError::new(ScimErrorType::Uniqueness, message.clone());
+        Refused { error, issue: Some(Box::new(self.issue(kind, message))) }
+    }
+}
+
+impl Candidates {
+    /// Returns the person that the identifiers refer to, or `None` for a new person.
+    ///
+    /// # Errors
+    /// `uniqueness` if the identifiers belong to several people. No person changes then.
+    pub fn person(&self, user: &ScimUser) -> Result<Option<EmployeeId>, Refused> {
+        let all = [self.linked_external_id, self.external_id, self.user_name, self.email];
+        let mut people = all.into_iter().flatten();
+        let Some(first) = people.next() else { return Ok(None) };
+        if people.all(|person| person == first) {
+            return Ok(Some(first));
+        }
+        let message = "externalId, userName and e-mail address of the request belong to several people. Correct them \
+                       at the identity provider, or change the person who has the other identifier.";
+        let identity = UserIdentity::from_user(user, Some(first));
+        Err(identity.refused(IssueKind::IdentityConflict, message.to_owned()))
+    }
+}
+
+/// Returns `true` if a connector sees a person: they are linked to it, or no connector manages them.
+#[must_use]
+pub fn is_visible(person: &Employee, link: Option<&ScimLink>, connector: ConnectorId) -> bool {
+    match person.connector_id {
+        None => true,
+        Some(owner) => {
+            owner == connector
+                && link.is_some_and(|link| link.connector_id == connector && link.removed_at.is_none())
+        }
+    }
+}
+
+/// Decides if a creation may take the person that it matches.
+///
+/// # Errors
+/// `uniqueness` for a live person that the connector knows, and for a person of another connector.
+pub fn admit_match(
+    user: &ScimUser,
+    person: &Employee,
+    link: Option<&ScimLink>,
+    connector: ConnectorId,
+) -> Result<(), Refused> {
+    match person.connector_id {
+        Some(owner) if owner != connector => {
+            let message = format!(
+                "Another connector ({}) manages the person. Release the person there first.",
+                person.hris_source
+            );
+            Err(UserIdentity::from_user(user, Some(person.id)).refused(IssueKind::ManagedElsewhere, message))
+        }
+        Some(_) if person.status != Status::Deactivated && is_visible(person, link, connector) => {
+            let detail = "A user with this userName, externalId or e-mail address exists already.";
+            Err(ScimError::new(ScimErrorType::Uniqueness, detail).into())
+        }
+        Some(_) | None => Ok(()),
+    }
+}

@@ -1,0 +1,353 @@
+//! Decides the change of one person by a SCIM request, with the transitions of an employee.
+
+use super::document::UserDocument;
+use super::error::{ScimError, ScimErrorType};
+use super::mapping::ScimUser;
+use super::matching::{Refused, UserIdentity};
+use crate::catalog::Department;
+use crate::decision::Decision;
+use crate::fields::Reference;
+use crate::id::{DepartmentId, EmployeeId, Id, Kind};
+use crate::json::Value;
+use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
+use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Role, Status};
+use crate::refusal::DomainError;
+use crate::time::Timestamp;
+
+/// The manager that a user names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManagerTarget {
+    /// The user names no manager.
+    Absent,
+    /// No person has the reference yet.
+    Unknown,
+    /// The person with the reference.
+    Known {
+        /// Id of the manager.
+        id: EmployeeId,
+        /// `true` if the manager is the person, or reports to them at any depth.
+        is_below: bool,
+    },
+}
+
+/// The department that a user names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DepartmentTarget {
+    /// The user names no department.
+    Absent,
+    /// The department with the name.
+    Known {
+        /// Id of the department.
+        id: DepartmentId,
+        /// `true` if it is archived.
+        is_archived: bool,
+    },
+    /// The department to create.
+    New(Box<Decision<Department>>),
+}
+
+/// The kind of request, as far as it decides about absent attributes and inactive people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteKind {
+    /// POST: absent attributes stay, and a person who left returns.
+    Create,
+    /// PUT or PATCH: absent attributes are removed.
+    Change,
+}
+
+/// The input of a decision about one person.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the names of the others say everything")]
+pub struct ProvisioningInput<'a> {
+    pub kind: WriteKind,
+    pub connector: &'a Connector,
+    pub user: &'a ScimUser,
+    /// Id of the person; a new one for a new person.
+    pub id: EmployeeId,
+    pub person: Option<&'a Employee>,
+    pub link: Option<&'a ScimLink>,
+    pub manager: ManagerTarget,
+    pub department: DepartmentTarget,
+    /// The person who has the e-mail address.
+    pub email_holder: Option<EmployeeId>,
+    /// The person who has the external id.
+    pub external_id_holder: Option<EmployeeId>,
+    /// The person that the connector knows by the `userName`.
+    pub user_name_link: Option<EmployeeId>,
+    /// The person that the connector knows by the `externalId`.
+    pub external_id_link: Option<EmployeeId>,
+    /// `true` if another active org admin exists. Read only for the deactivation of an org admin.
+    pub has_other_admin: bool,
+    pub at: Timestamp,
+}
+
+/// The change of one person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProvisionedUser {
+    /// Decisions about the person, in order. Empty if the record does not change.
+    pub decisions: Vec<Decision<Employee>>,
+    /// The department to create.
+    pub department: Option<Decision<Department>>,
+    /// The link after the request.
+    pub link: ScimLink,
+    /// `true` if the link differs from the stored one.
+    pub is_link_changed: bool,
+    /// Attributes that were not applied.
+    pub issues: Vec<IssueDraft>,
+}
+
+impl ProvisionedUser {
+    /// Returns the person after the request; `before` is the stored one.
+    #[must_use]
+    pub fn person<'a>(&'a self, before: Option<&'a Employee>) -> Option<&'a Employee> {
+        self.decisions.last().map(|decision| &decision.state).or(before)
+    }
+
+    /// Returns `true` if the request changes nothing.
+    #[must_use]
+    pub const fn is_unchanged(&self) -> bool {
+        self.decisions.is_empty() && !self.is_link_changed
+    }
+
+    /// Returns `true` if the request deactivates the stored person.
+    #[must_use]
+    pub fn deactivates(&self, before: &Employee) -> bool {
+        let after = self.person(Some(before)).map(|person| person.status);
+        before.status != Status::Deactivated && after == Some(Status::Deactivated)
+    }
+}
+
+pub(super) fn reference<K: Kind>(id: Id<K>) -> Reference<K> {
+    Reference { text: id.to_string(), id: Some(id) }
+}
+
+/// Converts a refusal of the employee's rules.
+fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> Refused {
+    match error {
+        DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
+            ScimError::from_problems(&problems).into()
+        }
+        DomainError::Conflict(conflict) if conflict.conflicting_id.is_some() => {
+            let message = format!("Another person has this {}.", conflict.field);
+            input.identity().refused(IssueKind::IdentityConflict, message)
+        }
+        other @ (DomainError::Conflict(_) | DomainError::NotFound | DomainError::Denied(_)) => {
+            ScimError::new(ScimErrorType::Uniqueness, other.to_string()).into()
+        }
+    }
+}
+
+/// The references of a person that a request sets, and the attributes that it cannot apply.
+#[derive(Default)]
+struct AppliedReferences {
+    manager: Option<Option<EmployeeId>>,
+    department: Option<Option<DepartmentId>>,
+    is_manager_unknown: bool,
+    is_manager_kept: bool,
+    is_department_kept: bool,
+    issues: Vec<IssueDraft>,
+}
+
+impl ProvisioningInput<'_> {
+    fn identity(&self) -> UserIdentity<'_> {
+        UserIdentity::from_user(self.user, Some(self.id))
+    }
+
+    /// Decides the change.
+    ///
+    /// # Errors
+    /// `invalidValue` for values that an employee cannot have; `uniqueness` for identifiers of another person and
+    /// for the deactivation of the last active org admin.
+    pub fn decide(&self) -> Result<ProvisionedUser, Refused> {
+        self.require_free_identifiers()?;
+        let applied = self.apply_references();
+        let mut decisions = match self.person {
+            None => vec![self.create(&applied)?],
+            Some(person) => self.change(person, &applied)?,
+        };
+        self.move_status(&mut decisions)?;
+        let department = match &self.department {
+            DepartmentTarget::New(decision) => Some((**decision).clone()),
+            DepartmentTarget::Absent | DepartmentTarget::Known { .. } => None,
+        };
+        let link = self.link(&decisions, &applied);
+        let is_link_changed = self.link.is_none_or(|stored| !is_equal(stored, &link));
+        let link = match self.link {
+            Some(stored) if decisions.is_empty() && !is_link_changed => stored.clone(),
+            _ => link,
+        };
+        Ok(ProvisionedUser { decisions, department, link, is_link_changed, issues: applied.issues })
+    }
+
+    /// Refuses identifiers that the connector uses for another person.
+    fn require_free_identifiers(&self) -> Result<(), Refused> {
+        let is_taken = |holder: Option<EmployeeId>| holder.is_some_and(|holder| holder != self.id);
+        let taken = [("userName", is_taken(self.user_name_link)), ("externalId", is_taken(self.external_id_link))];
+        let Some((name, _)) = taken.into_iter().find(|(_, is_taken)| *is_taken) else { return Ok(()) };
+        let message = format!("Another user has this {name}. Correct it at the identity provider.");
+        Err(self.identity().refused(IssueKind::IdentityConflict, message))
+    }
+
+    fn apply_references(&self) -> AppliedReferences {
+        let clears = self.kind == WriteKind::Change;
+        let mut applied = AppliedReferences::default();
+        let issue = |kind, message: String| self.identity().issue(kind, message);
+        let sent = self.user.manager.as_ref().map(|manager| manager.text()).unwrap_or_default();
+        match self.manager {
+            ManagerTarget::Absent => applied.manager = clears.then_some(None),
+            ManagerTarget::Unknown => {
+                applied.is_manager_unknown = true;
+                let message = format!(
+                    "No person has the id, externalId or e-mail address `{sent}` of the manager. The manager is set \
+                     when that person arrives."
+                );
+                applied.issues.push(issue(IssueKind::ManagerPending, message));
+            }
+            ManagerTarget::Known { is_below: true, .. } => {
+                applied.is_manager_kept = true;
+                let message = format!("The manager `{sent}` reports to the person. The stored manager stays.");
+                applied.issues.push(issue(IssueKind::ReportingCycle, message));
+            }
+            ManagerTarget::Known { id, is_below: false } => applied.manager = Some(Some(id)),
+        }
+        let stored = self.person.and_then(|person| person.department_id);
+        match &self.department {
+            DepartmentTarget::Absent => applied.department = clears.then_some(None),
+            DepartmentTarget::Known { id, is_archived: true } if stored != Some(*id) => {
+                applied.is_department_kept = true;
+                let name = self.user.department.as_deref().unwrap_or_default();
+                let message = format!("The department `{name}` is archived. Restore it, or send another name.");
+                applied.issues.push(issue(IssueKind::DepartmentArchived, message));
+            }
+            DepartmentTarget::Known { id, .. } => applied.department = Some(Some(*id)),
+            DepartmentTarget::New(decision) => applied.department = Some(Some(decision.state.id)),
+        }
+        applied
+    }
+
+    /// Returns references that are valid: the caller has resolved them.
+    fn references(&self) -> References {
+        References {
+            manager: Some(ReportingLine { status: Status::Active, is_below: false }),
+            department_archived: Some(false),
+            email_holder: self.email_holder,
+            external_id_holder: self.external_id_holder,
+            managed_keys: vec![],
+            acting: Some(self.connector.id),
+        }
+    }
+
+    /// Returns the body of a single write, with the external id if the person has none of another source.
+    fn body(&self, clears: bool) -> crate::json::Object {
+        let mut body = self.user.employee_body(clears);
+        let stored = self.person.and_then(|person| person.external_id.as_ref());
+        let linked = self.link.and_then(|link| link.external_id.as_ref());
+        let is_free = self.external_id_holder.is_none_or(|holder| holder == self.id);
+        if let Some(external_id) =
+            self.user.external_id.as_ref().filter(|_| is_free && (stored.is_none() || stored == linked))
+        {
+            body.push("external_id", Value::Text(external_id.clone()));
+        }
+        body
+    }
+
+    fn create(&self, applied: &AppliedReferences) -> Result<Decision<Employee>, Refused> {
+        let mut draft = Draft::parse(self.body(false)).map_err(|problems| ScimError::from_problems(&problems))?;
+        draft.manager = applied.manager.flatten().map(reference);
+        draft.department = applied.department.flatten().map(reference);
+        let created = Employee::create(self.id, draft, &self.references(), self.at);
+        let mut decision = created.map_err(|error| refusal(self, error))?;
+        decision.state = self.connector.in_charge_of(decision.state);
+        Ok(decision)
+    }
+
+    fn change(&self, person: &Employee, applied: &AppliedReferences) -> Result<Vec<Decision<Employee>>, Refused> {
+        let mut decisions: Vec<_> = self.connector.manage(person, self.at).into_iter().collect();
+        let now = decisions.last().map_or(person, |decision| &decision.state);
+        let parsed = Patch::parse(self.body(self.kind == WriteKind::Change)).against(now);
+        let mut patch = parsed.map_err(|problems| ScimError::from_problems(&problems))?;
+        patch.manager = applied.manager.map(|manager| manager.map(reference));
+        patch.department = applied.department.map(|department| department.map(reference));
+        let updated = now.update(&patch, &self.references(), self.at).map_err(|error| refusal(self, error))?;
+        if let Some(update) = updated {
+            // A change of the record emits one event, also if the connector takes charge of the record.
+            if let Some(first) = decisions.first_mut() {
+                first.events.clear();
+            }
+            decisions.push(update);
+        }
+        Ok(decisions)
+    }
+
+    /// Adds the change of the status that the request asks for.
+    fn move_status(&self, decisions: &mut Vec<Decision<Employee>>) -> Result<(), Refused> {
+        let Some(now) = decisions.last().map(|decision| &decision.state).or(self.person) else { return Ok(()) };
+        let default = if self.kind == WriteKind::Create { Some(true) } else { None };
+        let moved = match (self.user.active.or(default), now.status) {
+            (Some(false), Status::Active | Status::PendingInvite) => {
+                self.require_other_admin(now)?;
+                now.deactivate(self.at)
+            }
+            (Some(true), Status::Deactivated) if self.kind == WriteKind::Create => {
+                now.rehire(&Rehire::default(), &self.references(), self.at)
+            }
+            (Some(true), Status::Deactivated) => now.reactivate(self.at),
+            (Some(true), Status::PendingInvite) => now.accept_invitation(self.at),
+            (None, _) | (Some(true), Status::Active) | (Some(false), Status::Deactivated) => return Ok(()),
+        };
+        decisions.push(moved.map_err(|error| refusal(self, error))?);
+        Ok(())
+    }
+
+    /// Refuses to deactivate the last active org admin.
+    fn require_other_admin(&self, now: &Employee) -> Result<(), Refused> {
+        let is_last = self.person.is_some() && now.role == Role::OrgAdmin && now.status == Status::Active;
+        if !is_last || self.has_other_admin {
+            return Ok(());
+        }
+        Err(last_admin(self.identity()))
+    }
+
+    fn link(&self, decisions: &[Decision<Employee>], applied: &AppliedReferences) -> ScimLink {
+        let Self { user, at, .. } = self;
+        let manager_ref = user.manager.as_ref().filter(|_| applied.is_manager_unknown);
+        let is_manager_pending = applied.is_manager_unknown || applied.is_manager_kept;
+        let extra: UserDocument = user.extra(applied.is_department_kept, is_manager_pending);
+        let was_left = self.person.is_none_or(|person| person.status == Status::Deactivated);
+        let is_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
+        let deactivated_at = (is_left && !was_left).then_some(*at);
+        let stored = self.link.filter(|link| link.connector_id == self.connector.id);
+        ScimLink {
+            id: self.id,
+            connector_id: self.connector.id,
+            user_name: user.user_name.clone(),
+            external_id: user.external_id.clone(),
+            manager_ref: manager_ref.map(|manager| manager.text().to_owned()),
+            extra: extra.to_object(),
+            linked_at: stored.filter(|link| link.removed_at.is_none()).map_or(*at, |link| link.linked_at),
+            updated_at: stored.map_or(*at, |link| at.strictly_after(link.updated_at)),
+            deactivated_at: deactivated_at.or_else(|| stored.and_then(|link| link.deactivated_at)),
+            removed_at: None,
+        }
+    }
+}
+
+/// Returns `true` if links differ at most in the time of their change.
+fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
+    let canonical = |link: &ScimLink| Value::Object(link.extra.clone()).canonical();
+    let rest = |link: &ScimLink| ScimLink {
+        extra: crate::json::Object::new(),
+        updated_at: Timestamp::from_millis(0),
+        ..link.clone()
+    };
+    rest(stored) == rest(link) && canonical(stored) == canonical(link)
+}
+
+/// Returns the refusal to deactivate the last active org admin.
+pub(super) fn last_admin(identity: UserIdentity<'_>) -> Refused {
+    let message = "The person is the last active org admin. Give another person the role `org_admin` first.";
+    identity.refused(IssueKind::LastAdmin, message.to_owned())
+}
+
+#[cfg(test)]
+mod tests;
