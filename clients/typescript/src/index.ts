@@ -1,17 +1,35 @@
 // The client, and all names that the package exports.
 
 import { EventFeed } from "./events.js";
+import { exportLines, type ExportOptions } from "./export.js";
 import { Resources } from "./generated/resources.js";
+import type { ExportLine } from "./generated/types.js";
 import { type ClientOptions, Core } from "./request.js";
 
 /** A client of one Candor service with one API key. It uses the connections of `fetch`, so short-lived clients are fine. */
 export class Candor extends Resources {
   override readonly events: EventFeed;
 
+  readonly #core: Core;
+
   constructor(options: ClientOptions = {}) {
     const core = new Core(options);
     super(core);
+    this.#core = core;
     this.events = new EventFeed(core);
+  }
+
+  /**
+   * Yields every resource of the organization, as lines in the order of resource and id.
+   *
+   * The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then every
+   * event from there on, result in the current data. An interrupted answer is continued from its last checkpoint, and
+   * each row comes once. The line `end` has the counts of the last answer. To continue in another process, store the
+   * `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope `exports:read` and an admin-level key
+   * of the organization.
+   */
+  export(options: ExportOptions = {}): AsyncGenerator<ExportLine, void, undefined> {
+    return exportLines(this.#core, options);
   }
 }
 
@@ -21,6 +39,7 @@ export * from "./generated/errors.js";
 export * from "./generated/types.js";
 export type { DryRun, DryRunOptions, Preview } from "./dry-run.js";
 export { EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
+export type { ExportOptions } from "./export.js";
 export { Page, PagePromise } from "./pages.js";
 export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";
 export type { ClientOptions, LogEntry, RequestOptions } from "./request.js";

@@ -2,7 +2,7 @@
 
 import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
 import { ERROR_CLASSES } from "./generated/errors.js";
-import type { ErrorResponse } from "./generated/types.js";
+import type { ErrorResponse, ExportLine } from "./generated/types.js";
 import { type Answer, ReceivedAnswer } from "./response.js";
 import { VERSION } from "./version.js";
 
@@ -122,6 +122,33 @@ export class Core {
     }
   }
 
+  /** Yields the lines of one answer as they arrive. Sends the request once. */
+  async *lines(spec: Spec, signal: AbortSignal | undefined): AsyncGenerator<ExportLine, void, undefined> {
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(signal?.reason);
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      const init = { ...this.#init(spec, {}), signal: controller.signal };
+      const response = await (this.#options.fetch ?? fetch)(this.#base + spec.path + queryString(spec), init);
+      const answer = new ReceivedAnswer<unknown>(response, 0, undefined);
+      if (!response.ok || response.body === null) throw refusal(answer, parse(await response.text(), response));
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let rest = ""; ; ) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        const lines = (rest + value).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) yield JSON.parse(line) as ExportLine;
+      }
+    } catch (error) {
+      throw asError(error, controller.signal);
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      controller.abort();
+    }
+  }
+
   #init(spec: Spec, options: SendOptions): RequestInit {
     const headers: Record<string, string> = { ...this.#headers };
     if (spec.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
@@ -159,12 +186,7 @@ export class Core {
       const text = await response.text();
       if (response.status === 304) throw new NotModifiedError("The resource has the version of `ifNoneMatch`.");
       answer.data = parse(text, response);
-      if (!response.ok) {
-        const body = answer.data as Partial<ErrorResponse> | undefined;
-        const code = body?.error?.code ?? "";
-        const Class = (Object.hasOwn(ERROR_CLASSES, code) ? ERROR_CLASSES[code] : undefined) ?? ApiError;
-        throw new Class(answer, body);
-      }
+      if (!response.ok) throw refusal(answer, answer.data);
       return answer;
     } catch (error) {
       failure = asError(error, controller.signal);
@@ -183,6 +205,14 @@ export class Core {
       });
     }
   }
+}
+
+/** Returns the error for an answer that is not a success. */
+function refusal(answer: ReceivedAnswer<unknown>, data: unknown): ApiError {
+  const body = data as Partial<ErrorResponse> | undefined;
+  const code = body?.error?.code ?? "";
+  const Class = (Object.hasOwn(ERROR_CLASSES, code) ? ERROR_CLASSES[code] : undefined) ?? ApiError;
+  return new Class(answer, body);
 }
 
 /** Returns the query of a request: `filter[name]` for each member of `filter`, a repeated name for several values. */

@@ -110,6 +110,7 @@ impl Error {
                 }
                 Service::Contended => ("too many concurrent changes to this resource".to_owned(), "try again"),
                 other @ (Service::Bug(_)
+                | Service::TooManyExports
                 | Service::NotIndexed
                 | Service::Malformed(_)
                 | Service::PreconditionFailed

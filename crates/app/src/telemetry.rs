@@ -71,6 +71,9 @@ const METRICS: [(MetricType, &str, &str); 45] = [
         "candor_http_answers_refused_total",
         "Requests rejected because the API key had too many unread bytes of responses.",
     ),
+    (MetricType::Gauge, "candor_exports_running", "Exports that are being sent."),
+    (MetricType::Counter, "candor_export_rows_total", "Rows of exports that were read."),
+    (MetricType::Counter, "candor_exports_total", "Ended exports, by outcome."),
     (
         MetricType::Counter,
         "candor_forwarded_header_unreadable_total",

@@ -34,6 +34,9 @@ pub enum Error {
     /// One attempt took longer than its timeout.
     #[error("No response within {} ms.", .0.as_millis())]
     Timeout(Duration),
+    /// The response of an export ended before its last line.
+    #[error("The export ended before its last line.")]
+    Interrupted,
     /// The resource still has the version of `if_none_match`.
     #[error("The resource has not changed.")]
     NotModified,
@@ -62,7 +65,7 @@ impl Error {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Connection(_) | Self::Timeout(_) => true,
+            Self::Connection(_) | Self::Timeout(_) | Self::Interrupted => true,
             Self::Api(error) => error.is_transient(),
             Self::NotModified | Self::Unreadable(_) | Self::Settings(_) => false,
         }
@@ -74,7 +77,7 @@ impl Error {
         match self {
             Self::Connection(error) => error.is_connect(),
             Self::Settings(_) => true,
-            Self::Api(_) | Self::Timeout(_) | Self::NotModified | Self::Unreadable(_) => false,
+            Self::Api(_) | Self::Timeout(_) | Self::Interrupted | Self::NotModified | Self::Unreadable(_) => false,
         }
     }
 

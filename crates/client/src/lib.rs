@@ -4,6 +4,7 @@
 mod client;
 mod error;
 mod events;
+mod export;
 mod generated;
 mod health;
 mod pages;
@@ -18,6 +19,7 @@ mod words;
 pub use client::{Candor, ClientBuilder, LogEntry};
 pub use error::{ApiError, Error};
 pub use events::{EventBatch, FollowOptions, Follower};
+pub use export::{ExportOptions, ExportReader};
 /// Operations of the API: one type for each kind of resource.
 pub mod resources {
     pub use crate::generated::resources::*;

@@ -30,6 +30,8 @@ const BUDGET: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Upper bound of every pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// Time limit of a response that is received line by line; each part has the limit of the client.
+const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
 const JSON: &str = "application/json";
 const CSV: &str = "text/csv";
 /// Characters of ids that stay as they are in a path.
@@ -169,6 +171,38 @@ impl Core {
             }
             tokio::time::sleep(pause).await;
         }
+    }
+
+    /// Sends a request once, and returns the response with its body still to come. It has no time limit as a whole.
+    pub(crate) async fn open(&self, spec: &Spec) -> Result<reqwest::Response, Error> {
+        let options = Options { timeout: Some(UNLIMITED), ..Options::default() };
+        let begun = Instant::now();
+        let sent = tokio::time::timeout(self.timeout, self.request(spec, &options)?.send()).await;
+        let outcome = match sent {
+            Err(_) => Err(Error::Timeout(self.timeout)),
+            Ok(Err(error)) => Err(Error::Connection(error.without_url())),
+            Ok(Ok(response)) if response.status().is_success() => Ok(response),
+            Ok(Ok(response)) => {
+                let (status, headers) = (response.status(), response.headers().clone());
+                match response.bytes().await {
+                    Ok(data) => Err(Error::Api(Box::new(ApiError::new(status, headers, data)))),
+                    Err(error) => Err(Error::Connection(error.without_url())),
+                }
+            }
+        };
+        if let Some(log) = &self.log {
+            let headers = outcome.as_ref().ok().map(reqwest::Response::headers);
+            log(&LogEntry {
+                method: &spec.method,
+                path: &spec.path,
+                retries: 0,
+                duration: begun.elapsed(),
+                status: outcome.as_ref().ok().map(reqwest::Response::status),
+                request_id: headers.and_then(|headers| header(headers, "x-request-id")),
+                error: outcome.as_ref().err(),
+            });
+        }
+        outcome
     }
 
     fn request(&self, spec: &Spec, options: &Options) -> Result<RequestBuilder, Error> {

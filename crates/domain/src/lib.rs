@@ -65,6 +65,7 @@ pub mod counts;
 pub mod csv;
 pub mod decision;
 pub mod event;
+pub mod export;
 pub mod fields;
 pub mod id;
 pub mod idempotency;

@@ -188,6 +188,11 @@ impl ListDigest {
         first.copy_from_slice(&digest.as_ref()[..8]);
         Self(first)
     }
+
+    /// Returns the digest as bytes.
+    pub(crate) const fn to_bytes(self) -> [u8; 8] {
+        self.0
+    }
 }
 
 /// Version of the cursor layout; cursors of other versions are refused.

@@ -4,12 +4,17 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
+use candor_service::usecases::exports::Export;
 
 use crate::error_response::ErrorResponse;
+use crate::export_body::ExportLines;
 
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("candor-should-retry");
 /// Media type of the API's bodies.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Media type of the lines of an export.
+const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 
 /// A response without the common headers.
 #[derive(Debug)]
@@ -19,12 +24,14 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// Whether the body is already in its final content encoding.
     pub(crate) is_encoded: bool,
+    /// Lines of an export that follow instead of a body.
+    pub(crate) lines: Option<ExportLines>,
 }
 
 impl Answer {
     /// Creates an answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, headers: Vec::new(), body: Bytes::new(), is_encoded: false }
+        Self { status, headers: Vec::new(), body: Bytes::new(), is_encoded: false, lines: None }
     }
 
     /// Creates an answer with a body.
@@ -32,6 +39,11 @@ impl Answer {
         let mut answer = Self { body, ..Self::empty(StatusCode::OK) };
         answer.headers.push((CONTENT_TYPE, content_type));
         answer
+    }
+
+    /// Creates the answer of an export; `None` for the answer to `HEAD`.
+    pub(crate) fn with_export(export: Option<Export>) -> Self {
+        Self { lines: export.map(ExportLines::new), ..Self::with_body(LINES, Bytes::new()) }
     }
 
     /// Creates the answer to `OPTIONS`: the methods of a path.

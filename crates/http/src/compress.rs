@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 /// Minimum body size for compression. Below it, compression costs more than it saves.
 const WORTH_BYTES: usize = 1024;
 /// Zstd level for bodies that are sent once: faster than gzip, at the same size.
-const ZSTD_LEVEL: i32 = 1;
+pub(crate) const ZSTD_LEVEL: i32 = 1;
 
 /// Zstd level for static files, which are compressed only once.
 const ZSTD_LEVEL_ONCE: i32 = 12;

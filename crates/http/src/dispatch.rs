@@ -174,6 +174,14 @@ impl Api {
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
                 handler(&self.services, asked).instrument(use_case(route)).await?
             }
+            Handler::Export(handler) => {
+                let caller = self.admit(exchange, route).await?;
+                let mut asked = self.asked(exchange, route, captures, caller, payload).await?;
+                asked.context.origin = exchange.origin();
+                let is_head = *exchange.request.method() == Method::HEAD;
+                let export = handler(&self.services, asked, is_head).instrument(use_case(route)).await?;
+                return Ok(Answer::with_export(export));
+            }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;

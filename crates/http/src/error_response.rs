@@ -74,6 +74,8 @@ const SLOW_SECONDS: i64 = 2;
 const UNREAD_SECONDS: i64 = 2;
 /// `Retry-After` while the search index is built. Indexing a large tenant takes minutes.
 const INDEXING_SECONDS: i64 = 30;
+/// `Retry-After` while too many exports are running. An export of 100,000 rows takes some seconds.
+const EXPORTING_SECONDS: i64 = 5;
 
 /// Maximum number of listed problems. A request of 256 KiB can have 100,000, and their list has twelve times its
 /// size.
@@ -182,6 +184,14 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
+    /// Creates the 503 for an export beside as many as are permitted.
+    fn too_many_exports() -> Self {
+        let message =
+            "Too many exports are running, of this organization or of all. Retry when one of them has ended.";
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(EXPORTING_SECONDS), ..error }
+    }
+
     /// Creates the 503 for an aborted slow read. The message names the filter to narrow.
     fn too_wide(message: String) -> Self {
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
@@ -239,6 +249,7 @@ impl From<PermissionDenied> for ErrorResponse {
             PermissionDenied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
             PermissionDenied::AdminRequired
             | PermissionDenied::AdminKeyRequired
+            | PermissionDenied::OrganizationKeyRequired
             | PermissionDenied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
             PermissionDenied::TestKey => error.with(json!([{"key_environment": "test"}])),
             PermissionDenied::LiveKey => error.with(json!([{"key_environment": "live"}])),
@@ -304,6 +315,7 @@ impl From<Error> for ErrorResponse {
                 Self::unavailable("The service is temporarily unavailable. Retry the request.", Some(cause))
             }
             Error::TooSlow(message) => Self::too_wide(message),
+            Error::TooManyExports => Self::too_many_exports(),
             Error::NotIndexed => {
                 let message = "The search index is still being built. Retry later.";
                 Self { retry_after_seconds: Some(INDEXING_SECONDS), ..Self::unavailable(message, None) }

@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::blank_line::BlankLine;
+use crate::pace::Pace;
 use crate::read_gate::{Allowance, PIECE_BYTES, ReadGate};
 use crate::record;
 
@@ -28,6 +29,8 @@ pub(crate) struct Times {
     pub(crate) head: Duration,
     /// Timeout for a write, and for the next request of a client that has pipelined.
     pub(crate) write: Duration,
+    /// Time in which the client of an answer of unknown size must take 64 kB.
+    pub(crate) pace: Duration,
 }
 
 /// A stream that limits reads to the client's pace.
@@ -44,6 +47,7 @@ pub(crate) struct PacedStream {
     head: Option<Pin<Box<Sleep>>>,
     /// Timer of a blocked write.
     waiting: Option<Pin<Box<Sleep>>>,
+    pace: Pace,
     /// Whether a request arrived before the previous one was answered.
     sent_ahead: bool,
     /// Timer for silence after pipelined requests.
@@ -62,6 +66,7 @@ impl PacedStream {
             unseen: 0,
             head: None,
             waiting: None,
+            pace: Pace::default(),
             sent_ahead: false,
             silent: None,
         }
@@ -140,7 +145,7 @@ impl PacedStream {
 
     /// Times out the rest of a head, and the next request of a client that has pipelined.
     fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Times { head, write } = self.times;
+        let Times { head, write, .. } = self.times;
         if self.gate.has_head_begun() {
             ready!(self.head.get_or_insert_with(|| Box::pin(sleep(head))).as_mut().poll(cx));
             return Poll::Ready(Err(io::Error::new(
@@ -195,10 +200,17 @@ impl AsyncWrite for PacedStream {
             if let Some(silent) = &mut self.silent {
                 silent.as_mut().reset(until);
             }
+            if let Ok(taken) = written {
+                self.pace.note(taken, bytes.len());
+            }
             return Poll::Ready(written);
         }
         let time = self.times.write;
-        ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx));
+        let is_blocked = self.waiting.get_or_insert_with(|| Box::pin(sleep(time))).as_mut().poll(cx).is_ready();
+        if !is_blocked {
+            let (is_streaming, time) = (self.gate.is_streaming(), self.times.pace);
+            ready!(self.pace.poll_end(is_streaming, time, cx));
+        }
         record::not_reading();
         // The close then resets the connection, which frees the kernel's send buffer at once.
         let _ = self.stream.set_zero_linger();
@@ -230,7 +242,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
-        (PacedStream::new(stream, Times { head: EVER, write }), client)
+        (PacedStream::new(stream, Times { head: EVER, write, pace: EVER }), client)
     }
 
     /// Writes until the socket's send buffer is full.
@@ -275,6 +287,32 @@ mod tests {
         fill(&mut server).await;
         let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn slow_client_times_out_only_during_an_answer_of_unknown_size() {
+        let (mut server, mut client) = pair(EVER).await;
+        server.times.pace = Duration::ZERO;
+        fill(&mut server).await;
+        let write = async |server: &mut PacedStream| {
+            poll_fn(|cx| Poll::Ready(Pin::new(&mut *server).poll_write(cx, &[0; 65_536]).is_pending())).await
+        };
+        assert!(write(&mut server).await, "an answer of known size waits");
+        let streaming = server.gate().streaming();
+        let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(streaming);
+        assert!(write(&mut server).await, "the answer has ended");
+
+        server.times.pace = EVER;
+        let _streaming = server.gate().streaming();
+        assert!(write(&mut server).await);
+        assert!(server.pace.has_begun());
+        let mut sink = vec![0; 1 << 20];
+        while write(&mut server).await {
+            let _ = client.read(&mut sink).await.unwrap();
+        }
+        assert!(!server.pace.has_begun(), "the client has taken 64 kB, or all there is");
     }
 
     #[tokio::test]

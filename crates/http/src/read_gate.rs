@@ -39,6 +39,8 @@ struct State {
     phase: Cell<Phase>,
     /// Whether bytes arrived since the last request.
     has_begun: Cell<bool>,
+    /// Number of answers in progress whose size is unknown, such as exports.
+    streaming: Cell<usize>,
     reader: RefCell<Option<Waker>>,
 }
 
@@ -52,6 +54,17 @@ impl ReadGate {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
         Answering(self.clone())
+    }
+
+    /// Marks an answer of unknown size as being sent until the guard is dropped.
+    pub(crate) fn streaming(&self) -> Streaming {
+        self.0.streaming.set(self.0.streaming.get() + 1);
+        Streaming(self.clone())
+    }
+
+    /// Returns whether an answer of unknown size is being sent.
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.0.streaming.get() > 0
     }
 
     /// Marks the body of the request as wanted until the guard is dropped.
@@ -113,6 +126,16 @@ pub(crate) struct Answering(ReadGate);
 impl Drop for Answering {
     fn drop(&mut self) {
         self.0.pass(Phase::Idle);
+    }
+}
+
+/// Guard of an answer of unknown size.
+pub(crate) struct Streaming(ReadGate);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let streaming = &self.0.0.streaming;
+        streaming.set(streaming.get().saturating_sub(1));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::answer_budget::AnswerPermit;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
+use crate::read_gate::ReadGate;
 use crate::request::Captures;
 use crate::{body, compress, dry_run, etag};
 
@@ -119,9 +120,16 @@ impl Answer {
         }
     }
 
-    fn respond(self, api: &Api, exchange: &Exchange<'_>, permit: Option<AnswerPermit>) -> HttpResponse {
+    fn respond(mut self, api: &Api, exchange: &Exchange<'_>, permit: Option<AnswerPermit>) -> HttpResponse {
         let mut response = HttpResponse::new(self.status);
         let (request, headers) = (exchange.request.headers(), response.headers_mut());
+        if let Some(lines) = &mut self.lines {
+            self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+            let accepted = compress::accepted_encoding(request);
+            if let Some(encoding) = accepted.filter(|encoding| lines.compress(*encoding)) {
+                self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+            }
+        }
         for (name, value) in self.headers {
             headers.insert(name, value);
         }
@@ -144,6 +152,10 @@ impl Answer {
         }
         let headers = response.headers_mut();
         api.cors.apply(request, headers);
+        if let Some(lines) = self.lines {
+            let streaming = exchange.request.conn_data::<ReadGate>().map(ReadGate::streaming);
+            return response.set_body(lines.into_body(api.readiness.clone(), streaming));
+        }
         if *exchange.request.method() != Method::HEAD && self.body.is_empty() {
             return response;
         }

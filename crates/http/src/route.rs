@@ -8,11 +8,13 @@ mod query;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use candor_domain::access::{Access, QuotaClass};
 use candor_domain::fields::StringEnum;
 use candor_domain::params::Params;
+use candor_service::usecases::exports::Export;
 use candor_service::{Error, Reply, Services};
 use serde_json::Value;
 
@@ -82,6 +84,9 @@ impl Body {
 /// Future of a handler's answer.
 pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + 'a>>;
 
+/// Future of a handler that begins an export; `None` for `HEAD`.
+pub(crate) type ExportWork<'a> = Pin<Box<dyn Future<Output = Result<Option<Export>, Error>> + 'a>>;
+
 /// Handler of a route.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
@@ -89,6 +94,8 @@ pub(crate) enum Handler {
     Keyed(for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>),
     /// Needs no API key.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
+    /// Requires an API key, and answers with lines while it reads them. The last argument is `true` for `HEAD`.
+    Export(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> ExportWork<'a>),
     /// Serves the OpenAPI document without an API key. The document derives from all routes, so a row cannot
     /// name it.
     Document,
@@ -201,6 +208,14 @@ impl Route {
         Self::new(method, path, Access::PUBLIC, Handler::Open(handler))
     }
 
+    pub(crate) const fn export(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> ExportWork<'a>,
+    ) -> Self {
+        Self::new(Method::Get, path, access, Handler::Export(handler))
+    }
+
     pub(crate) const fn document(path: &'static str) -> Self {
         Self::new(Method::Get, path, Access::PUBLIC, Handler::Document)
     }
@@ -245,6 +260,11 @@ impl Route {
 
     pub(crate) const fn answers(self, schema: &'static Schema) -> Self {
         Self { response: Success::One(schema), ..self }
+    }
+
+    /// Makes the route answer lines of JSON with this schema.
+    pub(crate) const fn answers_lines(self, schema: &'static Schema) -> Self {
+        Self { response: Success::Lines(schema), ..self }
     }
 
     pub(crate) const fn creates(self, schema: &'static Schema) -> Self {

@@ -34,6 +34,8 @@ pub struct ServerOptions {
     pub drain_seconds: u64,
     /// Timeout of a blocked write.
     pub write_time: Duration,
+    /// Time in which the client of an export must take 64 kB.
+    pub export_time: Duration,
     /// Maximum connections per worker.
     pub connections_per_worker: usize,
     /// Maximum connections per client address, trusted proxies excepted.
@@ -48,6 +50,7 @@ impl Default for ServerOptions {
             head_time: Duration::from_secs(10),
             drain_seconds: 15,
             write_time: WRITE_TIME,
+            export_time: EXPORT_TIME,
             connections_per_worker: 10_000,
             connections_per_client: 256,
         }
@@ -56,6 +59,9 @@ impl Default for ServerOptions {
 
 /// Default timeout of a blocked write.
 pub(crate) const WRITE_TIME: Duration = Duration::from_secs(20);
+
+/// Default time in which the client of an export must take 64 kB.
+const EXPORT_TIME: Duration = Duration::from_secs(10);
 
 /// Size of a connection's send buffer, in bytes; Linux doubles it for its own overhead. The automatic size would
 /// grow to 4 MB for a client that does not read. This size still saturates 10 Mbit/s at 100 ms.
@@ -122,7 +128,7 @@ fn accept(
     let _ = stream.set_nodelay(true);
     bound_send_buffer(&stream);
     end_when_not_taken(&stream, options.write_time);
-    let times = Times { head: options.head_time, write: options.write_time };
+    let times = Times { head: options.head_time, write: options.write_time, pace: options.export_time };
     Ok((ErrorBodyStream::new(stream, client, api, times, permit), Protocol::Http1, peer))
 }
 

@@ -31,8 +31,9 @@ impl AccessPath {
         if listing.among().is_some() {
             return Self { index: Some(&BY_ID), unanswered: vec![] };
         }
-        let along = listing.table().indexes.iter().filter_map(|index| along(listing, index));
-        along
+        let indexes = listing.table().indexes.iter().chain([&BY_ID]);
+        indexes
+            .filter_map(|index| along(listing, index))
             .min_by_key(|path| path.unanswered.len())
             .unwrap_or_else(|| Self { index: None, unanswered: asked(listing, |_| false) })
     }

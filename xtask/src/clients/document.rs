@@ -13,17 +13,24 @@ use serde_json::{Map, Value};
 /// Name of the parameter that asks for a dry run, and of the schema of its answer.
 pub(super) const DRY_RUN: &str = "DryRun";
 
+/// Media type of lines of JSON.
+const LINES: &str = "application/x-ndjson";
+
 const METHODS: [&str; 5] = ["get", "post", "patch", "put", "delete"];
 
 /// Reads a document into the model.
 pub(super) fn read(document: &Value) -> Outcome<Api> {
     let mut queries = vec![query::range()];
-    let (mut resources, mut root) = (Vec::<Resource>::new(), Vec::new());
+    let (mut resources, mut root, mut streamed) = (Vec::<Resource>::new(), Vec::new(), Vec::new());
     for (path, item) in members(&document["paths"])? {
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         let class = pascal_case(first);
         for verb in METHODS.iter().filter(|verb| item[**verb].is_object()) {
             let operation = operation(document, path, item, verb, &class, &mut queries)?;
+            if matches!(operation.answer, Answer::Lines(_)) {
+                streamed.push(operation);
+                continue;
+            }
             if !belongs(&operation, &class) {
                 root.push(operation);
                 continue;
@@ -41,6 +48,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
         queries,
         resources,
         root,
+        streamed,
         errors: errors(document)?,
         event_types: texts(&document["components"]["schemas"]["EventType"]["enum"])?,
         event_families: event_families(&document["components"]["schemas"])?,
@@ -83,7 +91,9 @@ fn operation(
         answer: answer(document, described).ok_or_else(|| format!("{id}: no answer"))?,
         id,
     };
-    queries.extend(query.types());
+    if !matches!(operation.answer, Answer::Lines(_)) {
+        queries.extend(query.types());
+    }
     Ok(operation)
 }
 
@@ -112,6 +122,10 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
 /// Returns the type of a successful answer. Dry runs have a type of their own.
 fn answer(document: &Value, operation: &Value) -> Option<Answer> {
     let successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
+    let mut lines = successes.clone().map(|(_, answer)| &answer["content"][LINES]["schema"]);
+    if let Some(name) = lines.find_map(reference) {
+        return Some(Answer::Lines(name.to_owned()));
+    }
     let mut schemas = successes.map(|(_, answer)| &answer["content"]["application/json"]["schema"]);
     let schema = schemas.find(|schema| reference(schema) != Some(DRY_RUN))?;
     let choices = schema["anyOf"].as_array().into_iter().flatten();

@@ -13,6 +13,8 @@ pub(super) struct Api {
     pub(super) resources: Vec<Resource>,
     /// Operations that are methods of the client itself instead of a resource.
     pub(super) root: Vec<Operation>,
+    /// Operations that answer with lines. The libraries have methods for them that are not generated.
+    pub(super) streamed: Vec<Operation>,
     pub(super) errors: Vec<ErrorClass>,
     /// Event types that this version of the document describes.
     pub(super) event_types: Vec<String>,
@@ -125,6 +127,8 @@ pub(super) enum Answer {
     One(String),
     /// A page with entries of this type, and a cursor.
     PageOf(String),
+    /// Lines of this type, received one after the other.
+    Lines(String),
 }
 
 /// The class of one error code.

@@ -99,7 +99,7 @@ fn operations(api: &Api) -> impl Iterator<Item = (Option<&Resource>, &Operation)
         .resources
         .iter()
         .flat_map(|resource| resource.operations.iter().map(move |operation| (Some(resource), operation)));
-    of_resources.chain(api.root.iter().map(|operation| (None, operation)))
+    of_resources.chain(api.root.iter().chain(&api.streamed).map(|operation| (None, operation)))
 }
 
 /// Returns the variables of the templates.
@@ -115,7 +115,7 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
     let query: BTreeMap<&str, Value> =
         required.map(|member| (member.name.as_str(), some_value(document, described, &member.name))).collect();
     let (is_list, answer) = match &operation.answer {
-        Answer::Nothing => (false, None),
+        Answer::Nothing | Answer::Lines(_) => (false, None),
         Answer::One(name) => (false, Some(variable(name))),
         Answer::PageOf(name) => (true, Some(variable(name))),
     };
@@ -132,6 +132,7 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
         operation, ids, url, query, is_list, answer, rust,
         resource => resource.map(|resource| &resource.name),
         is_csv => operation.body.as_ref().is_some_and(|body| body.is_csv),
+        is_lines => matches!(operation.answer, Answer::Lines(_)),
         example => example.map(Variable::from_serialize),
         has_key => described["security"].as_array().is_none_or(|ways| !ways.is_empty()),
         is_idempotent => described["parameters"].to_string().contains("/IdempotencyKey"),

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Literal, ParamSpec, Self, TypeVar
 
 import httpx2
 
+from . import types
 from ._answer import Answer, AnswerInfo, last_answer
 from ._errors import CandorError
 from ._events import AsyncEventFeed, EventFeed
+from ._export import export, export_async
 from ._generated.resources import AsyncResources, Resources
-from ._request import MAX_RETRIES, TIMEOUT, AsyncCore, Core, LogEntry, Settings
+from ._request import MAX_RETRIES, TIMEOUT, UNSET, AsyncCore, Core, LogEntry, Settings, Unset
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,6 +56,22 @@ class Candor(Resources):
         last_answer.set(None)
         data = method(*args, **kwargs)
         return Answer(data, _last())
+
+    def export(
+        self,
+        *,
+        resources: Sequence[types.ExportedResource] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> Iterator[types.ExportLine]:
+        """Yields every resource of the organization, as lines in the order of resource and id.
+
+        The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then
+        every event from there on, result in the current data. An interrupted answer is continued from its last
+        checkpoint, and each row comes once. The line `end` has the counts of the last answer. To continue in another
+        process, store the `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope
+        `exports:read` and an admin-level key of the organization.
+        """
+        return export(self._core, resources, cursor)
 
     def close(self) -> None:
         """Closes the connections, unless they are those of the caller's HTTP client."""
@@ -99,6 +117,22 @@ class AsyncCandor(AsyncResources):
         last_answer.set(None)
         data = await method(*args, **kwargs)
         return Answer(data, _last())
+
+    def export(
+        self,
+        *,
+        resources: Sequence[types.ExportedResource] | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+    ) -> AsyncIterator[types.ExportLine]:
+        """Yields every resource of the organization, as lines in the order of resource and id.
+
+        The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then
+        every event from there on, result in the current data. An interrupted answer is continued from its last
+        checkpoint, and each row comes once. The line `end` has the counts of the last answer. To continue in another
+        process, store the `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope
+        `exports:read` and an admin-level key of the organization.
+        """
+        return export_async(self._core, resources, cursor)
 
     async def aclose(self) -> None:
         """Closes the connections, unless they are those of the caller's HTTP client."""

@@ -9,7 +9,7 @@ import random
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -193,6 +193,12 @@ class _Call:
         self._log(info, type(failure).__name__)
         raise failure
 
+    def opened(self, response: httpx2.Response) -> None:
+        """Notes the head of an answer whose body is still to come."""
+        info = AnswerInfo(response.status_code, response.headers, self.attempt)
+        last_answer.set(info)
+        self._log(info, None)
+
     def failed(self, cause: httpx2.TransportError) -> ApiConnectionError:
         """Returns the error for an attempt without an answer."""
         if isinstance(cause, httpx2.TimeoutException):
@@ -283,6 +289,21 @@ class Core:
             except CandorError as error:
                 time.sleep(call.pause(error))
 
+    def lines(self, spec: Spec) -> Iterator[dict[str, Any]]:
+        """Yields the lines of one answer as they arrive. Sends the request once."""
+        call = _Call(self._settings, spec)
+        call.begin()
+        try:
+            with self._http.stream(**call.request) as response:
+                if not response.is_success:
+                    response.read()
+                    call.read(response)
+                call.opened(response)
+                for line in response.iter_lines():
+                    yield cast("dict[str, Any]", json.loads(line))
+        except httpx2.TransportError as cause:
+            raise call.failed(cause) from cause
+
     def close(self) -> None:
         """Closes the connections, unless they are those of the caller's HTTP client."""
         if self._finalizer:
@@ -310,6 +331,21 @@ class AsyncCore:
                 return call.read(response)
             except CandorError as error:
                 await asyncio.sleep(call.pause(error))
+
+    async def lines(self, spec: Spec) -> AsyncIterator[dict[str, Any]]:
+        """Yields the lines of one answer as they arrive. Sends the request once."""
+        call = _Call(self._settings, spec)
+        call.begin()
+        try:
+            async with self._http.stream(**call.request) as response:
+                if not response.is_success:
+                    await response.aread()
+                    call.read(response)
+                call.opened(response)
+                async for line in response.aiter_lines():
+                    yield cast("dict[str, Any]", json.loads(line))
+        except httpx2.TransportError as cause:
+            raise call.failed(cause) from cause
 
     async def aclose(self) -> None:
         """Closes the connections, unless they are those of the caller's HTTP client."""

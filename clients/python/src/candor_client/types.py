@@ -58,7 +58,7 @@ class ApiKey(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 21 entries, without duplicates."""
+    """Permissions of the key. 1 to 22 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -96,7 +96,7 @@ class ApiKeyCreate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -170,6 +170,7 @@ ApiKeyScope: TypeAlias = Literal[
     "audit:read",
     "settings:read",
     "settings:write",
+    "exports:read",
     "*",
 ]
 """Permission of an API key. `write` does not include `read`. `*` grants all permissions."""
@@ -193,7 +194,7 @@ class ApiKeyUpdate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -214,7 +215,7 @@ class ApiKeyWithSecret(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 21 entries, without duplicates."""
+    """Permissions of the key. 1 to 22 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -1577,6 +1578,87 @@ EventType: TypeAlias = Literal[
 """Event types. New versions add types: ignore unknown ones."""
 
 
+class ExportCheckpoint(TypedDict):
+    """A line from which an export can go on."""
+
+    type: Literal["checkpoint"]
+    """Type of the line, `checkpoint`."""
+
+    cursor: str
+    """Value of the parameter `cursor` of the request that goes on behind the rows before this line."""
+
+
+class ExportEnd(TypedDict):
+    """The last line of a complete export."""
+
+    type: Literal["end"]
+    """Type of the line, `end`."""
+
+    counts: dict[str, int]
+    """Number of rows of each resource in this response, also zero."""
+
+
+class ExportHeader(TypedDict):
+    """The first line of an export."""
+
+    type: Literal["header"]
+    """Type of the line, `header`."""
+
+    started_at: str
+    """Beginning of the export, also in the parts that a cursor continues."""
+
+    events_cursor: str
+    """Cursor of `GET /events` from before the first row was read. The rows, and then every event from here
+    on, result in the current data.
+    """
+
+    resources: list[ExportedResource | str]
+    """Exported resources, in the order of the lines."""
+
+    api_version: str
+    """Version of the rows, `v1`."""
+
+
+class ExportRow(TypedDict):
+    """The line of one resource."""
+
+    type: ExportRowType | str
+    """Resource in the singular, for example `employee_objective`."""
+
+    data: dict[str, Any]
+    """The resource as GET returns it, without `expand`. `type` determines its members."""
+
+
+ExportRowType: TypeAlias = Literal[
+    "employee",
+    "observation",
+    "employee_objective",
+    "manager_objective",
+    "summary",
+    "conversation",
+    "message",
+    "assignment",
+    "department",
+    "attribute",
+]
+"""Types of the rows of an export."""
+
+
+ExportedResource: TypeAlias = Literal[
+    "employees",
+    "observations",
+    "employee_objectives",
+    "manager_objectives",
+    "summaries",
+    "conversations",
+    "messages",
+    "assignments",
+    "departments",
+    "attributes",
+]
+"""Resources that an export can contain."""
+
+
 FieldChange = TypedDict(
     "FieldChange",
     {
@@ -1938,6 +2020,9 @@ class MeQuotas(TypedDict):
 
     csv: Quota
     """Quota of requests of the class `csv`."""
+
+    export: Quota
+    """Quota of requests of the class `export`."""
 
 
 class Message(TypedDict):
@@ -2630,6 +2715,7 @@ QuotaClass: TypeAlias = Literal[
     "write",
     "webhook_test",
     "csv",
+    "export",
 ]
 """Quota class of a request. Each class has its own limit."""
 
@@ -4357,6 +4443,10 @@ Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEve
 
 EventTopic: TypeAlias = EventType | Literal["*"]
 """Event type of a subscription. `*` means all types, including future ones."""
+
+
+ExportLine: TypeAlias = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd
+"""One line of an export. Later versions may have further types of lines, which clients ignore."""
 
 
 SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary

@@ -45,7 +45,7 @@ export interface ApiKey {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 21 entries, without duplicates. */
+  /** Permissions of the key. 1 to 22 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -73,7 +73,7 @@ export interface ApiKeyCreate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /**
-   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;
@@ -137,6 +137,7 @@ export type ApiKeyScope =
   | "audit:read"
   | "settings:read"
   | "settings:write"
+  | "exports:read"
   | "*";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
@@ -152,7 +153,7 @@ export interface ApiKeyUpdate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name?: string | undefined;
   /**
-   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes?: Array<ApiKeyScope> | undefined;
@@ -168,7 +169,7 @@ export interface ApiKeyWithSecret {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 21 entries, without duplicates. */
+  /** Permissions of the key. 1 to 22 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -1248,6 +1249,76 @@ export type EventType =
   | "invitation.accepted"
   | "invitation.revoked";
 
+/** A line from which an export can go on. */
+export interface ExportCheckpoint {
+  /** Type of the line, `checkpoint`. */
+  type: "checkpoint";
+  /** Value of the parameter `cursor` of the request that goes on behind the rows before this line. */
+  cursor: string;
+}
+
+/** The last line of a complete export. */
+export interface ExportEnd {
+  /** Type of the line, `end`. */
+  type: "end";
+  /** Number of rows of each resource in this response, also zero. */
+  counts: Record<string, number>;
+}
+
+/** The first line of an export. */
+export interface ExportHeader {
+  /** Type of the line, `header`. */
+  type: "header";
+  /** Beginning of the export, also in the parts that a cursor continues. */
+  started_at: string;
+  /**
+   * Cursor of `GET /events` from before the first row was read. The rows, and then every event from here on,
+   * result in the current data.
+   */
+  events_cursor: string;
+  /** Exported resources, in the order of the lines. */
+  resources: Array<Open<ExportedResource>>;
+  /** Version of the rows, `v1`. */
+  api_version: string;
+}
+
+/** One line of an export. Later versions may have further types of lines, which clients ignore. */
+export type ExportLine = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd;
+
+/** The line of one resource. */
+export interface ExportRow {
+  /** Resource in the singular, for example `employee_objective`. */
+  type: Open<ExportRowType>;
+  /** The resource as GET returns it, without `expand`. `type` determines its members. */
+  data: Record<string, unknown>;
+}
+
+/** Types of the rows of an export. */
+export type ExportRowType =
+  | "employee"
+  | "observation"
+  | "employee_objective"
+  | "manager_objective"
+  | "summary"
+  | "conversation"
+  | "message"
+  | "assignment"
+  | "department"
+  | "attribute";
+
+/** Resources that an export can contain. */
+export type ExportedResource =
+  | "employees"
+  | "observations"
+  | "employee_objectives"
+  | "manager_objectives"
+  | "summaries"
+  | "conversations"
+  | "messages"
+  | "assignments"
+  | "departments"
+  | "attributes";
+
 /** The values of one member before and after a change. */
 export interface FieldChange {
   /** Value before the change, of any type. Null if there was none. */
@@ -1532,6 +1603,8 @@ export interface MeQuotas {
   webhook_test: Quota;
   /** Quota of requests of the class `csv`. */
   csv: Quota;
+  /** Quota of requests of the class `export`. */
+  export: Quota;
 }
 
 /** A message of a conversation. Immutable. */
@@ -2065,7 +2138,8 @@ export type QuotaClass =
   | "read"
   | "write"
   | "webhook_test"
-  | "csv";
+  | "csv"
+  | "export";
 
 /** A quota is used up: 429. */
 export interface RateLimit {

@@ -59,7 +59,7 @@ pub struct ApiKey {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 21 entries, without duplicates.
+    /// Permissions of the key. 1 to 22 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -88,7 +88,7 @@ pub struct ApiKey {
 pub struct ApiKeyCreate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
-    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
@@ -235,6 +235,7 @@ words! {
         AuditRead = "audit:read",
         SettingsRead = "settings:read",
         SettingsWrite = "settings:write",
+        ExportsRead = "exports:read",
         All = "*",
     }
 }
@@ -259,7 +260,7 @@ pub struct ApiKeyUpdate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<ApiKeyScope>>,
@@ -313,7 +314,7 @@ pub struct ApiKeyWithSecret {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 21 entries, without duplicates.
+    /// Permissions of the key. 1 to 22 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -2323,6 +2324,102 @@ words! {
     }
 }
 
+/// A line from which an export can go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ExportCheckpoint {
+    /// Type of the line, `checkpoint`.
+    pub r#type: String,
+    /// Value of the parameter `cursor` of the request that goes on behind the rows before this line.
+    pub cursor: String,
+}
+
+/// The last line of a complete export.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ExportEnd {
+    /// Type of the line, `end`.
+    pub r#type: String,
+    /// Number of rows of each resource in this response, also zero.
+    pub counts: BTreeMap<String, i64>,
+}
+
+/// The first line of an export.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ExportHeader {
+    /// Type of the line, `header`.
+    pub r#type: String,
+    /// Beginning of the export, also in the parts that a cursor continues.
+    pub started_at: String,
+    /// Cursor of `GET /events` from before the first row was read. The rows, and then every event from here
+    /// on, result in the current data.
+    pub events_cursor: String,
+    /// Exported resources, in the order of the lines.
+    pub resources: Vec<ExportedResource>,
+    /// Version of the rows, `v1`.
+    pub api_version: String,
+}
+
+/// One line of an export. Later versions may have further types of lines, which clients ignore.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ExportLine {
+    /// A value with the members of [`ExportHeader`].
+    ExportHeader(Box<ExportHeader>),
+    /// A value with the members of [`ExportRow`].
+    ExportRow(Box<ExportRow>),
+    /// A value with the members of [`ExportCheckpoint`].
+    ExportCheckpoint(Box<ExportCheckpoint>),
+    /// A value with the members of [`ExportEnd`].
+    ExportEnd(Box<ExportEnd>),
+    /// A shape that a later version of the service adds.
+    Unknown(Value),
+}
+
+/// The line of one resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ExportRow {
+    /// Resource in the singular, for example `employee_objective`.
+    pub r#type: ExportRowType,
+    /// The resource as GET returns it, without `expand`. `type` determines its members.
+    pub data: BTreeMap<String, Value>,
+}
+
+words! {
+    /// Types of the rows of an export.
+    ExportRowType {
+        Employee = "employee",
+        Observation = "observation",
+        EmployeeObjective = "employee_objective",
+        ManagerObjective = "manager_objective",
+        Summary = "summary",
+        Conversation = "conversation",
+        Message = "message",
+        Assignment = "assignment",
+        Department = "department",
+        Attribute = "attribute",
+    }
+}
+
+words! {
+    /// Resources that an export can contain.
+    ExportedResource {
+        Employees = "employees",
+        Observations = "observations",
+        EmployeeObjectives = "employee_objectives",
+        ManagerObjectives = "manager_objectives",
+        Summaries = "summaries",
+        Conversations = "conversations",
+        Messages = "messages",
+        Assignments = "assignments",
+        Departments = "departments",
+        Attributes = "attributes",
+    }
+}
+
 /// The values of one member before and after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2705,6 +2802,8 @@ pub struct MeQuotas {
     pub webhook_test: Quota,
     /// Quota of requests of the class `csv`.
     pub csv: Quota,
+    /// Quota of requests of the class `export`.
+    pub export: Quota,
 }
 
 /// A message of a conversation. Immutable.
@@ -3707,6 +3806,7 @@ words! {
         Write = "write",
         WebhookTest = "webhook_test",
         Csv = "csv",
+        Export = "export",
     }
 }
 

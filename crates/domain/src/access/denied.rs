@@ -11,6 +11,8 @@ pub enum PermissionDenied {
     AdminRequired,
     /// Keys and settings need a key whose own level is admin, whatever the role of its person (decision B5).
     AdminKeyRequired,
+    /// The operation reads the whole data set and needs an admin-level key that acts for no person (decision H1).
+    OrganizationKeyRequired,
     /// The endpoint refuses test keys (decision B6).
     TestKey,
     /// The endpoint touches test data only and refuses live keys (decision B6).
@@ -51,6 +53,9 @@ impl PermissionDenied {
                 "This request needs an admin-level API key of the organization, or one that acts for an org admin."
             }
             Self::AdminKeyRequired => "This request needs an API key whose own access level is admin.",
+            Self::OrganizationKeyRequired => {
+                "This request needs an admin-level API key of the organization: one that acts for no person."
+            }
             Self::TestKey => "Test keys cannot access this endpoint.",
             Self::LiveKey => "Only test keys can access this endpoint: it empties the test data.",
             Self::ActsForPerson => {

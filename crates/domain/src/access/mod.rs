@@ -4,10 +4,12 @@ pub mod api_key;
 mod authority;
 mod denied;
 mod key_text;
+mod quota;
 mod requirement;
 
 pub use authority::Authority;
 pub use denied::PermissionDenied;
+pub use quota::{QuotaClass, Quotas};
 pub use requirement::Access;
 
 use serde::{Serialize, Serializer};
@@ -116,6 +118,8 @@ pub enum Permission {
     SettingsRead,
     #[strum(to_string = "settings:write")]
     SettingsWrite,
+    #[strum(to_string = "exports:read")]
+    ExportsRead,
 }
 
 impl StringEnum for Permission {
@@ -225,6 +229,8 @@ pub enum AdminContext {
     Settings,
     /// Writes to people, which keys of the organization make with the scope alone.
     People,
+    /// Operations on whole data sets, for admin-level keys that act for no person.
+    Organization,
 }
 
 /// The person that a key acts for (decision B5).
@@ -256,7 +262,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`PermissionDenied::AdminRequired`], [`PermissionDenied::AdminKeyRequired`],
-    /// [`PermissionDenied::ActsForPerson`].
+    /// [`PermissionDenied::ActsForPerson`], [`PermissionDenied::OrganizationKeyRequired`].
     pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionDenied> {
         let (has, denied) = match context {
             AdminContext::Data => (self.is_data_admin(), PermissionDenied::AdminRequired),
@@ -264,6 +270,10 @@ impl Caller {
             AdminContext::People => {
                 (self.person.is_none() || self.is_data_admin(), PermissionDenied::ActsForPerson)
             }
+            AdminContext::Organization => (
+                self.person.is_none() && self.level == AccessLevel::Admin,
+                PermissionDenied::OrganizationKeyRequired,
+            ),
         };
         if has { Ok(()) } else { Err(denied) }
     }
@@ -282,55 +292,6 @@ impl Caller {
     /// [`PermissionDenied::TestKey`].
     pub fn require_live(&self) -> Result<(), PermissionDenied> {
         if self.tenant.environment == Environment::Live { Ok(()) } else { Err(PermissionDenied::TestKey) }
-    }
-}
-
-/// A class of requests with a quota of its own (§8, decision B1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-#[expect(missing_docs, reason = "each is named after its word")]
-pub enum QuotaClass {
-    Read,
-    Write,
-    WebhookTest,
-    Csv,
-}
-
-impl StringEnum for QuotaClass {
-    const NAME: &'static str = "QuotaClass";
-}
-
-/// Requests per minute of one key (§8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields named after their types")]
-pub struct Quotas {
-    pub read: u32,
-    pub write: u32,
-}
-
-impl Quotas {
-    /// Quotas of a key without numbers of its own.
-    pub const DEFAULT: Self = Self { read: 600, write: 100 };
-    /// Webhook tests per minute, for every key.
-    pub const WEBHOOK_TEST: u32 = 10;
-    /// CSV uploads per minute, for every key.
-    pub const CSV: u32 = 6;
-
-    /// Returns the requests per minute of a class.
-    #[must_use]
-    pub const fn for_class(self, class: QuotaClass) -> u32 {
-        match class {
-            QuotaClass::Read => self.read,
-            QuotaClass::Write => self.write,
-            QuotaClass::WebhookTest => Self::WEBHOOK_TEST,
-            QuotaClass::Csv => Self::CSV,
-        }
-    }
-}
-
-impl Default for Quotas {
-    fn default() -> Self {
-        Self::DEFAULT
     }
 }
 
@@ -370,6 +331,20 @@ pub(crate) mod tests {
         for environment in [Environment::Live, Environment::Test] {
             let tenant = Tenant { organization, environment };
             assert_eq!(Tenant::from_bytes(tenant.to_bytes()), tenant);
+        }
+    }
+
+    #[test]
+    fn organization_context_needs_an_unbound_admin_key() {
+        let person = EmployeeId::from_ulid(Ulid(3));
+        let denied = Err(PermissionDenied::OrganizationKeyRequired);
+        for (caller, wanted) in [
+            (unbound(AccessLevel::Admin), Ok(())),
+            (unbound(AccessLevel::Standard), denied),
+            (bound(person, true), denied),
+            (bound(person, true).with_level(AccessLevel::Admin), denied),
+        ] {
+            assert_eq!(caller.require_admin(AdminContext::Organization), wanted, "{caller:?}");
         }
     }
 

@@ -63,6 +63,12 @@ impl Access {
         Self::new(Key::Scope(scope), Some(AdminContext::Settings))
     }
 
+    /// Admin-level keys with this scope that act for no person, for operations on the whole data set.
+    #[must_use]
+    pub const fn organization_admin(scope: Permission) -> Self {
+        Self::new(Key::Scope(scope), Some(AdminContext::Organization))
+    }
+
     /// Keys with this scope that may write to people: of keys that act for a person only those of org admins.
     #[must_use]
     pub const fn people_writer(scope: Permission) -> Self {

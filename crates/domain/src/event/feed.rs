@@ -2,7 +2,7 @@
 
 use super::EventType;
 use crate::id::EventId;
-use crate::page::{ListDigest, Position, Sort, SortBy};
+use crate::page::{ListDigest, Position, Sort, SortBy, cursor};
 use crate::params::{self, Param, Params, ValueForm};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
@@ -88,6 +88,13 @@ impl FeedRequest {
             params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![]);
         let start = start.unwrap_or_else(|| list.page.after.into());
         Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest }
+    }
+
+    /// Returns the cursor of `GET /events` without filters that leads to the events behind a position.
+    #[must_use]
+    pub fn unfiltered_cursor(after: &Position) -> String {
+        let unfiltered = Self::read(&mut Params::new(vec![]), Timestamp::from_millis(0));
+        cursor(unfiltered.digest, after)
     }
 }
 

@@ -17,7 +17,7 @@ import { t } from "../texts.js";
 const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations",
   "assignments", "notifications"];
 const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read",
-  "settings:read", "settings:write"];
+  "settings:read", "settings:write", "exports:read"];
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 

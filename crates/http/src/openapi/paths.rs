@@ -100,6 +100,12 @@ fn demands(route: &Route) -> String {
         (Some(scope), Some(AdminContext::People)) => {
             format!("Needs the scope `{}`. {NO_BOUND_KEYS}", scope.word())
         }
+        (Some(scope), Some(AdminContext::Organization)) => {
+            format!(
+                "Needs the scope `{}` and an admin-level key. Keys that act for a person are refused.",
+                scope.word()
+            )
+        }
         (None, _) if access.is_public() => "Needs no API key.".to_owned(),
         (None, _) if access.reads_types() => "Needs the read scope of each type that is searched.".to_owned(),
         (None, _) => "Needs any valid API key.".to_owned(),
@@ -156,7 +162,8 @@ fn responses(route: &Route) -> Value {
     }
     let mut success = json!({"description": outcome(route), "headers": headers});
     if let Some(name) = route.response.name() {
-        success["content"] = json!({"application/json": content(&name, route.response.shown())});
+        let media_type = route.response.media_type();
+        success["content"] = json!({media_type: content(&name, route.response.shown())});
     }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
     if route.is_revalidated() {

@@ -146,6 +146,8 @@ fn example_of_me() -> Value {
     json!({
         "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID, "environment": "live",
         "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "expires_at": null,
-        "quotas": {"read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6)},
+        "quotas": {
+            "read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6), "export": quota(6),
+        },
     })
 }

@@ -11,6 +11,7 @@ pub(crate) mod departments;
 pub(crate) mod document;
 pub(crate) mod employees;
 pub(crate) mod events;
+pub(crate) mod exports;
 pub(crate) mod invitations;
 pub(crate) mod keys;
 pub(crate) mod notifications;
@@ -24,7 +25,7 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 18] = [
+pub(crate) const GROUPS: [RouteGroup; 19] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -42,6 +43,7 @@ pub(crate) const GROUPS: [RouteGroup; 18] = [
     connectors::GROUP,
     webhooks::GROUP,
     events::GROUP,
+    exports::GROUP,
     document::GROUP,
 ];
 

@@ -112,6 +112,8 @@ pub enum Success {
     One(&'static Schema),
     /// A page of a list of values of this schema.
     PageOf(&'static Schema),
+    /// Lines of JSON, each with a value of this schema.
+    Lines(&'static Schema),
 }
 
 impl Success {
@@ -119,7 +121,7 @@ impl Success {
     pub(crate) fn name(self) -> Option<String> {
         match self {
             Self::Empty => None,
-            Self::One(schema) => Some(schema.name.to_owned()),
+            Self::One(schema) | Self::Lines(schema) => Some(schema.name.to_owned()),
             Self::PageOf(schema) => Some(format!("{}List", schema.name)),
         }
     }
@@ -128,7 +130,7 @@ impl Success {
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::Empty => vec![],
-            Self::One(schema) => schema.with_referenced_schemas(),
+            Self::One(schema) | Self::Lines(schema) => schema.with_referenced_schemas(),
             Self::PageOf(schema) => {
                 let mut all = schema.with_referenced_schemas();
                 all.extend(self.name().map(|name| (name, list(schema.name))));
@@ -141,7 +143,7 @@ impl Success {
     pub(crate) fn shown(self) -> Option<Value> {
         match self {
             Self::Empty => None,
-            Self::One(schema) => schema.shown(),
+            Self::One(schema) | Self::Lines(schema) => schema.shown(),
             Self::PageOf(schema) => schema.shown().map(listed),
         }
     }
@@ -150,8 +152,17 @@ impl Success {
     pub(crate) fn outcome(self) -> Option<&'static str> {
         match self {
             Self::Empty => Some("The subscription is deleted. The response has no body."),
-            Self::One(schema) => (!schema.outcome.is_empty()).then_some(schema.outcome),
+            Self::One(schema) | Self::Lines(schema) => (!schema.outcome.is_empty()).then_some(schema.outcome),
             Self::PageOf(_) => Some("A page of the list, in the requested order."),
+        }
+    }
+
+    /// Returns the media type of the answer.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Empty | Self::One(_) | Self::PageOf(_) => "application/json",
+            Self::Lines(_) => "application/x-ndjson",
         }
     }
 

@@ -16,6 +16,7 @@ mod document;
 mod documented;
 mod dry_run;
 mod encoding;
+mod exports;
 mod feed;
 mod forwarded;
 mod framing;

@@ -38,6 +38,9 @@ impl Shared {
     }
 }
 
+/// Number of rows between two checkpoints of an export: few, so that an export is read in many parts.
+const EXPORT_CHECKPOINT_ROWS: u16 = 3;
+
 /// Creates a service on each available store, with a store that fails on request.
 pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage>>, Option<TestDatabase>)> {
     let mut stores: Vec<(Arc<dyn Storage>, _)> = vec![];
@@ -48,11 +51,8 @@ pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage
     let mut all = vec![];
     for (store, database) in stores {
         let faulty = Arc::new(Faulty::sharing(store));
-        all.push((
-            TestApi::on(Arc::clone(&faulty) as Arc<dyn Storage>, HttpSettings::default()).await,
-            faulty,
-            database,
-        ));
+        let world = TestApi::exporting(Arc::clone(&faulty) as Arc<dyn Storage>, EXPORT_CHECKPOINT_ROWS).await;
+        all.push((world, faulty, database));
     }
     all
 }

@@ -1,17 +1,17 @@
 //! Test support: a service on in-memory SQLite or a cluster's database, with a manual clock and deterministic
 //! ids.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::App;
-use actix_web::body::to_bytes;
+use actix_web::body::MessageBody;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
@@ -81,6 +81,15 @@ impl TestApi {
         Self { _database: database, ..Self::create(store, HttpSettings::default(), settings).await }
     }
 
+    /// Creates a service whose exports have a checkpoint after every few rows.
+    pub(crate) async fn exporting(store: Arc<dyn Storage>, rows: u16) -> Self {
+        let settings = ServiceSettings {
+            export_checkpoint_rows: rows,
+            ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned())
+        };
+        Self::create(store, HttpSettings::default(), settings).await
+    }
+
     async fn create(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
@@ -96,7 +105,7 @@ impl TestApi {
             Box::pin(async move {
                 let response = call_service(&*service, request.to_request()).await;
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
-                let body = to_bytes(response.into_body()).await.unwrap_or_default();
+                let body = received(response.into_body()).await;
                 TestResponse { status, headers, body }
             }) as Served
         });
@@ -210,6 +219,15 @@ impl TestApi {
     }
 }
 
+/// Returns the bytes of a body, up to its end or its failure.
+async fn received(mut body: impl MessageBody + Unpin) -> Bytes {
+    let mut bytes = BytesMut::new();
+    while let Some(Ok(part)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
+        bytes.extend_from_slice(&part);
+    }
+    bytes.freeze()
+}
+
 /// Builder of a request.
 pub(crate) struct Request<'a> {
     world: &'a TestApi,
@@ -256,6 +274,11 @@ impl TestResponse {
 
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    /// Returns the lines of an export.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

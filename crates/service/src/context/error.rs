@@ -32,6 +32,9 @@ pub enum Error {
     /// to narrow.
     #[error("too slow: {0}")]
     TooSlow(String),
+    /// As many exports as permitted are running; a retry succeeds when one of them has ended.
+    #[error("too many exports are running")]
+    TooManyExports,
     /// The search index is still being built; a later retry succeeds.
     #[error("the index of words is not complete")]
     NotIndexed,

@@ -7,6 +7,7 @@ pub(crate) mod counts;
 mod dry_run;
 pub mod error;
 pub(crate) mod expand;
+pub(crate) mod export_permits;
 pub(crate) mod fan_out;
 pub(crate) mod handover;
 pub(crate) mod invitation_events;

@@ -26,6 +26,7 @@ use tracing::Instrument;
 use crate::context::auth::Authenticator;
 use crate::context::clocks::Clocks;
 use crate::context::error::Error;
+use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::limits::Limits;
 use crate::context::reply::Reply;
@@ -52,8 +53,12 @@ pub struct ServiceSettings {
     pub sends_mail: bool,
     /// Deadline of a search (decision A17).
     pub search_deadline: Duration,
+    /// Number of rows of an export between two checkpoints (decision H1).
+    pub export_checkpoint_rows: u16,
 }
 
+/// Default number of rows of an export between two checkpoints.
+const EXPORT_CHECKPOINT_ROWS: u16 = 10_000;
 /// Default deadline of a search.
 const SEARCH_DEADLINE: Duration = Duration::from_secs(2);
 /// Default retention of unread notifications.
@@ -69,6 +74,7 @@ impl ServiceSettings {
             notification_retention: NOTIFICATION_RETENTION,
             sends_mail: false,
             search_deadline: SEARCH_DEADLINE,
+            export_checkpoint_rows: EXPORT_CHECKPOINT_ROWS,
         }
     }
 
@@ -108,6 +114,8 @@ pub struct Services {
     pub tenant_sizes: TenantSizes,
     /// Limiter of concurrent work on large texts and responses, fair between tenants.
     pub large_work: LargeWork,
+    /// Counts of the running exports.
+    pub(crate) export_permits: ExportPermits,
     move_locks: StripedLocks,
     submission_locks: StripedLocks,
 }
@@ -149,6 +157,7 @@ impl Services {
             search_index: SearchIndex::default(),
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
+            export_permits: ExportPermits::default(),
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),
         }

@@ -21,7 +21,7 @@ fn is_shown(context: &RequestContext, event: &Event) -> bool {
 }
 
 /// Position before the first event of a feed.
-const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
+pub(crate) const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 
 /// `GET /events/{id}`: returns an event for as long as the feed keeps it.
 ///

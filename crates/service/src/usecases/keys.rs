@@ -171,6 +171,8 @@ pub struct QuotasByClass {
     webhook_test: Quota,
     /// Quota of requests of the class `csv`.
     csv: Quota,
+    /// Quota of requests of the class `export`.
+    export: Quota,
 }
 
 /// The key of a request and its access.
@@ -222,6 +224,7 @@ pub fn me(context: &RequestContext) -> Result<Reply, Error> {
             write: quota(QuotaClass::Write),
             webhook_test: quota(QuotaClass::WebhookTest),
             csv: quota(QuotaClass::Csv),
+            export: quota(QuotaClass::Export),
         },
     };
     Ok(Reply::ok(render(&body)?, None))

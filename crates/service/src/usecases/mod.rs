@@ -8,6 +8,7 @@ pub mod conversations;
 pub mod copy;
 pub mod employees;
 pub mod events;
+pub mod exports;
 pub mod invitations;
 pub mod keys;
 pub mod notifications;

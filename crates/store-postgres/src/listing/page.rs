@@ -11,7 +11,7 @@ use crate::sql::row::columns_of;
 /// Row limits as literals. A generic plan does not know the value of a parameter, and would prepare to read a
 /// tenth of the table. The usual page sizes have limits of their own, because a scan continues until it has found
 /// as many rows.
-const BOUNDS: [u32; 6] = [27, 52, 103, 1001, 10_001, 65_537];
+const BOUNDS: [u32; 7] = [27, 52, 103, 1001, 2001, 10_001, 65_537];
 /// Maximum number of rows that a bounded scan reads with hashed lookups. A list of a team without recent rows
 /// must not read all other rows. A hashed lookup of a row costs some 0.1 µs, an indexed one 0.8 µs.
 const HASHED_STRIDE: u32 = 50_000;

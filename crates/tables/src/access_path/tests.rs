@@ -359,3 +359,9 @@ fn filter_on_another_table_is_named_only_if_alone() {
     let seen = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), Sort::up(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&seen), [""; 0], "whose objectives somebody sees is no filter of theirs");
 }
+
+#[test]
+fn rows_behind_an_id_are_answered_by_the_primary_key() {
+    assert!(is_answered(&TypedListing::<Observation>::after_id([0; 16], 2_000)));
+    assert!(is_answered(&TypedListing::<Message>::after_id([0; 16], 2_000)));
+}

@@ -2,6 +2,7 @@
 
 mod errors;
 mod events;
+mod exports;
 mod faults;
 mod generated;
 mod operations;

@@ -17,7 +17,7 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
     let resources = Resources::make(&world, &world.admin).await;
     let employee = person(&world, "joe", "manager", None).await;
     let admin = person(&world, "boss", "org_admin", None).await;
-    let mut counted = [0; 3];
+    let mut counted = [0; 4];
     for (bound_to, level) in [
         (&employee, AccessLevel::Standard),
         (&employee, AccessLevel::Admin),
@@ -30,6 +30,7 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
             let opens = match context {
                 AdminContext::Settings => level == AccessLevel::Admin,
                 AdminContext::Data | AdminContext::People => bound_to == &admin,
+                AdminContext::Organization => false,
             };
             counted[context as usize] += 1;
             let request = world.bare(method(route), &resources.path(route)).key(&key);

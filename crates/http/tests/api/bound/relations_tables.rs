@@ -16,6 +16,8 @@ pub(super) enum Entry {
     Shows(VisibleResources),
     /// Only relations with access to all resources may read; others are refused.
     Refused,
+    /// Only keys of the organization may read; keys of every person are refused.
+    ForOrganization,
 }
 
 /// Resources that a read shows.
@@ -81,6 +83,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
         ),
     ),
     ("listNotifications", OWN),
+    ("exportData", Entry::ForOrganization),
     ("listEvents", Entry::Refused),
     ("getEvent", Entry::Refused),
     ("listAuditLog", Entry::Refused),

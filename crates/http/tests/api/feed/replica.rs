@@ -1,5 +1,5 @@
-//! Random schedules of concurrent writers with failing commits: a copy made from the lists during the writes, and then
-//! from the feed, equals the stored data.
+//! Random schedules of concurrent writers with failing commits: a copy made from the lists or from an export during the
+//! writes, and then from the feed, equals the stored data.
 
 use std::cell::RefCell;
 
@@ -24,6 +24,8 @@ const SCHEDULES: u64 = 200;
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
 const REQUESTS: usize = 10;
+/// Number of list reads among which some fail during an export.
+const MOST_READS: usize = 40;
 /// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;
 
@@ -85,8 +87,17 @@ async fn exhaust_faults(world: &TestApi, key: &str, seed: u64) -> String {
     name
 }
 
+/// The way in which a copy gets its first state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// All lists are read page by page.
+    Lists,
+    /// An export is read, which breaks off at failing reads.
+    Export,
+}
+
 /// Runs one schedule. Returns the number of events that the copy followed.
-async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, seed: u64) -> usize {
+async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, seed: u64) -> usize {
     let organization = operator::create_organization(&world.services, "Example").await.unwrap();
     let key = world.key_of(organization, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
     let resources = Resources::make(world, &key).await;
@@ -94,15 +105,37 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, seed: u64) -> usi
     let reader = Reader { world, key: &key };
     let random = Random::new(seed);
     write(world, &generator, faulty, &random).await;
-    let cursor = reader.now().await;
+    let begin = async {
+        match start {
+            Start::Lists => {
+                let cursor = reader.now().await;
+                (reader.read().await, cursor)
+            }
+            Start::Export => {
+                for _ in 0..random.below(4) {
+                    faulty.fail(FaultyCall::List, 1 + random.below(MOST_READS), Fault::Before);
+                }
+                reader.export().await
+            }
+        }
+    };
     let writers = join_all((0..WRITERS).map(|_| write(world, &generator, faulty, &random)));
-    let (mut copy, _) = tokio::join!(reader.read(), writers);
+    let ((mut copy, cursor), _) = tokio::join!(begin, writers);
     let name = exhaust_faults(world, &key, seed).await;
+    if start == Start::Export {
+        for _ in 0..MOST_READS {
+            world.bare("GET", "/v1/departments").key(&key).send().await;
+        }
+    }
     let events = reader.events_until(&cursor, &name).await;
     let count = events.len();
     copy.apply(events);
-    let stored = comparable(&reader.read().await);
-    let derived = copy.derived();
+    let stored = reader.read().await;
+    let (copy, stored) = match start {
+        Start::Lists => (copy, stored),
+        Start::Export => (copy.exported(), stored.exported()),
+    };
+    let (stored, derived) = (comparable(&stored), copy.derived());
     assert_eq!(derived.keys().collect::<Vec<_>>(), stored.keys().collect::<Vec<_>>(), "schedule {seed}");
     for (id, value) in &stored {
         assert_eq!(&derived[id], value, "schedule {seed}: {id}");
@@ -115,7 +148,18 @@ async fn copy_from_lists_and_feed_equals_the_stored_data() {
     for (world, faulty, _database) in every_faulty_store().await {
         let mut followed = 0;
         for seed in 1..=SCHEDULES {
-            followed += follow(&world, &faulty, seed).await;
+            followed += follow(&world, &faulty, Start::Lists, seed).await;
+        }
+        assert!(followed as u64 > 5 * SCHEDULES, "{followed} events are too few for a proof");
+    }
+}
+
+#[tokio::test]
+async fn copy_from_export_and_feed_equals_the_stored_data() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let mut followed = 0;
+        for seed in 1..=SCHEDULES {
+            followed += follow(&world, &faulty, Start::Export, seed).await;
         }
         assert!(followed as u64 > 5 * SCHEDULES, "{followed} events are too few for a proof");
     }

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from candor_client import AsyncCandor, Candor
+from proxy import FaultProxy
+from service import Service
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+
+from export_replica import copy, follow  # noqa: E402
+
+
+def hire(client: Candor, number: int) -> str:
+    created = client.employees.create(email=f"p{number}@example.com", first_name="P", last_name=str(number))
+    return created["id"]
+
+
+def test_export_through_faults_yields_every_row_once(service: Service) -> None:
+    key = service.key()
+    with (
+        FaultProxy(service.url, "truncated_after", "unavailable", "reset_after", "none") as proxy,
+        Candor(api_key=key, base_url=proxy.url) as reader,
+        Candor(api_key=key, base_url=service.url) as writer,
+    ):
+        hired = [hire(writer, number) for number in range(5)]
+        lines: list[Any] = list(reader.export(resources=["employees"]))
+        assert [line["type"] for line in lines] == ["header", *["employee"] * 5, "end"]
+        assert [line["data"]["id"] for line in lines[1:-1]] == sorted(hired)
+        assert proxy.counts["truncated_after"] == 1
+
+    async def types() -> list[str]:
+        async with AsyncCandor(api_key=key, base_url=service.url) as client:
+            return [line["type"] async for line in client.export(resources=["employees"])]
+
+    assert asyncio.run(types()) == [line["type"] for line in lines]
+
+
+def test_replica_of_an_export_equals_the_data(client: Candor) -> None:
+    first = hire(client, 1)
+    rows: dict[str, object] = {}
+    position = copy(client, rows)
+    client.employees.update(first, job_title="Engineer")
+    second = hire(client, 2)
+    follow(client, rows, position, 2)
+    assert rows[first] == client.employees.get(first)
+    assert rows[second] == client.employees.get(second)

@@ -1,0 +1,111 @@
+//! Exports: every resource of a data set as lines, in parts that a cursor continues (decision H1).
+
+mod cursor;
+mod lines;
+
+pub use cursor::{ExportCursor, ExportPlace};
+pub use lines::{ExportCheckpoint, ExportCounts, ExportEnd, ExportHeader, ExportLine, ExportRow};
+
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::access::Tenant;
+use crate::fields::StringEnum;
+use crate::params::{self, Param, Params, ValueForm};
+use crate::problem::{ValidationErrors, ValueError};
+use crate::time::Timestamp;
+
+/// The resources that an export can contain, in the order of its lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "each is named after its resource")]
+pub enum ExportedResource {
+    Employees,
+    Observations,
+    EmployeeObjectives,
+    ManagerObjectives,
+    Summaries,
+    Conversations,
+    Messages,
+    Assignments,
+    Departments,
+    Attributes,
+}
+
+impl StringEnum for ExportedResource {
+    const NAME: &'static str = "ExportedResource";
+}
+
+impl ExportedResource {
+    /// Returns the `type` of the lines of this resource: its name in the singular.
+    #[must_use]
+    pub const fn line_type(self) -> &'static str {
+        match self {
+            Self::Employees => "employee",
+            Self::Observations => "observation",
+            Self::EmployeeObjectives => "employee_objective",
+            Self::ManagerObjectives => "manager_objective",
+            Self::Summaries => "summary",
+            Self::Conversations => "conversation",
+            Self::Messages => "message",
+            Self::Assignments => "assignment",
+            Self::Departments => "department",
+            Self::Attributes => "attribute",
+        }
+    }
+}
+
+/// A request for an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportRequest {
+    /// The exported resources, without duplicates, in the order of the lines.
+    pub resources: Vec<ExportedResource>,
+    /// The point at which an earlier export goes on; `None` for a new export.
+    pub from: Option<ExportCursor>,
+}
+
+const RESOURCES: Param<Vec<ExportedResource>> = params::param(
+    "resources",
+    "Resources to export, separated by commas. Default: all.",
+    ValueForm::Words(ExportedResource::NAME),
+    resources,
+);
+const CURSOR: Param<String> = params::param(
+    "cursor",
+    "The `cursor` of a checkpoint: the export goes on behind it. The request has the same `resources`. A cursor is \
+     valid for 30 days after the beginning of its export.",
+    ValueForm::Any,
+    |text| Ok(text.to_owned()),
+);
+
+fn resources(text: &str) -> Result<Vec<ExportedResource>, ValueError> {
+    let mut named = text.split(',').map(ExportedResource::from_word).collect::<Result<Vec<_>, _>>()?;
+    named.sort_unstable();
+    named.dedup();
+    Ok(named)
+}
+
+impl ExportRequest {
+    /// Declares and reads the parameters of `GET /exports`.
+    pub fn read(params: &mut Params, tenant: Tenant, now: Timestamp) -> Self {
+        let is_malformed = params.values_of(RESOURCES.name()).any(|text| resources(text).is_err());
+        let resources = params.one(&RESOURCES).unwrap_or_else(|| ExportedResource::ALL.to_vec());
+        // Unreadable `resources` are one problem. The cursor of such a request cannot be compared with them.
+        let from = params.one_and(&CURSOR, |text| {
+            if is_malformed { Ok(None) } else { ExportCursor::read(&text, tenant, &resources, now).map(Some) }
+        });
+        Self { resources, from: from.flatten() }
+    }
+
+    /// Reads the parameters of `GET /exports`.
+    ///
+    /// # Errors
+    /// Returns every invalid parameter: `invalid_enum` for an unknown resource, `invalid_format` for a text that
+    /// is no cursor of this organization with these resources, `out_of_range` for a cursor that is too old.
+    pub fn parse(mut params: Params, tenant: Tenant, now: Timestamp) -> Result<Self, ValidationErrors> {
+        let request = Self::read(&mut params, tenant, now);
+        params.finish(request)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! Body of an export: lines that are read from the store as the client takes them, compressed as they are sent.
+
+use std::fmt;
+use std::io::Write;
+
+use actix_web::body::{BodyStream, BoxBody};
+use bytes::Bytes;
+use candor_fair_share::large_work::PIECE_BYTES;
+use candor_service::usecases::exports::Export;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use futures_util::stream;
+use tokio::task::yield_now;
+
+use crate::compress::{Encoding, ZSTD_LEVEL};
+use crate::health::Readiness;
+use crate::read_gate::Streaming;
+
+/// Reason for the end of a response before its last line.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+enum ExportCut {
+    #[error("the export failed")]
+    Failed,
+    #[error("the service is shutting down")]
+    Draining,
+}
+
+/// A compressor whose output can be taken while it runs.
+enum StreamEncoder {
+    Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
+    Gzip(GzEncoder<Vec<u8>>),
+}
+
+impl StreamEncoder {
+    /// Creates a compressor; `None` if its memory cannot be allocated. The lines then go out uncompressed.
+    fn new(encoding: Encoding) -> Option<Self> {
+        match encoding {
+            Encoding::Zstd => zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL).ok().map(Self::Zstd),
+            Encoding::Gzip => Some(Self::Gzip(GzEncoder::new(Vec::new(), Compression::fast()))),
+        }
+    }
+
+    /// Compresses a piece. A flush makes all lines so far readable to the client.
+    fn compress(&mut self, piece: &[u8], flushes: bool) -> std::io::Result<Bytes> {
+        match self {
+            Self::Zstd(encoder) => {
+                encoder.write_all(piece)?;
+                if flushes {
+                    encoder.flush()?;
+                }
+                Ok(std::mem::take(encoder.get_mut()).into())
+            }
+            Self::Gzip(encoder) => {
+                encoder.write_all(piece)?;
+                if flushes {
+                    encoder.flush()?;
+                }
+                Ok(std::mem::take(encoder.get_mut()).into())
+            }
+        }
+    }
+
+    /// Returns the end of the compressed data.
+    fn finish(self) -> std::io::Result<Bytes> {
+        match self {
+            Self::Zstd(encoder) => encoder.finish().map(Bytes::from),
+            Self::Gzip(encoder) => encoder.finish().map(Bytes::from),
+        }
+    }
+}
+
+/// The lines of an export and their compressor.
+pub(crate) struct ExportLines {
+    export: Export,
+    encoder: Option<StreamEncoder>,
+    /// Lines that are read and not yet sent.
+    text: Bytes,
+    is_complete: bool,
+}
+
+impl ExportLines {
+    pub(crate) fn new(export: Export) -> Self {
+        Self { export, encoder: None, text: Bytes::new(), is_complete: false }
+    }
+
+    /// Compresses the lines, and returns `true` if they will be compressed.
+    pub(crate) fn compress(&mut self, encoding: Encoding) -> bool {
+        self.encoder = StreamEncoder::new(encoding);
+        self.encoder.is_some()
+    }
+
+    /// Returns the body of the response. It holds the guard of the connection until its end.
+    pub(crate) fn into_body(self, readiness: Readiness, streaming: Option<Streaming>) -> BoxBody {
+        let state = (self, readiness, streaming);
+        let parts = stream::try_unfold(state, |(mut lines, readiness, streaming)| async move {
+            let part = lines.next(&readiness).await?;
+            Ok::<_, ExportCut>(part.map(|part| (part, (lines, readiness, streaming))))
+        });
+        BoxBody::new(BodyStream::new(Box::pin(parts)))
+    }
+
+    /// Returns the next part of the body; `None` after the last one.
+    async fn next(&mut self, readiness: &Readiness) -> Result<Option<Bytes>, ExportCut> {
+        loop {
+            if !self.text.is_empty() {
+                let piece = self.text.split_to(self.text.len().min(PIECE_BYTES));
+                // Without the pause, a client that reads as fast as this writes would occupy the thread.
+                yield_now().await;
+                return self.encoded(piece).map(Some);
+            }
+            if self.is_complete {
+                let end = self.encoder.take().map(StreamEncoder::finish);
+                return end.transpose().map_err(|error| failed(&error));
+            }
+            if readiness.is_draining() {
+                return Err(ExportCut::Draining);
+            }
+            match self.export.next().await {
+                Ok(Some(text)) => self.text = text,
+                Ok(None) => self.is_complete = true,
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+    }
+
+    fn encoded(&mut self, piece: Bytes) -> Result<Bytes, ExportCut> {
+        let is_last_of_page = self.text.is_empty();
+        match &mut self.encoder {
+            None => Ok(piece),
+            Some(encoder) => encoder.compress(&piece, is_last_of_page).map_err(|error| failed(&error)),
+        }
+    }
+}
+
+/// Logs the cause of a failure. The response has begun, so the client only sees its end.
+fn failed(error: &dyn fmt::Display) -> ExportCut {
+    tracing::error!(cause = %error, "cannot continue an export: the response ends");
+    ExportCut::Failed
+}
+
+impl fmt::Debug for ExportLines {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ExportLines")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn compressed_pieces_are_readable_after_each_flush() {
+        let pieces: [&[u8]; 3] = [b"{\"a\":1}\n", b"{\"a\":2}\n", b"{\"a\":3}\n"];
+        for encoding in [Encoding::Zstd, Encoding::Gzip] {
+            let mut encoder = StreamEncoder::new(encoding).unwrap();
+            let mut sent = vec![];
+            for piece in pieces {
+                sent.extend(encoder.compress(piece, true).unwrap());
+            }
+            let whole = pieces.concat();
+            let mut read = vec![0; whole.len()];
+            match encoding {
+                Encoding::Zstd => zstd::stream::read::Decoder::new(&*sent).unwrap().read_exact(&mut read).unwrap(),
+                Encoding::Gzip => flate2::read::GzDecoder::new(&*sent).read_exact(&mut read).unwrap(),
+            }
+            assert_eq!(read, whole, "{encoding:?}");
+            sent.extend(encoder.finish().unwrap());
+            let mut text = vec![];
+            match encoding {
+                Encoding::Zstd => {
+                    zstd::stream::read::Decoder::new(&*sent).unwrap().read_to_end(&mut text).unwrap()
+                }
+                Encoding::Gzip => flate2::read::GzDecoder::new(&*sent).read_to_end(&mut text).unwrap(),
+            };
+            assert_eq!(text, whole, "{encoding:?}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Exports of whole data sets (decision H1).
+
+use std::sync::Arc;
+
+use candor_domain::access::{Access, Permission, QuotaClass, Tenant};
+use candor_domain::export::{ExportLine, ExportRequest, ExportRow, ExportedResource};
+use candor_domain::id::OrganizationId;
+use candor_domain::time::Timestamp;
+use candor_service::Services;
+use candor_service::usecases::exports;
+
+use crate::request::AuthenticatedRequest;
+use crate::route::{ExportWork, Query, Route, RouteGroup};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, enumeration};
+use crate::schema::{Schema, answer_of};
+
+const ROUTES: &[Route] =
+    &[Route::export("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
+        .named("exportData", "Export all resources as lines")
+        .description(
+            "Returns every resource of the organization, archived ones included, as lines of JSON (NDJSON). The \
+             first line is a `header` with `events_cursor`, the position of `GET /events` before the first row. A \
+             line for each row follows, ordered by resource and id, and a `checkpoint` after every 10,000 rows. The \
+             last line is `end`, with the number of rows; without it the export is not complete. If a response \
+             breaks off, send the request again with the `cursor` of the last checkpoint. The rows, and then every \
+             event from `events_cursor` on, result in the current data. Two exports of an organization can run at \
+             the same time. A client that takes less than 64 kB in 10 seconds is disconnected.",
+        )
+        .with(Query::one(|input| {
+            drop(ExportRequest::read(input, Tenant::live(OrganizationId::from_bytes([0; 16])), AT));
+        }))
+        .counts_as(QuotaClass::Export)
+        .answers_lines(&EXPORT_LINE)];
+
+/// The single route of exports.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Exports", "Whole data sets, for copies in other systems.", ROUTES).words(words);
+
+/// Time for the parser that is run only to describe its parameters, which do not depend on the clock.
+const AT: Timestamp = Timestamp::from_millis(0);
+
+const EXPORT_LINE: Schema = Schema::new("ExportLine", answer_of::<ExportLine>).outcome(
+    "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
+);
+
+fn begin<'a>(services: &'a Arc<Services>, request: AuthenticatedRequest<'a>, is_head: bool) -> ExportWork<'a> {
+    Box::pin(async move {
+        if is_head {
+            exports::check(services, &request.context, request.params)?;
+            return Ok(None);
+        }
+        exports::begin(services, &request.context, request.params).await.map(Some)
+    })
+}
+
+fn words() -> Vec<Member> {
+    vec![
+        enum_member::<ExportedResource>("Resources that an export can contain."),
+        enumeration(ExportRow::TYPES_NAME, &ExportRow::types(), "Types of the rows of an export."),
+    ]
+}

@@ -1,0 +1,252 @@
+//! Exports: the lines, their cursors, and the limits (decision H1).
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::time::Duration;
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::event::FEED_DAYS;
+use candor_domain::export::ExportedResource;
+use candor_domain::fields::StringEnum;
+use candor_http::{HttpSettings, ServerOptions};
+use candor_service::usecases::operator;
+use candor_store_testkit::{Fault, FaultyCall};
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::connections::serving;
+use crate::resources::Resources;
+use crate::stores::{every_faulty_store, usual};
+use crate::support::{TestApi, TestResponse};
+
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Returns the lines of this type.
+fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    lines.iter().filter(|line| line["type"] == kind).collect()
+}
+
+/// Returns the rows by id. No row is in an export twice.
+fn rows(lines: &[Value]) -> BTreeMap<String, Value> {
+    let rows = lines.iter().filter(|line| line.get("data").is_some());
+    let mut by_id = BTreeMap::new();
+    for row in rows {
+        let id = row["data"]["id"].as_str().unwrap().to_owned();
+        assert!(by_id.insert(id, row["data"].clone()).is_none(), "twice: {row}");
+    }
+    by_id
+}
+
+fn last_cursor(lines: &[Value]) -> Option<String> {
+    Some(of_type(lines, "checkpoint").last()?["cursor"].as_str().unwrap().to_owned())
+}
+
+/// Sends a request for an export, a minute after the one before.
+async fn export(world: &TestApi, query: &str) -> TestResponse {
+    world.clock.advance_seconds(60);
+    world.get(&format!("/v1/exports{query}")).await
+}
+
+#[tokio::test]
+async fn export_has_every_resource_in_the_form_of_get() {
+    let world = TestApi::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let archived = format!("/v1/observations/{}/archive", resources.id("observations"));
+    assert_eq!(world.post(&archived, json!({})).await.status, 200);
+    let answered = export(&world, "").await;
+    assert_eq!(answered.header("content-type"), Some("application/x-ndjson"));
+    let lines = answered.lines();
+    let header = &lines[0];
+    assert_eq!((&header["type"], &header["api_version"]), (&json!("header"), &json!("v1")));
+    assert_eq!(header["resources"], json!(ExportedResource::words()));
+    let since = format!("/v1/events?cursor={}", header["events_cursor"].as_str().unwrap());
+    assert_eq!(world.get(&since).await.json()["data"], json!([]), "nothing has changed since");
+    let mut counts: BTreeMap<&str, u64> = ExportedResource::words().into_iter().map(|word| (word, 0)).collect();
+    for line in lines[1..lines.len() - 1].iter() {
+        let kind = line["type"].as_str().unwrap();
+        let resource = ExportedResource::ALL.iter().find(|resource| resource.line_type() == kind).unwrap();
+        *counts.get_mut(resource.word()).unwrap() += 1;
+        let id = line["data"]["id"].as_str().unwrap();
+        let path = match resource {
+            ExportedResource::Messages => {
+                format!("/v1/conversations/{}/messages/{id}", line["data"]["conversation_id"].as_str().unwrap())
+            }
+            other => format!("/v1/{}/{id}", other.word().replace('_', "-")),
+        };
+        assert_eq!(world.get(&path).await.json(), line["data"], "{path}");
+    }
+    assert!(counts.values().all(|count| *count > 0), "{counts:?}");
+    assert_eq!(lines.last().unwrap(), &json!({"type": "end", "counts": counts}));
+}
+
+#[tokio::test]
+async fn export_of_some_resources_has_their_rows_by_id() {
+    let world = TestApi::new().await;
+    for number in 0..5 {
+        world.employee(&format!("person{number}@example.com")).await;
+    }
+    let lines = export(&world, "?resources=messages,employees").await.lines();
+    assert_eq!(lines[0]["resources"], json!(["employees", "messages"]));
+    let ids: Vec<_> = of_type(&lines, "employee").iter().map(|line| line["data"]["id"].to_string()).collect();
+    assert!(ids.len() == 5 && ids.is_sorted(), "{ids:?}");
+    assert_eq!(lines.last().unwrap()["counts"], json!({"employees": 5, "messages": 0}));
+    let audit = world.get("/v1/audit-log?filter[action]=organization.export").await.json();
+    assert_eq!(audit["data"].as_array().unwrap().len(), 1);
+    assert_eq!(audit["data"][0]["changes"]["resources"], json!({"from": null, "to": ["employees", "messages"]}));
+    assert_eq!(audit["data"][0]["context"]["ip"], json!("192.0.2.1"));
+}
+
+#[tokio::test]
+async fn invalid_parameters_of_an_export_are_named() {
+    let (store, _database) = usual().await;
+    let world = TestApi::exporting(store, 2).await;
+    Resources::make(&world, &world.admin).await;
+    let cursor = last_cursor(&export(&world, "?resources=attributes").await.lines()).unwrap();
+    let problem = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
+    for (query, problems) in [
+        ("?resources=people".to_owned(), problem("resources", "invalid_enum")),
+        ("?cursor=x".to_owned(), problem("cursor", "invalid_format")),
+        (format!("?cursor={cursor}"), problem("cursor", "invalid_format")),
+        (format!("?resources=employees&cursor={cursor}"), problem("cursor", "invalid_format")),
+    ] {
+        assert_eq!(export(&world, &query).await.problems(), problems, "{query}");
+    }
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
+    let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+    let path = format!("/v1/exports?resources=attributes&cursor={cursor}");
+    let foreign = world.bare("GET", &path).key(&key).send().await;
+    assert_eq!(foreign.problems(), problem("cursor", "invalid_format"));
+    world.clock.advance_seconds(FEED_DAYS * 86_400);
+    let old = export(&world, &format!("?resources=attributes&cursor={cursor}")).await;
+    assert_eq!(old.problems(), problem("cursor", "out_of_range"));
+}
+
+#[tokio::test]
+async fn cut_export_goes_on_behind_its_last_checkpoint() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        Resources::make(&world, &world.admin).await;
+        let before = faulty.calls(FaultyCall::List);
+        let whole = export(&world, "").await.lines();
+        let (complete, reads) = (rows(&whole), faulty.calls(FaultyCall::List) - before);
+        for (number, checkpoint) in of_type(&whole, "checkpoint").into_iter().enumerate() {
+            let query = format!("?cursor={}", checkpoint["cursor"].as_str().unwrap());
+            let rest = export(&world, &query).await.lines();
+            assert_eq!(rest[0], whole[0], "the header is that of the beginning");
+            let at = whole.iter().position(|line| line == checkpoint).unwrap();
+            let mut joined = rows(&whole[..at]);
+            joined.append(&mut rows(&rest));
+            assert_eq!(joined, complete, "checkpoint {number}");
+        }
+        // Every read of rows fails in turn.
+        for number in 1..=reads {
+            let (mut found, mut query, mut cuts) = (BTreeMap::new(), String::new(), 0);
+            faulty.fail(FaultyCall::List, number, Fault::Before);
+            loop {
+                let lines = export(&world, &query).await.lines();
+                found.append(&mut rows(&lines));
+                if lines.last().is_some_and(|line| line["type"] == "end") {
+                    break;
+                }
+                cuts += 1;
+                query = last_cursor(&lines).map_or(query, |cursor| format!("?cursor={cursor}"));
+            }
+            assert_eq!(found, complete, "read {number}");
+            assert!(cuts <= 1, "read {number}: {cuts} cuts");
+        }
+        let audit = world.get("/v1/audit-log?filter[action]=organization.export&limit=100").await.json();
+        let entries = audit["data"].as_array().unwrap().len();
+        assert!(entries > reads, "each beginning is recorded: {entries}");
+    }
+}
+
+#[tokio::test]
+async fn export_is_for_admin_keys_of_the_organization() {
+    let world = TestApi::new().await;
+    let scoped =
+        |level, environment| world.key(Permissions::NONE.with(Permission::ExportsRead), level, environment);
+    let details = async |key: &str| {
+        let refused = world.bare("GET", "/v1/exports").key(key).send().await;
+        assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
+        refused.json()["error"]["details"].clone()
+    };
+    let standard = scoped(AccessLevel::Standard, Environment::Live).await;
+    assert_eq!(details(&standard).await, json!([{"required_access_level": "admin"}]));
+    let test = scoped(AccessLevel::Admin, Environment::Test).await;
+    assert_eq!(details(&test).await, json!([{"key_environment": "test"}]));
+    let admin = scoped(AccessLevel::Admin, Environment::Live).await;
+    let ask = || world.bare("GET", "/v1/exports").key(&admin).send();
+    for _ in 0..6 {
+        assert_eq!(ask().await.status, 200, "the scope of exports is sufficient");
+    }
+    let refused = ask().await;
+    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(refused.json()["error"]["details"], json!([{"quota": "export", "limit": 6, "window_seconds": 60}]));
+}
+
+#[tokio::test]
+async fn compressed_export_has_the_same_lines() {
+    let world = TestApi::new().await;
+    Resources::make(&world, &world.admin).await;
+    let plain = export(&world, "?resources=attributes").await.lines();
+    for encoding in ["gzip", "zstd"] {
+        world.clock.advance_seconds(60);
+        let request = world.ask("GET", "/v1/exports?resources=attributes").header("accept-encoding", encoding);
+        let answered = request.send().await;
+        assert_eq!(answered.header("content-encoding"), Some(encoding));
+        let mut text = String::new();
+        match encoding {
+            "gzip" => GzDecoder::new(&answered.body[..]).read_to_string(&mut text).unwrap(),
+            _ => zstd::stream::read::Decoder::new(&answered.body[..]).unwrap().read_to_string(&mut text).unwrap(),
+        };
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[1..], plain[1..], "{encoding}");
+    }
+}
+
+#[tokio::test]
+async fn slow_client_of_an_export_is_disconnected() {
+    let world = TestApi::new().await;
+    let person = world.employee("ada@example.com").await;
+    let text = "x".repeat(4_000);
+    for _ in 0..400 {
+        let body = json!({"employee_id": person, "type": "strength", "observation": text});
+        world.made("/v1/observations", body).await;
+    }
+    let options = ServerOptions {
+        write_time: Duration::from_secs(600),
+        export_time: Duration::from_millis(500),
+        ..ServerOptions::default()
+    };
+    let it = serving(&world, HttpSettings::default(), options);
+    let ask = format!(
+        "GET /v1/exports HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
+        it.key
+    );
+    let mut idle = vec![];
+    for _ in 0..2 {
+        let mut stream = it.connect().await;
+        stream.write_all(ask.as_bytes()).await.unwrap();
+        stream.readable().await.unwrap();
+        idle.push(stream);
+    }
+    let refused = it.talk(ask.as_bytes()).await;
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 5"), "two at a time: {refused}");
+    let again = async {
+        loop {
+            world.clock.advance_seconds(60);
+            let answer = it.talk(ask.as_bytes()).await;
+            if answer.starts_with("HTTP/1.1 200") {
+                return answer;
+            }
+        }
+    };
+    let whole = tokio::time::timeout(DEADLINE, again).await.expect("the slow clients stay connected");
+    assert!(whole.contains(r#"{"type":"end""#), "a client that reads gets the whole export");
+    for mut stream in idle {
+        let mut taken = vec![];
+        let _ = stream.read_to_end(&mut taken).await;
+        assert!(!String::from_utf8_lossy(&taken).contains(r#"{"type":"end""#), "the export is cut");
+    }
+    it.handle.stop(false).await;
+}

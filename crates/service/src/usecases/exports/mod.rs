@@ -1,0 +1,197 @@
+//! Exports: every resource of a data set as lines, in parts that a cursor continues (decision H1).
+//!
+//! An export holds no transaction: each page of rows is read on its own, along the primary key. The position of the
+//! feed is read first. A row that changes later has an event behind that position.
+
+mod rows;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::audit::{AuditDraft, Change};
+use candor_domain::event::{FeedFilter, FeedStart, oldest_in_feed};
+use candor_domain::export::{
+    ExportCheckpoint, ExportCounts, ExportCursor, ExportEnd, ExportHeader, ExportPlace, ExportRequest,
+    ExportedResource,
+};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::RequestId;
+use candor_domain::params::Params;
+use candor_port_storage::{ChangeSet, CommitError};
+use metrics::counter;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::context::error::Error;
+use crate::context::export_permits::ExportPermit;
+use crate::context::list;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
+use crate::usecases::{events, organization};
+
+/// Counter metric of the exported rows.
+const ROWS: &str = "candor_export_rows_total";
+/// Counter metric of the ended exports.
+const ENDED: &str = "candor_exports_total";
+
+/// A running export. Its lines are read as its client takes them.
+pub struct Export {
+    services: Arc<Services>,
+    tenant: Tenant,
+    request: RequestId,
+    resources: Vec<ExportedResource>,
+    /// The point behind the lines that were returned.
+    cursor: ExportCursor,
+    counts: ExportCounts,
+    stage: Stage,
+    /// Number of rows that were read since the last checkpoint, including those of the other family of objectives.
+    unmarked: u16,
+    /// Maximum number of rows of the next page.
+    page_rows: u16,
+    _permit: ExportPermit,
+}
+
+/// The next lines of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Header,
+    Rows,
+    Complete,
+}
+
+/// `GET /exports`: begins an export, or goes on with one.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key of the organization, too many running exports; see [`Error`].
+pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: Params) -> Result<Export, Error> {
+    let request = read(services, context, params)?;
+    let tenant = context.caller.tenant;
+    let permit = services.export_permits.take(tenant).ok_or(Error::TooManyExports)?;
+    let cursor = match request.from {
+        Some(cursor) => cursor,
+        None => first_cursor(services, context, &request.resources).await?,
+    };
+    Ok(Export {
+        services: Arc::clone(services),
+        tenant,
+        request: context.request,
+        counts: ExportCounts::zero(&request.resources),
+        resources: request.resources,
+        cursor,
+        stage: Stage::Header,
+        unmarked: 0,
+        page_rows: rows::FIRST_PAGE_ROWS,
+        _permit: permit,
+    })
+}
+
+/// `HEAD /exports`: checks a request for an export without beginning one.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key of the organization; see [`Error`].
+pub fn check(services: &Services, context: &RequestContext, params: Params) -> Result<(), Error> {
+    read(services, context, params).map(drop)
+}
+
+fn read(services: &Services, context: &RequestContext, params: Params) -> Result<ExportRequest, Error> {
+    let request = ExportRequest::parse(params, context.caller.tenant, services.clock.now())?;
+    context.authorize()?;
+    Ok(request)
+}
+
+/// Records the beginning of an export in the audit log, and returns the point before its first row.
+async fn first_cursor(
+    services: &Services,
+    context: &RequestContext,
+    resources: &[ExportedResource],
+) -> Result<ExportCursor, Error> {
+    let tenant = context.caller.tenant;
+    let at = services.clock.now();
+    let organization = organization::load(services, context).await?.value;
+    let mut audit = AuditDraft::new(&organization, "organization.export");
+    let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
+    audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
+    let change = ChangeSet::new(context.audit(services.id(at), audit, at));
+    services.commit(tenant, change).await.map_err(|error| match error {
+        CommitError::Storage(error) => error.into(),
+        CommitError::Stale
+        | CommitError::Taken(_)
+        | CommitError::Broken(_)
+        | CommitError::Missing
+        | CommitError::Replayed => Error::Contended,
+    })?;
+    // From the primary, which the rows are read from as well. A standby could be behind the position.
+    let page = services.store.feed(tenant, &FeedFilter::default(), oldest_in_feed(at), &FeedStart::Now, 1).await?;
+    let events = page.next.unwrap_or(events::START);
+    let first = resources.first().copied().unwrap_or(ExportedResource::Employees);
+    Ok(ExportCursor { started_at: at, events, place: ExportPlace::before(first) })
+}
+
+impl Export {
+    /// Returns the next whole lines; `None` after the last line.
+    ///
+    /// # Errors
+    /// Errors of the store. The export then ends without its last line, and a client goes on from a checkpoint.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        match self.stage {
+            Stage::Header => {
+                self.stage = Stage::Rows;
+                let mut text = vec![];
+                line(&mut text, &ExportHeader::new(&self.cursor, &self.resources))?;
+                Ok(Some(text.into()))
+            }
+            Stage::Rows => self.page().await.map(Some),
+            Stage::Complete => Ok(None),
+        }
+    }
+
+    /// Reads the next page of rows, with the checkpoint or the last line behind it.
+    async fn page(&mut self) -> Result<Bytes, Error> {
+        let checkpoint_rows = self.services.settings.export_checkpoint_rows;
+        let most = checkpoint_rows.saturating_sub(self.unmarked).max(1).min(self.page_rows);
+        let place = self.cursor.place;
+        let mut page = rows::read(&self.services, self.tenant, place, most).await?;
+        self.counts.add(place.resource, page.rows);
+        counter!(ROWS).increment(page.rows);
+        self.unmarked = self.unmarked.saturating_add(page.read);
+        self.page_rows = page.next_page_rows(most, self.page_rows);
+        if let Some(id) = page.last {
+            self.cursor.place.id = id;
+        }
+        if page.read < most {
+            let Some(next) = self.resource_after(place.resource) else {
+                self.stage = Stage::Complete;
+                line(&mut page.text, &ExportEnd::new(self.counts.clone()))?;
+                return Ok(page.text.into());
+            };
+            self.cursor.place = ExportPlace::before(next);
+            self.page_rows = rows::FIRST_PAGE_ROWS;
+        }
+        if self.unmarked >= checkpoint_rows {
+            self.unmarked = 0;
+            line(&mut page.text, &ExportCheckpoint::new(&self.cursor, self.tenant, &self.resources))?;
+        }
+        Ok(page.text.into())
+    }
+
+    fn resource_after(&self, resource: ExportedResource) -> Option<ExportedResource> {
+        self.resources.iter().copied().find(|next| *next > resource)
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        let outcome = if self.stage == Stage::Complete { "complete" } else { "cut" };
+        counter!(ENDED, "outcome" => outcome).increment(1);
+        let (rows, organization) = (self.counts.total(), self.tenant.organization);
+        tracing::info!(request_id = %self.request, organization_id = %organization, rows, outcome, "export");
+    }
+}
+
+/// Appends a line.
+fn line(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Error> {
+    list::write(out, value)?;
+    out.push(b'\n');
+    Ok(())
+}
