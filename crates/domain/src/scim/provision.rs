@@ -232,8 +232,8 @@ impl ProvisioningInput<'_> {
             department_archived: Some(false),
             email_holder: self.email_holder,
             external_id_holder: self.external_id_holder,
-            managed_keys: vec![],
             acting: Some(self.connector.id),
+            ..References::default()
         }
     }
 
