@@ -5,8 +5,8 @@ mod kinds;
 mod nested;
 
 pub use kinds::{
-    Checked, Flag, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, line, list,
-    one_of, recent, reference, rule, text, url, whole, word,
+    Checked, Flag, IdRule, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, id,
+    line, list, one_of, recent, reference, rule, text, url, whole, word,
 };
 
 pub use nested::{Nested, Several, nested, several};
@@ -79,6 +79,11 @@ pub enum Shape {
     Recent(i64),
     /// Id of another resource.
     Reference {
+        /// Prefix of the resource's ids.
+        prefix: &'static str,
+    },
+    /// Id with a prefix. The resource need not exist.
+    Id {
         /// Prefix of the resource's ids.
         prefix: &'static str,
     },

@@ -155,6 +155,13 @@ export const t = {
     wouldSend: (/** @type {string} */ count) => `${count} events would be delivered.`,
     wouldSendMore: (/** @type {string} */ count) => `At least ${count} events would be delivered.`,
     replayed: (/** @type {number} */ count) => `${count.toLocaleString("en")} deliveries are queued`,
+    filter: "Filter", filterPeople: "Only about these people",
+    filterDepartments: "Only about people of these departments",
+    filterHint: "Ids with spaces between them. Empty for all.",
+    filterType: "Only observations of the type", filterAny: "All events",
+    filterScope: "Only objectives of the scope",
+    filterOfPeople: (/** @type {number} */ count) => (count === 1 ? "1 person" : `${count} people`),
+    filterOfDepartments: (/** @type {number} */ count) => (count === 1 ? "1 department" : `${count} departments`),
   },
   delivery: {
     resend: "Resend now", resent: "The delivery is queued and starts at once", failedText: "The attempt failed.",

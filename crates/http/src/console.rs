@@ -72,6 +72,7 @@ const FILES: &[(&str, &str)] = files![
     "screens/today.js",
     "screens/webhooks.js",
     "screens/webhooks_delivery.js",
+    "screens/webhooks_filter.js",
     "screens/webhooks_forms.js",
     "screens/webhooks_types.js",
     "style.css",

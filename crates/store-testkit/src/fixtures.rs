@@ -320,6 +320,7 @@ impl Fixtures {
             updated_at: at,
             payload: PayloadForm::Full,
             headers: CustomHeaders::default(),
+            filter: None,
             secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
             streak: Streak::default(),
             failing_due: None,

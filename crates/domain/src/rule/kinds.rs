@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::{Rule, Shape};
 use crate::fields::{Reference, StringEnum};
-use crate::id::Kind;
+use crate::id::{Id, Kind};
 use crate::json::Value;
 use crate::problem::{Code, ValueError};
 use crate::text;
@@ -295,6 +295,30 @@ impl<K: Kind> Rule for ReferenceRule<K> {
 
     fn shape(&self) -> Shape {
         Shape::Reference { prefix: K::PREFIX }
+    }
+}
+
+/// The rule that [`id()`] creates.
+#[derive(Debug, Clone, Copy)]
+pub struct IdRule<K: Kind> {
+    kind: PhantomData<K>,
+}
+
+/// Creates the rule of an id. The resource need not exist.
+#[must_use]
+pub const fn id<K: Kind>() -> IdRule<K> {
+    IdRule { kind: PhantomData }
+}
+
+impl<K: Kind> Rule for IdRule<K> {
+    type Value = Id<K>;
+
+    fn parse(&self, value: &Value) -> Result<Id<K>, ValueError> {
+        as_text(value)?.parse().map_err(|_| ValueError::format(format!("an id that starts with {}_", K::PREFIX)))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Id { prefix: K::PREFIX }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
 
 use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
+use super::filter::FILTER;
 use super::{
-    Content, ContentPatch, CustomHeaders, ReceiverUrl, SealedSecret, Streak, Subscription, Topic, Topics,
-    URL_CHARS, Verdict,
+    Content, ContentPatch, CustomHeaders, EventFilter, ReceiverUrl, SealedSecret, Streak, Subscription, Topic,
+    Topics, URL_CHARS, Verdict,
 };
 use crate::audit::{AuditDraft, Change, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
@@ -81,6 +82,8 @@ pub struct Draft {
     pub content: Content,
     /// Custom headers by lower-case name.
     pub headers: HeaderPatch,
+    /// Content filter.
+    pub filter: Option<EventFilter>,
 }
 
 /// The body of an update, validated on its own. `None` keeps the stored value.
@@ -94,6 +97,8 @@ pub struct Patch {
     pub content: ContentPatch,
     /// Changes of custom headers by lower-case name.
     pub headers: HeaderPatch,
+    /// Content filter; `Some(None)` removes it.
+    pub filter: Option<Option<EventFilter>>,
     /// `true` to create a new secret.
     pub rotate_secret: bool,
     /// Seconds until every earlier secret ends; only with `rotate_secret`.
@@ -142,7 +147,8 @@ impl Draft {
         let (url, content) = (fields.required(&URL), Content::read(fields));
         let headers = custom_headers::read(fields, &NEW_HEADERS);
         CustomHeaders::default().check_patch(&headers, fields);
-        Some(Self { url: url?, content: content?, headers })
+        let filter = fields.optional(&FILTER).and_then(|filter| fields.nested("filter", filter)?.some());
+        Some(Self { url: url?, content: content?, headers, filter })
     }
 
     /// Reads the body of a creation.
@@ -161,6 +167,7 @@ impl Patch {
             url: fields.present(&URL),
             content: ContentPatch::read(fields),
             headers: custom_headers::read(fields, &HEADERS),
+            filter: read_filter(fields),
             active: fields.present(&ACTIVE),
             rotate_secret: fields.present(&ROTATE_SECRET).unwrap_or_default(),
             overlap_seconds: fields.present(&OVERLAP_SECONDS),
@@ -179,6 +186,12 @@ impl Patch {
     pub fn parse(body: Object) -> Update<Self> {
         Update::read(body, &[READ_ONLY], Self::read)
     }
+}
+
+/// Reads the filter of an update: `None` if it is absent, `Some(None)` to remove it.
+fn read_filter(fields: &mut Fields) -> Option<Option<EventFilter>> {
+    let Some(filter) = fields.nullable(&FILTER)? else { return Some(None) };
+    fields.nested("filter", filter).map(EventFilter::some)
 }
 
 impl Update<Patch> {
@@ -217,6 +230,7 @@ impl Subscription {
             description: draft.content.description,
             payload: draft.content.payload,
             headers: CustomHeaders::default().merged(headers),
+            filter: draft.filter,
             last_delivery_at: None,
             last_delivery_status: None,
             created_at: at,
@@ -257,6 +271,9 @@ impl Subscription {
         state.active = patch.active.unwrap_or(state.active);
         patch.content.apply_to(&mut state);
         state.headers = self.headers.merged(headers);
+        if let Some(filter) = patch.filter {
+            state.filter = filter;
+        }
         if state.active && !self.active {
             // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();

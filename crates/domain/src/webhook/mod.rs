@@ -6,6 +6,7 @@ mod change;
 mod custom_headers;
 mod delivery;
 mod failing;
+mod filter;
 mod headers;
 mod job;
 mod payload;
@@ -49,6 +50,7 @@ pub use custom_headers::{
 };
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use failing::FAILING_AFTER_ATTEMPTS;
+pub use filter::{DepartmentFact, EventFacts, EventFilter, MAX_FILTER_IDS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
 pub use payload::{PayloadForm, thin_body};
@@ -127,6 +129,9 @@ content! {
         /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
         /// characters, or as `…` alone if the value has fewer than 9 characters.
         pub headers: CustomHeaders,
+        /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+        /// event of the subscribed types is delivered.
+        pub filter: Option<EventFilter>,
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,
         /// Result of the newest attempt. Null if there was none.
@@ -188,10 +193,17 @@ impl Subscription {
         SubscriptionWithSecret { subscription: self, secret: secret.reveal() }
     }
 
-    /// Returns `true` if events of this type are queued for the subscription (§6.1, decision F4).
+    /// Returns `true` if events of this type are queued for the subscription, those that its filter permits (§6.1,
+    /// decision F4).
     #[must_use]
     pub fn wants(&self, kind: EventType) -> bool {
         self.active && self.event_types.cover(kind)
+    }
+
+    /// Returns `true` if the content of an event meets the filter, or there is none.
+    #[must_use]
+    pub fn permits(&self, facts: &EventFacts) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.matches(facts))
     }
 
     /// Returns the sealed secrets that sign at this time, oldest first (§6.3, decision F5).

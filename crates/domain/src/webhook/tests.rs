@@ -39,7 +39,7 @@ fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscript
 #[test]
 fn subscription_shows_its_secret_only_on_creation() {
     let stored = subscription();
-    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
+    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"filter":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
     assert_eq!(serde_json::to_string(&stored).unwrap(), shown);
     let secret = Secret::new("whsec_x".to_owned());
     let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();
@@ -160,6 +160,31 @@ fn update_changes_only_the_given_fields() {
     };
     assert_eq!(changed, wanted);
     assert_eq!(patched(&changed, r#"{"description":null}"#, NOON).unwrap().description, None);
+}
+
+#[test]
+fn update_replaces_or_removes_the_whole_filter() {
+    let shown = |stored: &Subscription| serde_json::to_value(&stored.filter).unwrap();
+    let stored = patched(&subscription(), r#"{"filter":{"type":"strength","scope":["org"]}}"#, NOON).unwrap();
+    let both =
+        serde_json::json!({"employee_id": null, "department_id": null, "type": "strength", "scope": ["org"]});
+    assert_eq!(shown(&stored), both);
+    assert_eq!(patched(&stored, &format!(r#"{{"filter":{both}}}"#), NOON), None, "sent back as it was shown");
+    let replaced = patched(&stored, r#"{"filter":{"type":"opportunity"}}"#, NOON).unwrap();
+    assert_eq!(
+        (shown(&replaced)["type"].as_str(), shown(&replaced)["scope"].as_array()),
+        (Some("opportunity"), None)
+    );
+    for none in ["null", "{}", r#"{"type":null}"#] {
+        let removed = patched(&stored, &format!(r#"{{"filter":{none}}}"#), NOON).unwrap();
+        assert_eq!(removed.filter, None, "{none}");
+    }
+    assert_eq!(patched(&stored, r#"{"description":"x"}"#, NOON).unwrap().filter, stored.filter);
+    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).against(&stored);
+    let wanted = [("filter.employee_id", Code::TooShort), ("filter.x", Code::UnknownField)];
+    assert_eq!(codes(wrong), wanted.map(|(field, code)| (field.to_owned(), code)));
+    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).against(&stored);
+    assert_eq!(codes(wrong), [("filter".to_owned(), Code::InvalidFormat)]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, St
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Delivery } from "./webhooks_delivery.js";
+import { filterText } from "./webhooks_filter.js";
 import { Edit, Replay, Rotate } from "./webhooks_forms.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
@@ -196,6 +197,7 @@ function Health({ webhook, turn }) {
       names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} />
       <${Facts}
         entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types],
+          ...(webhook.filter ? [[t.webhooks.filter, filterText(webhook.filter)]] : []),
           [t.id, html`<${Id} value=${webhook.id} />`],
         [t.created, html`<${Time} at=${webhook.created_at} />`]]} /></${Card}></div>`;
   }}</${Shown}>`;

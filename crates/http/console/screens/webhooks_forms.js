@@ -10,6 +10,7 @@ import { toast } from "../lib/toast.js";
 import { Button, Field, Problem, fieldError } from "../lib/ui.js";
 import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { FilterFields, filterOf, formOf } from "./webhooks_filter.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
 /** @typedef {import("../types").Webhook} Webhook */
@@ -25,8 +26,10 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
   const [url, setUrl] = useState(webhook?.url ?? "https://");
   const [description, setDescription] = useState(webhook?.description ?? "");
   const [types, setTypes] = useState(() => new Set(/** @type {string[]} */ (webhook?.event_types ?? ["*"])));
+  const [filter, setFilter] = useState(() => formOf(webhook?.filter));
   const [secret, setSecret] = useState("");
-  const body = { url: url.trim(), description: description.trim() || null, event_types: [...types] };
+  const body = { url: url.trim(), description: description.trim() || null, event_types: [...types],
+    filter: filterOf(filter) };
   const save = async (/** @type {string | null | undefined} */ match) => {
     const { data } = webhook
       ? await request("PATCH", `/webhooks/${webhook.id}`, { body, etag: match })
@@ -65,6 +68,7 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
             html`<label key=${type} class="check"><input type="checkbox" checked=${types.has(type)}
           onChange=${() => toggle(type)} />
         <span>${type === "*" ? t.webhooks.every : type}</span></label>`)}</fieldset>
+      <${FilterFields} form=${filter} onChange=${setFilter} error=${error} />
       ${error && html`<${Problem} error=${error} />`}
     </div>
   </${Dialog}>`;

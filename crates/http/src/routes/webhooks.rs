@@ -201,7 +201,7 @@ const STATS: Schema = Schema::new("DeliveryStats", answer_of::<DeliveryStats>)
     .outcome("The statistics of the subscription.");
 const TEST_MESSAGE: Schema = Schema::new("TestMessage", answer_of::<Ping>);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(webhook::Draft::read))
-    .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"]}));
+    .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"], "filter": {"type": "strength"}}));
 const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body_of::<Subscription, _>(webhook::Patch::read))
     .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| ReplayOrder::read(input, NOW)))
@@ -264,6 +264,7 @@ fn example() -> Value {
     json!({
         "id": WEBHOOK_ID, "url": "https://hooks.example.com/candor", "event_types": ["observation.created"],
         "active": true, "description": null, "payload": "full", "headers": {"authorization": "…9abc"},
+        "filter": {"employee_id": null, "department_id": null, "type": "strength", "scope": null},
         "last_delivery_at": null, "last_delivery_status": null, "created_at": AT, "updated_at": AT,
     })
 }

@@ -27,6 +27,7 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         Shape::Date => date(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
         Shape::Reference { prefix } => described(json!({"type": "string"}), &reference(prefix)),
+        Shape::Id { prefix } => described(json!({"type": "string"}), &format!("The id starts with `{prefix}_`.")),
         Shape::List { of, min, max, is_set: true } => set(&schema(of, &stored["items"]), *min, *max),
         Shape::List { of, min, max, is_set: false } => {
             let mut list = array(&schema(of, &stored["items"]));
@@ -83,6 +84,7 @@ pub(super) fn bounds(shape: &Shape) -> Option<String> {
         | Shape::Date
         | Shape::Datetime
         | Shape::Reference { .. }
+        | Shape::Id { .. }
         | Shape::Object(_) => None,
     }
 }
@@ -104,6 +106,7 @@ fn greatest(shape: &Shape) -> Option<String> {
         | Shape::Date
         | Shape::Datetime
         | Shape::Reference { .. }
+        | Shape::Id { .. }
         | Shape::Object(_) => None,
     }
 }

@@ -2,18 +2,23 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
-use candor_domain::id::WebhookId;
+use candor_domain::id::{DepartmentId, EmployeeId, WebhookId};
+use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_domain::webhook::{DeliveryOrigin, EventFacts, EventFilter, Job};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Committed, ExpediteDelivery, StorageError, Version};
 use candor_tables::flat::{CellReader, Reader, Stored};
+use candor_tables::rows::webhooks::{EVENT_RECEIVER_TABLE, EventReceiver, read_event_receiver};
 
 use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 
 /// Finds the active subscriptions of a tenant. Most tenants have none.
-const ACTIVE: &str = "SELECT id, wanted FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
+const ACTIVE: &str = "SELECT id, wanted, filter_employee_ids, filter_department_ids, filter_type, filter_scopes \
+    FROM webhooks WHERE tenant_id = ? AND wanted <> 0";
+
+const DEPARTMENT: &str = "SELECT department_id FROM employees WHERE tenant_id = ? AND id = ?";
 
 const ADD: &str = "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
     origin, delivery_id, due_at, worker, leased_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
@@ -39,20 +44,50 @@ pub(crate) fn fan_out(
     }
     let mut active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
     let written = change.written_subscriptions();
-    active.retain(|(webhook, _)| !written.contains(webhook));
-    for event in &change.events {
+    active.retain(|receiver| !written.contains(&receiver.id));
+    let facts = facts(db, tenant, change, &active)?;
+    for (number, event) in change.events.iter().enumerate() {
         let bit = event.kind.bit();
-        for (webhook, _) in active.iter().filter(|(_, wanted)| wanted & bit != 0) {
-            let job = Job::new(tenant, *webhook, (event.id, event.kind), event.created_at, DeliveryOrigin::Event);
-            add(db, tenant, &job, change.lease, committed)?;
+        for EventReceiver { id, wanted, filter } in &active {
+            let is_met = |filter: &EventFilter| facts.get(number).is_some_and(|facts| filter.matches(facts));
+            if wanted & bit != 0 && filter.as_ref().is_none_or(is_met) {
+                let job = Job::new(tenant, *id, (event.id, event.kind), event.created_at, DeliveryOrigin::Event);
+                add(db, tenant, &job, change.lease, committed)?;
+            }
         }
     }
     Ok(())
 }
 
-fn active(row: &mut dyn CellReader) -> Result<(WebhookId, i64), StorageError> {
-    let mut reader = Reader::new(row, Subscription::TABLE);
-    Ok((reader.id()?, reader.int()?))
+fn active(row: &mut dyn CellReader) -> Result<EventReceiver, StorageError> {
+    Ok(read_event_receiver(&mut Reader::new(row, EVENT_RECEIVER_TABLE))?)
+}
+
+/// Returns the facts of each event; empty if no subscription has a filter. The department of a person is read once
+/// per event, and only if a subscription filters by it.
+fn facts(
+    db: &mut Db,
+    tenant: Tenant,
+    change: &ChangeSet,
+    active: &[EventReceiver],
+) -> Result<Vec<EventFacts>, StorageError> {
+    let mut filters = active.iter().filter_map(|receiver| receiver.filter.as_ref()).peekable();
+    if filters.peek().is_none() {
+        return Ok(vec![]);
+    }
+    let needs_department = filters.any(|filter| filter.department_ids.is_some());
+    let facts = EventFacts::from_events(&change.events.iter().collect::<Vec<_>>()).into_iter();
+    let complete = |facts: EventFacts| match facts.person_to_read().filter(|_| needs_department) {
+        Some(person) => Ok(facts.with_department(department(db, tenant, person)?)),
+        None => Ok(facts),
+    };
+    facts.map(complete).collect()
+}
+
+/// Returns the department of a person.
+fn department(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<Option<DepartmentId>, StorageError> {
+    let department = |row: &mut dyn CellReader| Ok(Reader::new(row, Employee::TABLE).opt_id()?);
+    Ok(db.first(Sql::new(DEPARTMENT).bind(tenant).bind(person), department)?.flatten())
 }
 
 /// Queues these deliveries, except those that are already queued. Fails with `Stale` if a delivery whose id was

@@ -5,6 +5,7 @@ mod batches;
 mod checks;
 mod claims;
 mod commits;
+mod content_filters;
 mod conversations;
 mod counts;
 mod crowds;
@@ -72,6 +73,7 @@ pub(crate) fn all() -> Vec<Case> {
         faults::cases(),
         batches::cases(),
         queue::cases(),
+        content_filters::cases(),
         claims::cases(),
         records::cases(),
         health::cases(),

@@ -2,11 +2,14 @@
 
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
+use candor_domain::objective::Scope;
+use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, CustomHeaders, DeliveryFilter, Job, PayloadForm, SealedHeader, SealedSecret, Subscription, Topic, Topics,
+    self, CustomHeaders, DeliveryFilter, EventFilter, Job, PayloadForm, SealedHeader, SealedSecret, Subscription,
+    Topic, Topics,
 };
 use candor_port_storage::queue::{AttemptResult, Claim, QueueWalk};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
@@ -64,6 +67,15 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
         },
         Subscription { secrets: vec![], ..make.subscription() },
         Subscription { payload: PayloadForm::Thin, headers: custom_headers(), ..make.subscription() },
+        Subscription {
+            filter: Some(EventFilter {
+                employee_ids: Some((0..100).map(|_| make.id()).collect()),
+                department_ids: Some(vec![make.id()]),
+                kind: Some(observation::Type::Opportunity),
+                scopes: Some(Scope::ALL.to_vec()),
+            }),
+            ..make.subscription()
+        },
         Subscription {
             secrets: vec![secret((0..=255).collect(), end), secret(vec![], end), secret(vec![0; 100], None)],
             ..make.subscription()
@@ -212,6 +224,8 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
         ("secrets", "'[]'", vec!["''", "'{}'", "'[{\"sealed\":\"?\",\"ends_at\":null}]'"]),
         ("last_delivery_status", "NULL", vec!["'spoilt'"]),
         ("failures", "NULL", vec!["-1", "4294967296"]),
+        ("filter_type", "NULL", vec!["'spoilt'"]),
+        ("filter_scopes", "NULL", vec!["''", "'org spoilt'"]),
     ];
     for (column, right, wrong) in good {
         for value in wrong {

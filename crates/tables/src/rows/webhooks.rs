@@ -2,18 +2,22 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use candor_domain::id::WebhookKind;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{WebhookId, WebhookKind};
+use candor_domain::objective::Scope;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{CustomHeaders, Filter, SealedHeader, SealedSecret, Streak, Subscription, Topics};
+use candor_domain::webhook::{
+    CustomHeaders, EventFilter, Filter, SealedHeader, SealedSecret, Streak, Subscription, Topics,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{Codec, Layout};
 use crate::error::CorruptRow;
-use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Table, Type};
+use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::LookupColumn;
-use crate::stored::stored;
+use crate::stored::{columns_read, stored};
 
 /// JSON form of a sealed secret in its column.
 #[derive(Serialize, Deserialize)]
@@ -97,6 +101,30 @@ impl Codec<CustomHeaders> for HeadersColumn {
     }
 }
 
+/// Codec of the scopes of a filter: their words, separated by spaces.
+#[derive(Debug)]
+struct ScopesColumn;
+
+impl Layout for ScopesColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<Vec<Scope>> for ScopesColumn {
+    fn write(value: &Vec<Scope>, out: &mut Cells) {
+        let words: Vec<_> = value.iter().map(|scope| scope.word()).collect();
+        out.put(SqlValue::Text(words.join(" ")));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<Scope>>, CorruptRow> {
+        row.opt_parse(|text| text.split(' ').map(Scope::from_word).collect::<Result<_, _>>().ok())
+    }
+}
+
+/// Returns a condition of the filter, or `None` if the subscription has none.
+fn condition<T>(webhook: &Subscription, pick: impl FnOnce(&EventFilter) -> Option<T>) -> Option<T> {
+    webhook.filter.as_ref().and_then(pick)
+}
+
 /// Returns the headers, or `None` for the null of a subscription without headers.
 fn stored_headers(headers: &CustomHeaders) -> Option<CustomHeaders> {
     (!headers.0.is_empty()).then(|| headers.clone())
@@ -115,6 +143,10 @@ stored! {
         updated_at: Time,
         payload: OneOfColumn,
         headers: Option<HeadersColumn> = stored_headers(&webhook.headers),
+        filter_employee_ids: Option<IdsColumn> = condition(webhook, |filter| filter.employee_ids.clone()),
+        filter_department_ids: Option<IdsColumn> = condition(webhook, |filter| filter.department_ids.clone()),
+        filter_type: Option<OneOfColumn> = condition(webhook, |filter| filter.kind),
+        filter_scopes: Option<ScopesColumn> = condition(webhook, |filter| filter.scopes.clone()),
     }
     // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
     derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
@@ -130,6 +162,13 @@ stored! {
         last_delivery_at,
         last_delivery_status,
         headers: headers.unwrap_or_default(),
+        filter: EventFilter {
+            employee_ids: filter_employee_ids,
+            department_ids: filter_department_ids,
+            kind: filter_type,
+            scopes: filter_scopes,
+        }
+        .some(),
         streak: Streak {
             failures: failures.unwrap_or_default(),
             since: failing_since,
@@ -143,6 +182,44 @@ stored! {
         ..Table::named("webhooks")
     };
 }
+
+/// A subscription as the fan-out of events reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventReceiver {
+    /// Id of the subscription.
+    pub id: WebhookId,
+    /// Wanted event types as bits.
+    pub wanted: i64,
+    /// Content filter.
+    pub filter: Option<EventFilter>,
+}
+
+columns_read! {
+    /// Columns of an [`EventReceiver`].
+    const RECEIVER_COLUMNS;
+    pub fn read_event_receiver -> EventReceiver;
+    id: IdColumn,
+    wanted: Int,
+    filter_employee_ids: Option<IdsColumn>,
+    filter_department_ids: Option<IdsColumn>,
+    filter_type: Option<OneOfColumn>,
+    filter_scopes: Option<ScopesColumn>,
+    => EventReceiver {
+        id,
+        wanted,
+        filter: EventFilter {
+            employee_ids: filter_employee_ids,
+            department_ids: filter_department_ids,
+            kind: filter_type,
+            scopes: filter_scopes,
+        }
+        .some(),
+    }
+}
+
+/// Partial view of `webhooks` that [`read_event_receiver`] reads.
+pub const EVENT_RECEIVER_TABLE: &Table =
+    &Table { columns: RECEIVER_COLUMNS, ..Table::named(Subscription::TABLE.name) };
 
 fn seals(secrets: &[SealedSecret]) -> Vec<SealedColumn> {
     let seal = |sealed_secret: &SealedSecret| SealedColumn {

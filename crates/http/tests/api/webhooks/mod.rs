@@ -1,5 +1,6 @@
 //! Webhook subscriptions from the client's side, with fake receivers (§2.4, §2.5, §4.4, decisions F).
 
+mod filters;
 mod headers;
 mod live;
 mod log;

@@ -1,20 +1,22 @@
 //! Deliveries on request: a test event, one event again, or all events of a period (§4.4, decisions F7, F9).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::audit::AuditDraft;
-use candor_domain::event::{EventType, public_id};
+use candor_domain::event::{Event, EventType, public_id};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
+use candor_domain::people::Employee;
 use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    AttemptState, Delivery, DeliveryOrigin, Job, MAX_REPLAYED, ReplayOrder, ReplaySelection, Subscription,
+    AttemptState, Delivery, DeliveryOrigin, EventFacts, Job, MAX_REPLAYED, ReplayOrder, ReplaySelection,
+    Subscription,
 };
 use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
-use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, Write};
+use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -232,7 +234,7 @@ impl ReplayProgress<'_> {
                 Some(last) if full => ReplayPosition { last: Some(last.event_id), ..place },
                 _ => ReplayPosition { since: self.end_of(place), last: None },
             };
-            let events = self.without_own(events).await?;
+            let events = self.permitted(events).await?;
             enqueued += events.len();
             piece.extend(events);
             if place.since >= self.which.until {
@@ -274,19 +276,46 @@ impl ReplayProgress<'_> {
         Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
-    /// Leaves out the events about the subscription itself.
-    async fn without_own(&self, mut events: Slice) -> Result<Slice, Error> {
+    /// Leaves out the events about the subscription itself, and those that its filter does not permit. Attempted
+    /// events passed the filter when they happened, so a replay of failed ones does not evaluate it again.
+    async fn permitted(&self, mut events: Slice) -> Result<Slice, Error> {
         let tenant = self.context.caller.tenant;
-        let suspects = events.iter().filter(|event| Subscription::may_be_about_itself(event.event_type));
-        let suspects: Vec<_> = suspects.map(|event| (tenant, event.event_id)).collect();
-        if suspects.is_empty() {
+        let is_filtered = self.subscription.filter.is_some() && !self.which.only_failed;
+        let is_read =
+            |event: &&EventToRedeliver| is_filtered || Subscription::may_be_about_itself(event.event_type);
+        let read: Vec<_> = events.iter().filter(is_read).map(|event| (tenant, event.event_id)).collect();
+        if read.is_empty() {
             return Ok(events);
         }
-        let found = self.services.store.events_by_id(&suspects).await?;
-        let own = found.iter().filter(|(_, event)| !self.subscription.may_get(event));
-        let own: BTreeSet<_> = own.map(|(_, event)| event.id).collect();
-        events.retain(|event| !own.contains(&event.event_id));
+        let read: Vec<_> =
+            self.services.store.events_by_id(&read).await?.into_iter().map(|(_, event)| event).collect();
+        let own = read.iter().filter(|event| !self.subscription.may_get(event)).map(|event| event.id);
+        let mut refused: BTreeSet<_> = own.collect();
+        if is_filtered {
+            refused.extend(self.filtered_out(&read).await?);
+        }
+        events.retain(|event| !refused.contains(&event.event_id));
         Ok(events)
+    }
+
+    /// Returns the events that the filter does not permit, by their data and the present departments of people.
+    async fn filtered_out(&self, events: &[Event]) -> Result<Vec<EventId>, Error> {
+        let facts: Vec<_> = events.iter().map(EventFacts::from_event).collect();
+        let needs_department =
+            self.subscription.filter.as_ref().is_some_and(|filter| filter.department_ids.is_some());
+        let people = facts.iter().filter_map(EventFacts::person_to_read).filter(|_| needs_department);
+        let people: BTreeSet<_> = people.collect();
+        let people: Vec<_> = people.into_iter().collect();
+        let found = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
+        let departments: BTreeMap<_, _> =
+            found.iter().map(|row| (row.value.id, row.value.department_id)).collect();
+        let complete = |facts: EventFacts| match facts.person_to_read() {
+            Some(person) => facts.with_department(departments.get(&person).copied().flatten()),
+            None => facts,
+        };
+        let facts = facts.into_iter().map(complete);
+        let refused = events.iter().zip(facts).filter(|(_, facts)| !self.subscription.permits(facts));
+        Ok(refused.map(|(event, _)| event.id).collect())
     }
 
     /// Brings queued events forward and queues the remaining ones.

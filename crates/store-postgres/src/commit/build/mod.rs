@@ -1,5 +1,6 @@
 //! Statements of change sets.
 
+mod bound_events;
 mod conversations;
 mod reporting_lines;
 pub(super) mod requires;

@@ -12,6 +12,7 @@ use candor_port_storage::{ExpediteDelivery, Version};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
 use super::STALE;
+use super::bound_events::{self, BoundEvents};
 use crate::layout::statement::assert_sql;
 use crate::layout::{SharedLayout, Statement};
 use crate::sql::Sql;
@@ -156,13 +157,14 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
     }
 }
 
-/// Queues events for every active subscription of the tenant that wants them, except the `written` ones. For
+/// Queues events for every active subscription of the tenant that wants them, except the `written` ones and those
+/// whose filter they do not meet. For
 /// tenants without subscriptions this costs one index lookup.
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[WebhookId], lease: Option<Lease>) {
-    let (source, [event, kind, at, bit]) = match events {
+    let BoundEvents { source, columns: [event, kind, at, bit], is_permitted } = match events {
         [] => return,
-        [one] => (String::new(), scalars(statement, one)),
-        many => (arrays(statement, many), ["e.id", "e.type", "e.at", "e.bit"].map(str::to_owned)),
+        [one] => bound_events::one(statement, one),
+        many => bound_events::several(statement, many),
     };
     let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
     let from = statement.source_clause(&format!("webhooks AS w{source}"));
@@ -181,7 +183,8 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[W
         statement,
         &format!(
             "SELECT w.tenant_id, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
-             WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0{others}{behind}",
+             WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0 \
+             AND {is_permitted}{others}{behind}",
             origin = DeliveryOrigin::Event.word(),
         ),
     );
@@ -193,27 +196,7 @@ pub(super) fn are_changed(change: &ChangeSet) -> bool {
     change.writes.iter().any(|write| is_row(write) || matches!(write, Write::WebhookRemoved(..)))
 }
 
-fn scalars(statement: &mut Statement, event: &Event) -> [String; 4] {
-    let sql = &mut statement.sql;
-    [
-        sql.id(event.id.to_bytes()),
-        sql.bind(text(event.kind)),
-        sql.bind(SqlValue::Time(event.created_at)),
-        sql.bind(SqlValue::Int(event.kind.bit())),
-    ]
-}
-
-/// Binds the events as arrays, as a table named `e`.
-fn arrays(statement: &mut Statement, events: &[&Event]) -> String {
-    let sql = &mut statement.sql;
-    let ids = sql.ids(events.iter().map(|event| event.id.to_bytes()));
-    let kinds = sql.many(Type::Text, events.iter().map(|event| text(event.kind)));
-    let times = sql.many(Type::Time, events.iter().map(|event| SqlValue::Time(event.created_at)));
-    let bits = sql.many(Type::Int, events.iter().map(|event| SqlValue::Int(event.kind.bit())));
-    format!(", UNNEST({ids}, {kinds}, {times}, {bits}) AS e (id, type, at, bit)")
-}
-
-fn text(word: impl StringEnum) -> SqlValue {
+pub(super) fn text(word: impl StringEnum) -> SqlValue {
     SqlValue::Text(word.word().to_owned())
 }
 

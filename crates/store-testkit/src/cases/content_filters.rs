@@ -1,0 +1,185 @@
+//! Content filters: which events are queued for a subscription, by their data and the departments of people.
+
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{DepartmentId, EmployeeId};
+use candor_domain::objective::Scope;
+use candor_domain::observation;
+use candor_domain::people::Employee;
+use candor_domain::webhook::{EventFacts, EventFilter, Job, Subscription};
+use candor_port_storage::{ChangeSet, Row, Versioned, Write};
+use serde_json::{Value, json};
+
+use crate::Case;
+use crate::worker::{END, Worker, in_order};
+use crate::world::{CaseContext, at_once};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new(event_that_meets_the_content_filter_is_queued),
+        Case::new(concurrent_events_are_queued_by_their_own_content),
+        Case::new(department_of_an_event_is_that_after_its_change),
+        Case::new(filter_of_another_tenant_does_not_apply),
+    ]
+}
+
+/// People with their departments; the last two have none.
+struct Staff {
+    departments: Vec<DepartmentId>,
+    people: Vec<Employee>,
+}
+
+impl Staff {
+    async fn new(world: &CaseContext) -> Self {
+        let departments = [0; 3].map(|_| world.make.department());
+        let rows = departments.iter().map(|department| Write::put(&Row::new(department.clone())));
+        world.save(rows.collect()).await;
+        let departments: Vec<_> = departments.iter().map(|department| department.id).collect();
+        let mut people = vec![];
+        for number in 0..5 {
+            let person = Employee { department_id: departments.get(number).copied(), ..world.make.employee() };
+            people.push(world.add_employee(person).await);
+        }
+        Self { departments, people }
+    }
+
+    /// Returns the department of a person.
+    fn department(&self, id: EmployeeId) -> Option<DepartmentId> {
+        self.people.iter().find(|person| person.id == id)?.department_id
+    }
+
+    /// Returns a filter with up to three values in each condition.
+    fn filter(&self, world: &CaseContext) -> Option<EventFilter> {
+        fn some<T: Copy>(world: &CaseContext, from: &[T]) -> Option<Vec<T>> {
+            let count = 1 + world.random.below(3);
+            world.random.chance(35).then(|| (0..count).map(|_| *world.random.pick(from)).collect())
+        }
+        let people: Vec<_> = self.people.iter().map(|person| person.id).chain([world.make.id()]).collect();
+        let filter = EventFilter {
+            employee_ids: some(world, &people),
+            department_ids: some(world, &[self.departments.as_slice(), &[world.make.id()]].concat()),
+            kind: some(world, observation::Type::ALL).map(|kinds| kinds[0]),
+            scopes: some(world, Scope::ALL),
+        };
+        filter.some()
+    }
+
+    /// Returns an event with varied content. Some people do not exist.
+    fn event(&self, world: &CaseContext) -> Event {
+        let kind = *world.random.pick(EventType::ALL);
+        let person = if world.random.chance(90) { world.random.pick(&self.people).id } else { world.make.id() };
+        let department = *world.random.pick(&self.departments);
+        let text = |id: String| if world.random.chance(90) { json!(id) } else { Value::Null };
+        let id = if kind.word().starts_with("department.") { department.to_string() } else { person.to_string() };
+        let data = json!({
+            "id": id, "employee_id": text(person.to_string()), "owner_id": person,
+            "department_id": text(department.to_string()),
+            "type": world.random.pick(observation::Type::ALL).word(), "scope": world.random.pick(Scope::ALL).word(),
+        });
+        Event { data: data.to_string(), ..world.make.event(kind) }
+    }
+
+    /// Returns the deliveries of the events of one change.
+    fn deliveries(&self, world: &CaseContext, events: &[Event], subscribers: &[Subscription]) -> Vec<Job> {
+        let facts = EventFacts::from_events(&events.iter().collect::<Vec<_>>());
+        let mut deliveries = vec![];
+        for (event, facts) in events.iter().zip(facts) {
+            let facts = match facts.person_to_read() {
+                Some(person) => facts.with_department(self.department(person)),
+                None => facts,
+            };
+            let to = subscribers.iter().filter(|to| to.permits(&facts));
+            deliveries.extend(to.map(|to| world.delivery_of(event, to)));
+        }
+        deliveries
+    }
+}
+
+async fn subscribers(world: &CaseContext, staff: &Staff) -> Vec<Subscription> {
+    let mut subscribers = vec![];
+    for _ in 0..40 {
+        let value = Subscription { filter: staff.filter(world), ..world.make.subscription() };
+        subscribers.push(world.subscribed(value).await);
+    }
+    subscribers
+}
+
+async fn event_that_meets_the_content_filter_is_queued(world: CaseContext) {
+    let staff = Staff::new(&world).await;
+    let (mut wanted, mut count_of_events) = (vec![], 0);
+    let subscribers = subscribers(&world, &staff).await;
+    for count in [1, 2, 30, 7].into_iter().chain([1; 40]) {
+        let events: Vec<_> = (0..count).map(|_| staff.event(&world)).collect();
+        wanted.extend(staff.deliveries(&world, &events, &subscribers));
+        count_of_events += events.len();
+        world.commit(ChangeSet { events, ..world.make.change(vec![]) }).await.unwrap();
+    }
+    let all = count_of_events * subscribers.len();
+    assert!(wanted.len() > all / 10 && wanted.len() < all / 2, "{} of {all}", wanted.len());
+    assert_eq!(Worker::new(&world).all(END).await, in_order(wanted));
+}
+
+async fn concurrent_events_are_queued_by_their_own_content(world: CaseContext) {
+    let staff = Staff::new(&world).await;
+    let subscribers = subscribers(&world, &staff).await;
+    let mut wanted = vec![];
+    let mut changes = vec![];
+    for _ in 0..60 {
+        let person = world.random.pick(&staff.people).id;
+        let observation = world.make.observation(person);
+        let data = serde_json::to_string(&observation).unwrap();
+        let event = Event { data, ..world.make.event(EventType::ObservationCreated) };
+        wanted.extend(staff.deliveries(&world, std::slice::from_ref(&event), &subscribers));
+        let writes = vec![Write::put(&Row::new(observation))];
+        changes.push(ChangeSet { events: vec![event], ..world.make.change(writes) });
+    }
+    let commit = |change| {
+        let world = world.clone();
+        async move { world.commit(change).await }
+    };
+    for result in at_once(changes.into_iter().map(commit)).await {
+        result.unwrap();
+    }
+    assert!(!wanted.is_empty());
+    assert_eq!(Worker::new(&world).all(END).await, in_order(wanted));
+}
+
+async fn department_of_an_event_is_that_after_its_change(world: CaseContext) {
+    let staff = Staff::new(&world).await;
+    let [old, new, ..] = staff.departments.as_slice() else { panic!("{:?}", staff.departments) };
+    let mut to = vec![];
+    for department in [old, new] {
+        let filter = EventFilter { department_ids: Some(vec![*department]), ..EventFilter::default() };
+        to.push(world.subscribed(Subscription { filter: Some(filter), ..world.make.subscription() }).await);
+    }
+    let Versioned { value, version } = world.employee(staff.people[0].id).await;
+    let moved = Employee { department_id: Some(*new), ..value };
+    let about = |kind| Event { data: json!({"employee_id": moved.id}).to_string(), ..world.make.event(kind) };
+    let before = about(EventType::SummaryShared);
+    world.commit(ChangeSet { events: vec![before.clone()], ..world.make.change(vec![]) }).await.unwrap();
+    let data = serde_json::to_string(&moved).unwrap();
+    let changed = Event { data, ..world.make.event(EventType::EmployeeUpdated) };
+    let events = vec![about(EventType::InvitationRevoked), changed, about(EventType::InvitationCreated)];
+    let writes = vec![Write::put(&Row::expecting(moved.clone(), version))];
+    world.commit(ChangeSet { events: events.clone(), ..world.make.change(writes) }).await.unwrap();
+    let after = about(EventType::SummaryArchived);
+    world.commit(ChangeSet { events: vec![after.clone()], ..world.make.change(vec![]) }).await.unwrap();
+    let mut wanted = vec![world.delivery_of(&before, &to[0]), world.delivery_of(&after, &to[1])];
+    wanted.extend(events.iter().map(|event| world.delivery_of(event, &to[1])));
+    assert_eq!(Worker::new(&world).all(END).await, in_order(wanted));
+}
+
+async fn filter_of_another_tenant_does_not_apply(world: CaseContext) {
+    let staff = Staff::new(&world).await;
+    let other = world.in_other_tenant();
+    let filter = EventFilter { department_ids: Some(staff.departments.clone()), ..EventFilter::default() };
+    let filtered = Subscription { filter: Some(filter), ..world.make.subscription() };
+    world.subscribed(filtered.clone()).await;
+    other.subscribed(Subscription { id: world.make.id(), ..filtered }).await;
+    let all = other.subscriber().await;
+    let data = json!({"employee_id": staff.people[0].id, "type": "strength"}).to_string();
+    let event = Event { data, ..world.make.event(EventType::ObservationCreated) };
+    other.commit(ChangeSet { events: vec![event.clone()], ..world.make.change(vec![]) }).await.unwrap();
+    // The person and the department belong to the first tenant, so the second one has no such department.
+    assert_eq!(Worker::new(&world).all(END).await, [other.delivery_of(&event, &all)]);
+}
