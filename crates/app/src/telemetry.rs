@@ -40,7 +40,7 @@ enum MetricType {
 }
 
 /// All metrics with their help texts.
-const METRICS: [(MetricType, &str, &str); 45] = [
+const METRICS: [(MetricType, &str, &str); 48] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
     (
         MetricType::Counter,

@@ -3234,6 +3234,11 @@ class Webhook(TypedDict):
     characters, with values of up to 1024 characters.
     """
 
+    filter: WebhookFilter | None
+    """Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    event of the subscribed types is delivered.
+    """
+
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
 
@@ -3262,6 +3267,12 @@ class WebhookCreate(TypedDict):
     description: NotRequired[str | None]
     """Description. Null if there is none. At most 200 characters."""
 
+    filter: NotRequired[WebhookCreateFilter | None]
+    """Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
+    object without members is no filter.
+    """
+
     headers: NotRequired[dict[str, str | None]]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
     characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
@@ -3272,6 +3283,25 @@ class WebhookCreate(TypedDict):
     """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
     Default: `full`.
     """
+
+
+class WebhookCreateFilter(TypedDict):
+
+    department_id: NotRequired[list[str] | None]
+    """Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100
+    entries, without duplicates.
+    """
+
+    employee_id: NotRequired[list[str] | None]
+    """Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without
+    duplicates.
+    """
+
+    scope: NotRequired[list[ObjectiveScope] | None]
+    """Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates."""
+
+    type: NotRequired[ObservationType | None]
+    """Type of the observations. Null for no condition."""
 
 
 class WebhookEvent(TypedDict):
@@ -3303,6 +3333,21 @@ WebhookEventType: TypeAlias = Literal[
     "webhook.failing",
 ]
 """Event types that have this data."""
+
+
+class WebhookFilter(TypedDict):
+
+    employee_id: list[str] | None
+    """Ids of the people that events may be about. Null for no condition."""
+
+    department_id: list[str] | None
+    """Ids of the departments that the people of events may belong to. Null for no condition."""
+
+    type: ObservationType | str | None
+    """Type of the observations. Null for no condition."""
+
+    scope: list[ObjectiveScope | str] | None
+    """Scopes of the objectives. Null for no condition."""
 
 
 WebhookPayload: TypeAlias = Literal[
@@ -3365,6 +3410,12 @@ class WebhookUpdate(TypedDict):
     removed.
     """
 
+    filter: NotRequired[WebhookUpdateFilter | None]
+    """Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
+    object without members is no filter.
+    """
+
     headers: NotRequired[dict[str, str | None]]
     """Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
     characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
@@ -3387,6 +3438,25 @@ class WebhookUpdate(TypedDict):
     """URL of the receiver, with https. At most 2048 characters. It must not contain a user or password.
     422 if public DNS does not know the host or one of its addresses is private.
     """
+
+
+class WebhookUpdateFilter(TypedDict):
+
+    department_id: NotRequired[list[str] | None]
+    """Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100
+    entries, without duplicates.
+    """
+
+    employee_id: NotRequired[list[str] | None]
+    """Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without
+    duplicates.
+    """
+
+    scope: NotRequired[list[ObjectiveScope] | None]
+    """Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates."""
+
+    type: NotRequired[ObservationType | None]
+    """Type of the observations. Null for no condition."""
 
 
 class WebhookUpdated(TypedDict):
@@ -3416,6 +3486,11 @@ class WebhookUpdated(TypedDict):
     characters, with values of up to 1024 characters.
     """
 
+    filter: WebhookUpdatedFilter | None
+    """Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    event of the subscribed types is delivered.
+    """
+
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
 
@@ -3430,6 +3505,21 @@ class WebhookUpdated(TypedDict):
 
     secret: NotRequired[str]
     """Secret that signs deliveries. It cannot be retrieved later."""
+
+
+class WebhookUpdatedFilter(TypedDict):
+
+    employee_id: list[str] | None
+    """Ids of the people that events may be about. Null for no condition."""
+
+    department_id: list[str] | None
+    """Ids of the departments that the people of events may belong to. Null for no condition."""
+
+    type: ObservationType | str | None
+    """Type of the observations. Null for no condition."""
+
+    scope: list[ObjectiveScope | str] | None
+    """Scopes of the objectives. Null for no condition."""
 
 
 class WebhookWithSecret(TypedDict):
@@ -3459,6 +3549,11 @@ class WebhookWithSecret(TypedDict):
     characters, with values of up to 1024 characters.
     """
 
+    filter: WebhookWithSecretFilter | None
+    """Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    event of the subscribed types is delivered.
+    """
+
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
 
@@ -3473,6 +3568,21 @@ class WebhookWithSecret(TypedDict):
 
     secret: str
     """Secret that signs deliveries. It cannot be retrieved later."""
+
+
+class WebhookWithSecretFilter(TypedDict):
+
+    employee_id: list[str] | None
+    """Ids of the people that events may be about. Null for no condition."""
+
+    department_id: list[str] | None
+    """Ids of the departments that the people of events may belong to. Null for no condition."""
+
+    type: ObservationType | str | None
+    """Type of the observations. Null for no condition."""
+
+    scope: list[ObjectiveScope | str] | None
+    """Scopes of the objectives. Null for no condition."""
 
 
 class Range(TypedDict):

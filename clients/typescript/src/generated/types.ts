@@ -2547,6 +2547,11 @@ export interface Webhook {
    * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
+  /**
+   * Conditions on the content of events: events that do not meet them are not delivered. Null if every event
+   * of the subscribed types is delivered.
+   */
+  filter: WebhookFilter | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2571,6 +2576,12 @@ export interface WebhookCreate {
   /** Description. Null if there is none. At most 200 characters. */
   description?: string | null | undefined;
   /**
+   * Conditions on the content of events: events that do not meet them are not delivered. Null if every event
+   * of the subscribed types is delivered. A change replaces the whole filter; null removes it. An object
+   * without members is no filter.
+   */
+  filter?: WebhookCreateFilter | null | undefined;
+  /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
    * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
    * characters, with values of up to 1024 characters. A name with the value null is ignored.
@@ -2581,6 +2592,22 @@ export interface WebhookCreate {
    * Default: `full`.
    */
   payload?: WebhookPayload | undefined;
+}
+
+export interface WebhookCreateFilter {
+  /**
+   * Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100 entries,
+   * without duplicates.
+   */
+  department_id?: Array<string> | null | undefined;
+  /**
+   * Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without duplicates.
+   */
+  employee_id?: Array<string> | null | undefined;
+  /** Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates. */
+  scope?: Array<ObjectiveScope> | null | undefined;
+  /** Type of the observations. Null for no condition. */
+  type?: ObservationType | null | undefined;
 }
 
 /**
@@ -2606,6 +2633,17 @@ export interface WebhookEvent {
 export type WebhookEventType =
   | "webhook.disabled"
   | "webhook.failing";
+
+export interface WebhookFilter {
+  /** Ids of the people that events may be about. Null for no condition. */
+  employee_id: Array<string> | null;
+  /** Ids of the departments that the people of events may belong to. Null for no condition. */
+  department_id: Array<string> | null;
+  /** Type of the observations. Null for no condition. */
+  type: Open<ObservationType> | null;
+  /** Scopes of the objectives. Null for no condition. */
+  scope: Array<Open<ObjectiveScope>> | null;
+}
 
 /** Form of delivered events. With `thin`, `data` has only the id, the type and the URL of the resource. */
 export type WebhookPayload =
@@ -2658,6 +2696,12 @@ export interface WebhookUpdate {
    */
   event_types?: Array<EventTopic> | undefined;
   /**
+   * Conditions on the content of events: events that do not meet them are not delivered. Null if every event
+   * of the subscribed types is delivered. A change replaces the whole filter; null removes it. An object
+   * without members is no filter.
+   */
+  filter?: WebhookUpdateFilter | null | undefined;
+  /**
    * Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
    * characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
    * characters, with values of up to 1024 characters. Names are merged one by one: a value sets its header,
@@ -2680,6 +2724,22 @@ export interface WebhookUpdate {
   url?: string | undefined;
 }
 
+export interface WebhookUpdateFilter {
+  /**
+   * Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100 entries,
+   * without duplicates.
+   */
+  department_id?: Array<string> | null | undefined;
+  /**
+   * Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without duplicates.
+   */
+  employee_id?: Array<string> | null | undefined;
+  /** Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates. */
+  scope?: Array<ObjectiveScope> | null | undefined;
+  /** Type of the observations. Null for no condition. */
+  type?: ObservationType | null | undefined;
+}
+
 /** A webhook subscription. It has its secret only if the request rotated it. */
 export interface WebhookUpdated {
   /** Id of the subscription, with the prefix `whk_`. */
@@ -2700,6 +2760,11 @@ export interface WebhookUpdated {
    * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
+  /**
+   * Conditions on the content of events: events that do not meet them are not delivered. Null if every event
+   * of the subscribed types is delivered.
+   */
+  filter: WebhookUpdatedFilter | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2710,6 +2775,17 @@ export interface WebhookUpdated {
   updated_at: string;
   /** Secret that signs deliveries. It cannot be retrieved later. */
   secret?: string | undefined;
+}
+
+export interface WebhookUpdatedFilter {
+  /** Ids of the people that events may be about. Null for no condition. */
+  employee_id: Array<string> | null;
+  /** Ids of the departments that the people of events may belong to. Null for no condition. */
+  department_id: Array<string> | null;
+  /** Type of the observations. Null for no condition. */
+  type: Open<ObservationType> | null;
+  /** Scopes of the objectives. Null for no condition. */
+  scope: Array<Open<ObjectiveScope>> | null;
 }
 
 /** A webhook subscription with its secret. */
@@ -2732,6 +2808,11 @@ export interface WebhookWithSecret {
    * characters, with values of up to 1024 characters.
    */
   headers: Record<string, string>;
+  /**
+   * Conditions on the content of events: events that do not meet them are not delivered. Null if every event
+   * of the subscribed types is delivered.
+   */
+  filter: WebhookWithSecretFilter | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2742,6 +2823,17 @@ export interface WebhookWithSecret {
   updated_at: string;
   /** Secret that signs deliveries. It cannot be retrieved later. */
   secret: string;
+}
+
+export interface WebhookWithSecretFilter {
+  /** Ids of the people that events may be about. Null for no condition. */
+  employee_id: Array<string> | null;
+  /** Ids of the departments that the people of events may belong to. Null for no condition. */
+  department_id: Array<string> | null;
+  /** Type of the observations. Null for no condition. */
+  type: Open<ObservationType> | null;
+  /** Scopes of the objectives. Null for no condition. */
+  scope: Array<Open<ObjectiveScope>> | null;
 }
 
 /** Bounds of a date or time, both inclusive. */

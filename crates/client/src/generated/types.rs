@@ -4584,6 +4584,9 @@ pub struct Webhook {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    /// event of the subscribed types is delivered.
+    pub filter: Option<WebhookFilter>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4607,6 +4610,11 @@ pub struct WebhookCreate {
     /// Description. Null if there is none. At most 200 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    /// event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
+    /// object without members is no filter.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Option<WebhookCreateFilter>>,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters. A name with the value null is ignored.
@@ -4626,6 +4634,7 @@ impl WebhookCreate {
             url: url.into(),
             event_types: event_types.into_iter().map(Into::into).collect(),
             description: None,
+            filter: None,
             headers: None,
             payload: None,
         }
@@ -4645,6 +4654,20 @@ impl WebhookCreate {
         self
     }
 
+    /// Sets `filter`. Conditions on the content of events: events that do not meet them are not delivered.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<WebhookCreateFilter>) -> Self {
+        self.filter = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `filter` as null, which removes its value.
+    #[must_use]
+    pub fn clear_filter(mut self) -> Self {
+        self.filter = Some(None);
+        self
+    }
+
     /// Sets `headers`: headers that every delivery carries, by lower-case name.
     #[must_use]
     pub fn headers(
@@ -4660,6 +4683,90 @@ impl WebhookCreate {
     #[must_use]
     pub fn payload(mut self, value: impl Into<WebhookPayload>) -> Self {
         self.payload = Some(value.into());
+        self
+    }
+}
+
+/// Type `WebhookCreateFilter` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookCreateFilter {
+    /// Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100
+    /// entries, without duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub department_id: Option<Option<Vec<String>>>,
+    /// Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without
+    /// duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub employee_id: Option<Option<Vec<String>>>,
+    /// Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Option<Vec<ObjectiveScope>>>,
+    /// Type of the observations. Null for no condition.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<Option<ObservationType>>,
+}
+
+impl WebhookCreateFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { department_id: None, employee_id: None, scope: None, r#type: None }
+    }
+
+    /// Sets `department_id`: ids of the departments that the people of events may belong to.
+    #[must_use]
+    pub fn department_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.department_id = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `department_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_department_id(mut self) -> Self {
+        self.department_id = Some(None);
+        self
+    }
+
+    /// Sets `employee_id`: ids of the people that events may be about.
+    #[must_use]
+    pub fn employee_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.employee_id = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `employee_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_employee_id(mut self) -> Self {
+        self.employee_id = Some(None);
+        self
+    }
+
+    /// Sets `scope`: scopes of the objectives.
+    #[must_use]
+    pub fn scope(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveScope>>) -> Self {
+        self.scope = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `scope` as null, which removes its value.
+    #[must_use]
+    pub fn clear_scope(mut self) -> Self {
+        self.scope = Some(None);
+        self
+    }
+
+    /// Sets `type`: type of the observations.
+    #[must_use]
+    pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
+        self.r#type = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `type` as null, which removes its value.
+    #[must_use]
+    pub fn clear_type(mut self) -> Self {
+        self.r#type = Some(None);
         self
     }
 }
@@ -4689,6 +4796,20 @@ words! {
         WebhookDisabled = "webhook.disabled",
         WebhookFailing = "webhook.failing",
     }
+}
+
+/// Type `WebhookFilter` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookFilter {
+    /// Ids of the people that events may be about. Null for no condition.
+    pub employee_id: Option<Vec<String>>,
+    /// Ids of the departments that the people of events may belong to. Null for no condition.
+    pub department_id: Option<Vec<String>>,
+    /// Type of the observations. Null for no condition.
+    pub r#type: Option<ObservationType>,
+    /// Scopes of the objectives. Null for no condition.
+    pub scope: Option<Vec<ObjectiveScope>>,
 }
 
 words! {
@@ -4803,6 +4924,11 @@ pub struct WebhookUpdate {
     /// removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Vec<EventTopic>>,
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    /// event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
+    /// object without members is no filter.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Option<WebhookUpdateFilter>>,
     /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters. Names are merged one by one: a value sets its
@@ -4833,6 +4959,7 @@ impl WebhookUpdate {
             active: None,
             description: None,
             event_types: None,
+            filter: None,
             headers: None,
             overlap_seconds: None,
             payload: None,
@@ -4866,6 +4993,20 @@ impl WebhookUpdate {
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
         self.event_types = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `filter`. Conditions on the content of events: events that do not meet them are not delivered.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<WebhookUpdateFilter>) -> Self {
+        self.filter = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `filter` as null, which removes its value.
+    #[must_use]
+    pub fn clear_filter(mut self) -> Self {
+        self.filter = Some(None);
         self
     }
 
@@ -4909,6 +5050,90 @@ impl WebhookUpdate {
     }
 }
 
+/// Type `WebhookUpdateFilter` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookUpdateFilter {
+    /// Ids of the departments that the people of events may belong to. Null for no condition. 1 to 100
+    /// entries, without duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub department_id: Option<Option<Vec<String>>>,
+    /// Ids of the people that events may be about. Null for no condition. 1 to 100 entries, without
+    /// duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub employee_id: Option<Option<Vec<String>>>,
+    /// Scopes of the objectives. Null for no condition. 1 to 3 entries, without duplicates.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Option<Vec<ObjectiveScope>>>,
+    /// Type of the observations. Null for no condition.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<Option<ObservationType>>,
+}
+
+impl WebhookUpdateFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { department_id: None, employee_id: None, scope: None, r#type: None }
+    }
+
+    /// Sets `department_id`: ids of the departments that the people of events may belong to.
+    #[must_use]
+    pub fn department_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.department_id = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `department_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_department_id(mut self) -> Self {
+        self.department_id = Some(None);
+        self
+    }
+
+    /// Sets `employee_id`: ids of the people that events may be about.
+    #[must_use]
+    pub fn employee_id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.employee_id = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `employee_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_employee_id(mut self) -> Self {
+        self.employee_id = Some(None);
+        self
+    }
+
+    /// Sets `scope`: scopes of the objectives.
+    #[must_use]
+    pub fn scope(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveScope>>) -> Self {
+        self.scope = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `scope` as null, which removes its value.
+    #[must_use]
+    pub fn clear_scope(mut self) -> Self {
+        self.scope = Some(None);
+        self
+    }
+
+    /// Sets `type`: type of the observations.
+    #[must_use]
+    pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
+        self.r#type = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `type` as null, which removes its value.
+    #[must_use]
+    pub fn clear_type(mut self) -> Self {
+        self.r#type = Some(None);
+        self
+    }
+}
+
 /// A webhook subscription. It has its secret only if the request rotated it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4929,6 +5154,9 @@ pub struct WebhookUpdated {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    /// event of the subscribed types is delivered.
+    pub filter: Option<WebhookUpdatedFilter>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4940,6 +5168,20 @@ pub struct WebhookUpdated {
     /// Secret that signs deliveries. It cannot be retrieved later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
+}
+
+/// Type `WebhookUpdatedFilter` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookUpdatedFilter {
+    /// Ids of the people that events may be about. Null for no condition.
+    pub employee_id: Option<Vec<String>>,
+    /// Ids of the departments that the people of events may belong to. Null for no condition.
+    pub department_id: Option<Vec<String>>,
+    /// Type of the observations. Null for no condition.
+    pub r#type: Option<ObservationType>,
+    /// Scopes of the objectives. Null for no condition.
+    pub scope: Option<Vec<ObjectiveScope>>,
 }
 
 /// A webhook subscription with its secret.
@@ -4962,6 +5204,9 @@ pub struct WebhookWithSecret {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
+    /// event of the subscribed types is delivered.
+    pub filter: Option<WebhookWithSecretFilter>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4972,6 +5217,20 @@ pub struct WebhookWithSecret {
     pub updated_at: String,
     /// Secret that signs deliveries. It cannot be retrieved later.
     pub secret: Secret,
+}
+
+/// Type `WebhookWithSecretFilter` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookWithSecretFilter {
+    /// Ids of the people that events may be about. Null for no condition.
+    pub employee_id: Option<Vec<String>>,
+    /// Ids of the departments that the people of events may belong to. Null for no condition.
+    pub department_id: Option<Vec<String>>,
+    /// Type of the observations. Null for no condition.
+    pub r#type: Option<ObservationType>,
+    /// Scopes of the objectives. Null for no condition.
+    pub scope: Option<Vec<ObjectiveScope>>,
 }
 
 /// Bounds of a date or time, both inclusive.
