@@ -183,6 +183,53 @@ async function key(page, { check, origin }) {
   await eventually(() => status("/webhooks"), (code) => code === 401, "the key ends");
 }
 
+/** Gives an integrator a link that shows webhooks only, for an hour, and takes it back. */
+async function link(page, { browser, check, origin }) {
+  await nav(page, "API keys");
+  await page.getByRole("button", { name: "New portal link" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("Integrator of payroll");
+  await dialog.getByLabel("Access").selectOption({ label: "Webhooks and events, read only" });
+  await dialog.getByLabel("Ends").selectOption({ label: "In 1 hour" });
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const url = await dialog.locator(".secret code").innerText();
+  check(url.startsWith(`${origin}/console/webhooks#code=cdr_link_`), `the link is ${url}`);
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  const row = page.getByRole("row").filter({ hasText: "Integrator of payroll" });
+  await row.getByText("Link not opened").waitFor();
+  const visit = async () => {
+    const context = await browser.newContext();
+    const integrator = await context.newPage();
+    await integrator.goto(url);
+    return integrator;
+  };
+  const integrator = await visit();
+  await heading(integrator, "Webhooks");
+  check(!integrator.url().includes("#"), "the code stays in the address");
+  const screens = await integrator.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
+  check(screens.join() === "Today,Webhooks,Events", `the integrator sees ${screens}`);
+  check((await integrator.getByRole("button", { name: "New subscription" }).count()) === 0, "the link may write");
+  await integrator.reload();
+  await heading(integrator, "Webhooks");
+  const second = await visit();
+  await second.getByText("The link no longer opens").waitFor();
+  await second.context().close();
+  await page.reload();
+  await row.getByText("Expires soon").waitFor();
+  const { data: keys } = await api("GET", "/api-keys?limit=100");
+  const { expires_at, created_at, scopes } = keys.find((one) => one.name === "Integrator of payroll");
+  check(new Date(expires_at) - new Date(created_at) === 3_600_000 && scopes.join() === "webhooks:read,events:read", `the key has ${scopes} until ${expires_at}`);
+  await page.getByRole("button", { name: "Revoke: Integrator of payroll" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await row.getByText("Revoked").waitFor();
+  await eventually(async () => {
+    await integrator.getByRole("link", { name: "Deliveries", exact: true }).click().catch(() => {});
+    await integrator.reload();
+    return integrator.locator("h1").first().innerText();
+  }, (text) => /Open the console|Enter a key again/.test(text), "the link is taken back");
+  await integrator.context().close();
+}
+
 /** Sees only the screens of the key's scopes; a revoked key keeps what was typed. */
 async function revoked(page, { open, check }) {
   const made = await api("POST", "/api-keys", { name: "Narrow", scopes: ["employees:read", "employees:write", "notifications:read"], access_level: "admin" });
@@ -220,4 +267,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, search, review, key, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, search, review, key, link, revoked, stale];

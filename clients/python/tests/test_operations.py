@@ -24,8 +24,8 @@ def filled(value: Any, known: dict[str, Any]) -> Any:
         found = known[name]
         for member in members:
             found = found[int(member)] if member.isdigit() else found[member]
-        # The token of an invitation is the end of its link.
-        return re.split("[=/#]", found)[-1] if value.endswith("accept_url") else found
+        # The token of an invitation and the code of a portal link are the end of their links.
+        return re.split("[=/#]", found)[-1] if value.endswith(("accept_url", "$link.url")) else found
     if isinstance(value, list):
         return [filled(entry, known) for entry in value]
     if isinstance(value, dict):

@@ -31,8 +31,8 @@ function filled(value: unknown, known: Map<string, unknown>): unknown {
     const [name, ...members] = value.slice(1).split(".");
     let found = known.get(name!);
     for (const member of members) found = (found as Record<string, unknown>)[member];
-    // The token of an invitation is the end of its link.
-    return value.endsWith("accept_url") ? String(found).split(/[=/#]/).at(-1) : found;
+    // The token of an invitation and the code of a portal link are the end of their links.
+    return /(accept_url|^\$link\.url)$/.test(value) ? String(found).split(/[=/#]/).at(-1) : found;
   }
   if (Array.isArray(value)) return value.map((entry) => filled(entry, known));
   if (typeof value !== "object" || value === null) return value;

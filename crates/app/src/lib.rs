@@ -121,6 +121,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Key(KeyCommand::Create(new)) => commands::key::create(config, *new, output).await,
         Command::Key(KeyCommand::List { org }) => commands::key::list(config, org, output).await,
         Command::Key(KeyCommand::Revoke { key_id }) => commands::key::revoke(config, key_id, output).await,
+        Command::Console(new) => commands::console::run(config, new, output).await,
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
         Command::Doctor => commands::doctor::run(config, output).await,

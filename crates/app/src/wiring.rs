@@ -282,6 +282,7 @@ impl Dependencies {
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
+            has_console: config.console,
             ..ServiceSettings::with_public_url(public_url)
         };
         let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);

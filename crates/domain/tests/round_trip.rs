@@ -283,6 +283,7 @@ fn api_key_sent_back_changes_nothing() {
         expires_at: None,
         last_used_at: None,
         revoked_at: None,
+        link_expires_at: None,
         hash: KeyHash([1; 32]),
         previous: None,
         remind_at: None,
@@ -299,6 +300,7 @@ fn api_key_sent_back_changes_nothing() {
         // A past end is accepted if it is unchanged.
         expires_at: Some(AT),
         last_used_at: Some(AT),
+        link_expires_at: Some(AT),
         previous: Some((KeyHash([2; 32]), LATER)),
         ..plain.clone()
     };

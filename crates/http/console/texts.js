@@ -14,7 +14,8 @@ const words = {
   api_key: "API key", connector: "Connector", system: "Service",
   person: "The person and managers", managers: "Managers only", create: "Create", update: "Update",
   deactivate: "Deactivate", reactivate: "Reactivate", skip: "Unchanged",
-  reject: "Refused", succeeded: "Succeeded", partial: "Partly applied",
+  reject: "Refused", succeeded: "Succeeded", partial: "Partly applied", link_open: "Link not opened",
+  link_over: "Link expired",
 };
 
 /** @type {Record<string, string>} */
@@ -55,6 +56,7 @@ const problems = {
   unprocessable: "A referenced resource does not fit", rate_limited: "Too many requests",
   server_error: "The service failed", unavailable: "The service is temporarily unavailable",
   timeout: "The request took too long", console_error: "The console failed",
+  link_ended: "The link no longer opens",
   other: (/** @type {number} */ status) => (status ? `Error ${status}` : "Error"),
 };
 
@@ -62,7 +64,9 @@ const problems = {
 export const t = {
   words, failures, failureTexts, problems,
   problemTexts: { no_connection: "Check the network, then try again.",
-    authentication_required: "The key is missing, expired or revoked." },
+    authentication_required: "The key is missing, expired or revoked.",
+    link_ended: "A link opens once, within 30 minutes. It was used, is too old, or was taken back. Ask for " +
+      "another link, or enter a key." },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
     feedback: "Feedback", keys: "API keys", audit: "Audit log", connectors: "Connectors" },
   navigation: "Screens", moreScreens: "More", skip: "Skip to the content", signOut: "Sign out", theme: "Colours",
@@ -275,6 +279,17 @@ export const t = {
       `Creates a new secret for “${name}”. The previous one stays valid for a while.`,
     revokeText: (/** @type {string} */ name) => `“${name}” stops working within a second and cannot be restored.`,
     revoked: "The key is revoked",
+  },
+  links: {
+    create: "New portal link",
+    text: "The link opens this console once, for a person without a key. Its key is in the list of keys.",
+    nameHint: "Shown in the list of keys, such as the name of the person", access: "Access", lifetime: "Ends",
+    created: "The link is created",
+    kinds: { webhooks: "Webhooks and events, read only", people: "People, read only",
+      reads: "All that this key sees, read only", everything: "All that this key may do" },
+    lifetimes: { 900: "In 15 minutes", 3600: "In 1 hour", 28800: "In 8 hours", 86400: "In 24 hours" },
+    createdText: (/** @type {string} */ open, /** @type {string} */ end) =>
+      `Send it to the person. It opens once, until ${open}. Access ends at ${end}; revoke the key to end it now.`,
   },
   audit: { lead: "Who changed what, with the values before and after.", action: "Action",
     target: "Changed resource", actor: "Changed by", by: "by", onlyTarget: "only this", none: "No entries",

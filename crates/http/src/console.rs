@@ -67,6 +67,7 @@ const FILES: &[(&str, &str)] = files![
     "screens/feedback_lists.js",
     "screens/import.js",
     "screens/keys.js",
+    "screens/keys_link.js",
     "screens/people.js",
     "screens/people_one.js",
     "screens/today.js",

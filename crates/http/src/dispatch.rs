@@ -28,7 +28,7 @@ use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::read_gate::ReadGate;
 use crate::read_turns::ReadTurn;
-use crate::record::{self, INVITATION_ACCEPT, Record, WITHOUT_KEY};
+use crate::record::{self, Record, WITHOUT_KEY};
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, Route, Success};
 use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router};
@@ -246,17 +246,17 @@ impl Api {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
         let bucket = address::bucket(exchange.client);
-        if route.quota == QuotaClass::Read {
+        let Some(write) = route.keyless_write else {
             exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
             return Ok(());
-        }
-        let rate_limit = self.services.limits.admit_accept(bucket, exchange.at);
+        };
+        let rate_limit = self.services.limits.admit_keyless(write, bucket, exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {
             return Ok(());
         }
-        record::record_refused(INVITATION_ACCEPT);
-        Err(ErrorResponse::too_many(INVITATION_ACCEPT, &rate_limit))
+        record::record_refused(write.word());
+        Err(ErrorResponse::too_many(write.word(), &rate_limit))
     }
 
     /// Counts a request without a route against the quota of its key, without refusing it. Without a valid key

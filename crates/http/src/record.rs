@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use candor_domain::access::QuotaClass;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
+use candor_service::context::limits::KeylessWrite;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use strum::VariantArray;
 
@@ -28,8 +29,6 @@ const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
 
 /// Class under which requests without a valid key are counted (decision B1).
 pub(crate) const WITHOUT_KEY: &str = "without_key";
-/// Class under which attempts to accept an invitation are counted (decisions G).
-pub(crate) const INVITATION_ACCEPT: &str = "invitation_accept";
 
 /// Paths that monitoring polls every few seconds; logged only at debug level.
 const PROBES: [&str; 3] = ["/livez", "/readyz", "/metrics"];
@@ -167,5 +166,6 @@ fn known_method(method: &str) -> &'static str {
 
 /// Returns the values of the label `quota` in the metric of refused requests.
 pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
-    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, INVITATION_ACCEPT])
+    let keyless = KeylessWrite::ALL.iter().map(|write| write.word());
+    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY]).chain(keyless)
 }

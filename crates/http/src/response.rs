@@ -27,15 +27,19 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 impl Answer {
-    /// Creates the response of a successful use case. `Location` is the request's path plus the id of the new
-    /// resource.
+    /// Creates the response of a successful use case. `Location` is the path of the collection, by default the
+    /// request's path, plus the id of the new resource.
     pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
         let mut answer = Self::with_body(JSON, reply.body);
         match &reply.outcome {
             Outcome::Done => {}
             Outcome::Created(id) => {
                 answer.status = StatusCode::CREATED;
-                let path = format!("{}/{id}", captures.fill(exchange.pattern));
+                let collection = exchange.route.and_then(|route| route.collection);
+                let path = match collection {
+                    Some(collection) => format!("{collection}/{id}"),
+                    None => format!("{}/{id}", captures.fill(exchange.pattern)),
+                };
                 answer.headers.extend(api.location(&path).map(|location| (LOCATION, location)));
             }
             Outcome::Accepted => answer.status = StatusCode::ACCEPTED,

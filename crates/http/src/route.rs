@@ -14,6 +14,7 @@ use actix_web::HttpRequest;
 use candor_domain::access::{Access, QuotaClass};
 use candor_domain::fields::StringEnum;
 use candor_domain::params::Params;
+use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::exports::Export;
 use candor_service::{Error, Reply, Services};
 use serde_json::Value;
@@ -130,7 +131,11 @@ pub struct Route {
     pub response: Success,
     /// Status of a successful answer.
     pub status: u16,
+    /// Path of the collection that the new resource belongs to; `None` if it is the path of the route.
+    pub collection: Option<&'static str>,
     pub(crate) handler: Handler,
+    /// Quota of a write without an API key.
+    pub(crate) keyless_write: Option<KeylessWrite>,
     /// HTML page that browsers get at this path, if no route serves GET there.
     pub(crate) page: Option<fn(&HttpRequest) -> Answer>,
 }
@@ -152,7 +157,9 @@ impl Route {
             query: None,
             response: Success::Empty,
             status: 200,
+            collection: None,
             handler,
+            keyless_write: None,
             page: None,
         }
     }
@@ -200,12 +207,14 @@ impl Route {
         Self::keyed(Method::Delete, path, access, handler)
     }
 
+    /// Creates a write that requires no API key.
     pub(crate) const fn open(
-        method: Method,
+        write: KeylessWrite,
         path: &'static str,
         handler: for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>,
     ) -> Self {
-        Self::new(method, path, Access::PUBLIC, Handler::Open(handler))
+        let route = Self::new(Method::Post, path, Access::PUBLIC, Handler::Open(handler));
+        Self { keyless_write: Some(write), ..route }
     }
 
     pub(crate) const fn export(
@@ -269,6 +278,11 @@ impl Route {
 
     pub(crate) const fn creates(self, schema: &'static Schema) -> Self {
         Self { status: 201, ..self.answers(schema) }
+    }
+
+    /// Makes the route create resources of another collection, whose path `Location` has.
+    pub(crate) const fn creates_in(self, collection: &'static str, schema: &'static Schema) -> Self {
+        Self { collection: Some(collection), ..self.creates(schema) }
     }
 
     pub(crate) const fn accepts(self, schema: &'static Schema) -> Self {

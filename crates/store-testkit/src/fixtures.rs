@@ -274,6 +274,7 @@ impl Fixtures {
             expires_at: None,
             last_used_at: None,
             revoked_at: None,
+            link_expires_at: None,
             hash: KeyHash(self.bytes32()),
             previous: None,
             remind_at: None,

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Deserializer, Value, json};
 
-use crate::support::{Installation, Service};
+use crate::support::{Installation, Service, candor};
 
 const README: &str = include_str!("../../../README.md");
 
@@ -105,7 +105,43 @@ fn second_dev_start_has_the_same_key_and_data() {
 #[test]
 fn dev_command_requires_the_embedded_database() {
     let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
-    let refused = crate::support::candor(&place, &["dev"]);
+    let refused = candor(&place, &["dev"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
     assert!(refused.stderr.contains("candor serve") && !refused.stderr.contains("hunter2"), "{}", refused.stderr);
+}
+
+/// Exchanges the code of a link, which works once. Returns the access of the key.
+fn opened_once(service: &Service, link: &Value) -> Value {
+    let code = link.as_str().unwrap().split_once("/console/#code=").unwrap().1;
+    let exchange = || {
+        let body = json!({"code": code});
+        service.anonymous().unwrap().post("/v1/portal-links/exchange", &body).unwrap()
+    };
+    let first = exchange();
+    assert_eq!((first.status, exchange().status), (200, 404));
+    service.client(first.json()["key"].as_str().unwrap()).get("/v1/me").unwrap().json()
+}
+
+#[test]
+fn printed_link_opens_the_console_once() {
+    let place = Installation::sqlite();
+    let service = Service::start(&place, &["dev"]);
+    let printed = candor(&place, &["console", "--scopes", "webhooks:read", "--json"]).json();
+    let all = opened_once(&service, &service.said["console_url"]);
+    assert_eq!((&all["scopes"], &all["access_level"]), (&json!(["*"]), &json!("admin")));
+    assert_eq!(opened_once(&service, &printed["url"])["scopes"], json!(["webhooks:read"]));
+    service.stop();
+}
+
+#[test]
+fn first_serve_without_a_key_prints_a_link() {
+    let place = Installation::sqlite().with("CANDOR_CONSOLE", "on");
+    candor(&place, &["migrate"]).succeeded();
+    candor(&place, &["org", "create", "--name", "Example"]).succeeded();
+    let service = Service::serve(&place);
+    assert_eq!(opened_once(&service, &service.said["console_url"])["access_level"], json!("admin"));
+    service.stop();
+    let service = Service::serve(&place);
+    assert_eq!(service.said["console_url"], Value::Null, "the link has left a key");
+    service.stop();
 }

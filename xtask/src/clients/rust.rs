@@ -15,6 +15,8 @@ const WIDTH: usize = 110;
 const KEYWORDS: [&str; 4] = ["type", "return", "move", "ref"];
 /// Values that the operator must keep secret; the libraries' `Debug` does not show them.
 const SECRETS: [&str; 4] = ["accept_url", "key", "secret", "token"];
+/// Schemas and their members that must be kept secret, although other schemas have members of the same name.
+const SECRETS_OF: [(&str, &str); 2] = [("PortalLink", "url"), ("PortalLinkExchange", "code")];
 
 /// Adds the filters that only templates of Rust use.
 pub(super) fn add_filters(environment: &mut Environment<'_>) {
@@ -119,7 +121,7 @@ fn rust_path(path: &str) -> String {
 
 /// Returns the type of a member as a field: secrets in a wrapper, a type that contains itself in a box.
 fn stored(expression: &str, name: &str, owner: &str) -> String {
-    if SECRETS.contains(&name) {
+    if SECRETS.contains(&name) || SECRETS_OF.contains(&(owner, name)) {
         return expression.replace("String", "Secret");
     }
     if required(expression) == owner {

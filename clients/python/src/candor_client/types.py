@@ -89,6 +89,11 @@ class ApiKey(TypedDict):
     revoked_at: str | None
     """Time of revocation. Null if the key is not revoked."""
 
+    link_expires_at: str | None
+    """Time until which the portal link of the key can be opened. The key authenticates no request before
+    that. Null for a key without a link, and after the link was opened.
+    """
+
 
 class ApiKeyCreate(TypedDict):
 
@@ -245,6 +250,11 @@ class ApiKeyWithSecret(TypedDict):
 
     revoked_at: str | None
     """Time of revocation. Null if the key is not revoked."""
+
+    link_expires_at: str | None
+    """Time until which the portal link of the key can be opened. The key authenticates no request before
+    that. Null for a key without a link, and after the link was opened.
+    """
 
     key: str
     """API key for the header `Authorization: Bearer`. It cannot be retrieved later."""
@@ -2698,6 +2708,97 @@ class OtherEvent(TypedDict):
 
     data: dict[str, Any]
     """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+class PortalLink(TypedDict):
+    """The API key of a portal link, with the URL of the link."""
+
+    id: str
+    """Id of the key. It is not the secret."""
+
+    name: str
+    """Name of the key, for display only. 1 to 80 characters in one line."""
+
+    environment: Environment | str
+    """Data set that the key accesses."""
+
+    access_level: AccessLevel | str
+    """Access level. `admin` permits administrative requests."""
+
+    scopes: list[ApiKeyScope | str]
+    """Permissions of the key. 1 to 21 entries, without duplicates."""
+
+    employee_id: str | None
+    """Person the key acts for. The key sees only what this person may see. Null for a key of the
+    organization.
+    """
+
+    last4: str
+    """Last four characters of the secret, for display."""
+
+    reads_per_minute: int | None
+    """Number of reads allowed in 60 seconds. Null for the default quota."""
+
+    writes_per_minute: int | None
+    """Number of writes allowed in 60 seconds. Null for the default quota."""
+
+    created_at: str
+    """Time of creation, which never changes."""
+
+    updated_at: str
+    """Time of the last change. It increases with every change."""
+
+    expires_at: str | None
+    """Expiry time of the key. Null if it does not expire."""
+
+    last_used_at: str | None
+    """Time of the last use, to the minute. Null if the key was never used."""
+
+    revoked_at: str | None
+    """Time of revocation. Null if the key is not revoked."""
+
+    link_expires_at: str | None
+    """Time until which the portal link of the key can be opened. The key authenticates no request before
+    that. Null for a key without a link, and after the link was opened.
+    """
+
+    url: str
+    """Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved
+    later.
+    """
+
+
+class PortalLinkCreate(TypedDict):
+
+    scopes: list[ApiKeyScope]
+    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    them.
+    """
+
+    access_level: NotRequired[AccessLevel]
+    """Access level. `admin` permits administrative requests. Default: `standard`."""
+
+    expires_in: NotRequired[int]
+    """Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
+    key of the request ends sooner.
+    """
+
+    name: NotRequired[str]
+    """Name of the key, for display only. 1 to 80 characters in one line."""
+
+    read_only: NotRequired[bool]
+    """`true` grants only the read scopes of `scopes`. One of them must be a read scope. Default: `false`."""
+
+    start: NotRequired[str]
+    """Screen that the link opens: its path in the console with filters, such as
+    `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
+    """
+
+
+class PortalLinkExchange(TypedDict):
+
+    code: str
+    """Code of the link, from the fragment of its URL. 1 to 200 characters."""
 
 
 class Quota(TypedDict):

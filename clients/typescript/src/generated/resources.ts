@@ -2047,6 +2047,60 @@ export class Organization {
   }
 }
 
+/** Operations below `/portal-links`. */
+export class PortalLinks {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /** Returns the effects of `create` without any change. */
+  create(body: types.PortalLinkCreate, options: DryRunOptions): AnswerPromise<DryRun<types.PortalLink>>;
+  /**
+   * Create a link into the console.
+   *
+   * Creates a link that opens the console signed in, once and within 30 minutes. The link has an API key of
+   * its own, with the person and the environment of the key of the request and no more access than that key.
+   * It is listed and revoked under `/api-keys`. 409 if the console is off.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+   */
+  create(body: types.PortalLinkCreate, options?: RequestOptions): AnswerPromise<types.PortalLink>;
+  create(body: types.PortalLinkCreate, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: "/portal-links",
+        body,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /**
+   * Exchange the code of a portal link.
+   *
+   * Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`. 404
+   * if the code is unknown, used, expired or revoked. At most 20 requests a minute from one client address.
+   *
+   * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+   */
+  exchange(body: types.PortalLinkExchange, options?: RequestOptions): AnswerPromise<types.ApiKeyWithSecret> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: "/portal-links/exchange",
+        body,
+      },
+      options,
+    );
+  }
+}
+
 /** Operations below `/summaries`. */
 export class Summaries {
   protected readonly core: Core;
@@ -2572,6 +2626,7 @@ export class Resources {
   readonly notifications: Notifications;
   readonly observations: Observations;
   readonly organization: Organization;
+  readonly portalLinks: PortalLinks;
   readonly summaries: Summaries;
   readonly testData: TestData;
   readonly webhooks: Webhooks;
@@ -2595,6 +2650,7 @@ export class Resources {
     this.notifications = new Notifications(core);
     this.observations = new Observations(core);
     this.organization = new Organization(core);
+    this.portalLinks = new PortalLinks(core);
     this.summaries = new Summaries(core);
     this.testData = new TestData(core);
     this.webhooks = new Webhooks(core);

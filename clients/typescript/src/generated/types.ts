@@ -67,6 +67,11 @@ export interface ApiKey {
   last_used_at: string | null;
   /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
+  /**
+   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
+   * Null for a key without a link, and after the link was opened.
+   */
+  link_expires_at: string | null;
 }
 
 export interface ApiKeyCreate {
@@ -191,6 +196,11 @@ export interface ApiKeyWithSecret {
   last_used_at: string | null;
   /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
+  /**
+   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
+   * Null for a key without a link, and after the link was opened.
+   */
+  link_expires_at: string | null;
   /** API key for the header `Authorization: Bearer`. It cannot be retrieved later. */
   key: string;
 }
@@ -2123,6 +2133,78 @@ export interface OtherEvent {
   organization_id: string;
   /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Record<string, unknown>;
+}
+
+/** The API key of a portal link, with the URL of the link. */
+export interface PortalLink {
+  /** Id of the key. It is not the secret. */
+  id: string;
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
+  name: string;
+  /** Data set that the key accesses. */
+  environment: Open<Environment>;
+  /** Access level. `admin` permits administrative requests. */
+  access_level: Open<AccessLevel>;
+  /** Permissions of the key. 1 to 21 entries, without duplicates. */
+  scopes: Array<Open<ApiKeyScope>>;
+  /**
+   * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
+   */
+  employee_id: string | null;
+  /** Last four characters of the secret, for display. */
+  last4: string;
+  /** Number of reads allowed in 60 seconds. Null for the default quota. */
+  reads_per_minute: number | null;
+  /** Number of writes allowed in 60 seconds. Null for the default quota. */
+  writes_per_minute: number | null;
+  /** Time of creation, which never changes. */
+  created_at: string;
+  /** Time of the last change. It increases with every change. */
+  updated_at: string;
+  /** Expiry time of the key. Null if it does not expire. */
+  expires_at: string | null;
+  /** Time of the last use, to the minute. Null if the key was never used. */
+  last_used_at: string | null;
+  /** Time of revocation. Null if the key is not revoked. */
+  revoked_at: string | null;
+  /**
+   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
+   * Null for a key without a link, and after the link was opened.
+   */
+  link_expires_at: string | null;
+  /**
+   * Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved later.
+   */
+  url: string;
+}
+
+export interface PortalLinkCreate {
+  /**
+   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * them.
+   */
+  scopes: Array<ApiKeyScope>;
+  /** Access level. `admin` permits administrative requests. Default: `standard`. */
+  access_level?: AccessLevel | undefined;
+  /**
+   * Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the key
+   * of the request ends sooner.
+   */
+  expires_in?: number | undefined;
+  /** Name of the key, for display only. 1 to 80 characters in one line. */
+  name?: string | undefined;
+  /** `true` grants only the read scopes of `scopes`. One of them must be a read scope. Default: `false`. */
+  read_only?: boolean | undefined;
+  /**
+   * Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`. If
+   * absent, it is `/`. 1 to 200 characters.
+   */
+  start?: string | undefined;
+}
+
+export interface PortalLinkExchange {
+  /** Code of the link, from the fragment of its URL. 1 to 200 characters. */
+  code: string;
 }
 
 /** Limit of requests within a sliding window. */

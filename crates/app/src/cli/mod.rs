@@ -148,6 +148,15 @@ Example:
     /// Manage API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Print a one-time link that opens the console signed in
+    ///
+    /// The link can be opened once within 30 minutes. Its API key has the admin level, ends after a day and is listed
+    /// like others.
+    #[command(after_help = "\
+Examples:
+  candor console
+  candor console --org org_01J00000000000000000000000 --scopes webhooks:read,events:read")]
+    Console(NewLinkArguments),
     /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
     ///
     /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
@@ -295,6 +304,20 @@ pub(crate) enum KeyCommand {
         /// Id of the key
         key_id: KeyId,
     },
+}
+
+/// Arguments of `candor console`.
+#[derive(Debug, Args)]
+pub(crate) struct NewLinkArguments {
+    /// Organization of the key [default: the only one]
+    #[arg(long)]
+    pub(crate) org: Option<OrganizationId>,
+    /// Permissions of the key
+    #[arg(long, value_name = "LIST", default_value = "*", help = arguments::scopes_help())]
+    pub(crate) scopes: String,
+    /// Open the test data set
+    #[arg(long)]
+    pub(crate) test: bool,
 }
 
 /// Arguments of `candor key create`.

@@ -18,12 +18,17 @@ const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 /// Commands that only use the database; their help shows [`OF_THE_DATABASE`].
 const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
+/// Commands that create links; their help also shows the base of links.
+const LINKS: [&str; 1] = ["console"];
 
 /// Adds the relevant settings to each command's help.
 pub(super) fn with_settings_shown(root: Command) -> Command {
     root.mut_subcommands(|command| match command.get_name() {
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
+        name if LINKS.contains(&name) => {
+            command.args(flags(OF_THE_DATABASE.into_iter().chain([Setting::Listen, Setting::PublicUrl])))
+        }
         "healthcheck" => command.args(flags(OF_THE_LISTENERS)),
         _ => command,
     })

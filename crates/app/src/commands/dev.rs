@@ -15,7 +15,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::sample;
+use super::{console, sample};
 use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
 use crate::error::{CommandFailure, Error};
@@ -25,6 +25,8 @@ use crate::private_file;
 
 /// Name of the organization that the first start creates.
 const ORGANIZATION: &str = "Demo";
+/// Name of the key of the link into the console.
+const LINK_NAME: &str = "candor dev, console";
 /// File in the data folder that keeps the key, so that every start prints the same one.
 const KEY_FILE: &str = "dev-key.json";
 
@@ -52,10 +54,16 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     }
     let settings = for_a_newcomer(config);
     let running = Running::start(&settings, Role::All).await?;
-    let key = key(config, &running.services).await?;
+    let (organization, key) = key(config, &running.services).await?;
     let url = running.url.clone().unwrap_or_default();
     let lines = shell_lines(&url, key.reveal());
-    let console = settings.console.then(|| format!("{url}/console#key={}", key.reveal()));
+    let console = if settings.console {
+        let (scopes, environment) = (Permissions::ALL, Environment::Live);
+        Some(console::create(&running.services, organization, LINK_NAME, scopes, environment).await?.url)
+    } else {
+        None
+    };
+    let console = console.as_ref().map(Secret::reveal);
     let object = json!({
         "base_url": format!("{url}/v1"),
         "console_url": console,
@@ -65,7 +73,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     });
     // With JSON log lines the answer is JSON too, so that log collectors can parse it.
     let output = Output { json: output.json || config.log_format == LogFormat::Json };
-    output.say(&object, &banner(&url, console.as_deref(), &lines))?;
+    output.say(&object, &banner(&url, console, &lines))?;
     running.until_told_to_stop().await
 }
 
@@ -84,15 +92,15 @@ fn for_a_newcomer(config: &Config) -> Config {
     config
 }
 
-/// Returns the stored key, or a new one if none is stored or the stored one is no longer valid.
-async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
+/// Returns the organization with the stored key, or with a new one if none is stored or the stored one is no longer valid.
+async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
     let kept: Option<KeyFile> = kept.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(kept) = &kept {
         let caller = services.auth.authenticate(&kept.key).await;
-        if caller.map_err(|error| Error::cannot("read the key")(error.into()))?.is_some() {
-            return Ok(Secret::new(kept.key.clone()));
+        if let Some(caller) = caller.map_err(|error| Error::cannot("read the key")(error.into()))? {
+            return Ok((caller.tenant.organization, Secret::new(kept.key.clone())));
         }
     }
     let known = kept.and_then(|local| local.organization_id.parse().ok());
@@ -103,7 +111,7 @@ async fn key(config: &Config, services: &Services) -> Result<Secret, Error> {
         Some(_) | None => first_start(services).await?,
     };
     keep(&path, organization, &key)?;
-    Ok(key)
+    Ok((organization, key))
 }
 
 async fn exists(services: &Services, organization: OrganizationId) -> Result<bool, Error> {
@@ -174,7 +182,7 @@ fn shell_lines(url: &str, key: &str) -> [String; 5] {
 
 fn banner(url: &str, console: Option<&str>, lines: &[String; 5]) -> String {
     let [variables, employee, observation, list, search] = lines;
-    let console = console.map(|link| format!("Console    {link}\n")).unwrap_or_default();
+    let console = console.map(|link| format!("Console    {link}\n           (opens once, within 30 minutes; `candor console` prints another link)\n")).unwrap_or_default();
     format!(
         "Candor is ready. Stop it with Ctrl-C; the data stays.\n\n\
          Reference  {url}/docs\n{console}\n\

@@ -82,11 +82,12 @@ pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Resul
 
 fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
     let or_never = |at: Option<Timestamp>| at.map_or("never".to_owned(), |time| time.to_string());
-    let state = match (key.revoked_at, key.expires_at) {
-        (Some(at), _) => format!("revoked {at}"),
-        (None, Some(at)) if at <= now => format!("expired {at}"),
-        (None, Some(at)) => format!("expires {at}"),
-        (None, None) => "good".to_owned(),
+    let state = match (key.revoked_at, key.expires_at, key.link_expires_at) {
+        (Some(at), _, _) => format!("revoked {at}"),
+        (None, Some(at), _) if at <= now => format!("expired {at}"),
+        (None, _, Some(at)) => format!("link not opened, until {at}"),
+        (None, Some(at), None) => format!("expires {at}"),
+        (None, None, None) => "good".to_owned(),
     };
     vec![
         key.id.to_string(),
@@ -101,7 +102,10 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 }
 
 /// Parses a comma-separated list of scopes.
-fn scopes(text: &str) -> Result<Permissions, Error> {
+///
+/// # Errors
+/// [`Error::Argument`] for an unknown scope or an empty list.
+pub(crate) fn scopes(text: &str) -> Result<Permissions, Error> {
     let words = text.split(',').map(str::trim).filter(|text| !text.is_empty());
     let known = || {
         let names = Permission::words();

@@ -1,7 +1,11 @@
 //! `candor serve`: runs the service until a stop signal.
 
+use std::fmt::Write as _;
+
+use candor_domain::secret::Secret;
 use serde_json::json;
 
+use super::console;
 use crate::cli::Role;
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
@@ -16,14 +20,24 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
     let running = Running::start(config, role).await?;
     let url = running.url.clone();
     let metrics = running.metrics_url.clone();
-    let people = match &url {
+    let mut people = match &url {
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
         None => "Candor runs background work".to_owned(),
     };
+    let may_print = output.json || config.log_format == LogFormat::Text;
+    let link = match &url {
+        Some(_) if config.console && may_print => console::first_link(&running.services).await,
+        _ => None,
+    };
+    let link = link.map(|link| link.url);
+    if let Some(link) = &link {
+        let _ = write!(people, "\nThis link opens the console once, within 30 minutes:\n{}", link.reveal());
+    }
     // Log collectors often read both output streams and expect only JSON lines. The JSON log contains the same
     // addresses.
-    if output.json || config.log_format == LogFormat::Text {
-        output.say(&json!({"url": url, "metrics_url": metrics}), &people)?;
+    if may_print {
+        let console = link.as_ref().map(Secret::reveal);
+        output.say(&json!({"url": url, "metrics_url": metrics, "console_url": console}), &people)?;
     }
     running.until_told_to_stop().await
 }

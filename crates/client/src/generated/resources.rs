@@ -1122,6 +1122,38 @@ impl Organization {
     }
 }
 
+/// Operations with paths that begin with `/portal-links`.
+#[derive(Clone, Debug)]
+pub struct PortalLinks {
+    pub(crate) core: Arc<Core>,
+}
+
+impl PortalLinks {
+    /// Create a link into the console.
+    ///
+    /// Creates a link that opens the console signed in, once and within 30 minutes. The link has an API key
+    /// of its own, with the person and the environment of the key of the request and no more access than that
+    /// key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+    pub fn create(&self, body: types::PortalLinkCreate) -> Call<types::PortalLink> {
+        let spec = Spec::new(Method::POST, "/portal-links").json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Exchange the code of a portal link.
+    ///
+    /// Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`.
+    /// 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from one client
+    /// address.
+    ///
+    /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+    pub fn exchange(&self, body: types::PortalLinkExchange) -> Call<types::ApiKeyWithSecret> {
+        let spec = Spec::new(Method::POST, "/portal-links/exchange").json(&body);
+        Call::new(&self.core, spec)
+    }
+}
+
 /// Operations with paths that begin with `/summaries`.
 #[derive(Clone, Debug)]
 pub struct Summaries {
@@ -1513,6 +1545,12 @@ impl crate::Candor {
     #[must_use]
     pub fn organization(&self) -> Organization {
         Organization { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/portal-links`.
+    #[must_use]
+    pub fn portal_links(&self) -> PortalLinks {
+        PortalLinks { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/summaries`.

@@ -80,6 +80,9 @@ pub struct ApiKey {
     pub last_used_at: Option<String>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<String>,
+    /// Time until which the portal link of the key can be opened. The key authenticates no request before
+    /// that. Null for a key without a link, and after the link was opened.
+    pub link_expires_at: Option<String>,
 }
 
 /// Type `ApiKeyCreate` as requests send it.
@@ -335,6 +338,9 @@ pub struct ApiKeyWithSecret {
     pub last_used_at: Option<String>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<String>,
+    /// Time until which the portal link of the key can be opened. The key authenticates no request before
+    /// that. Null for a key without a link, and after the link was opened.
+    pub link_expires_at: Option<String>,
     /// API key for the header `Authorization: Bearer`. It cannot be retrieved later.
     pub key: Secret,
 }
@@ -3787,6 +3793,140 @@ pub struct OtherEvent {
     pub organization_id: String,
     /// The resource after the change, as GET returns it without `expand`. For a test, a message.
     pub data: BTreeMap<String, Value>,
+}
+
+/// The API key of a portal link, with the URL of the link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PortalLink {
+    /// Id of the key. It is not the secret.
+    pub id: String,
+    /// Name of the key, for display only. 1 to 80 characters in one line.
+    pub name: String,
+    /// Data set that the key accesses.
+    pub environment: Environment,
+    /// Access level. `admin` permits administrative requests.
+    pub access_level: AccessLevel,
+    /// Permissions of the key. 1 to 21 entries, without duplicates.
+    pub scopes: Vec<ApiKeyScope>,
+    /// Person the key acts for. The key sees only what this person may see. Null for a key of the
+    /// organization.
+    pub employee_id: Option<String>,
+    /// Last four characters of the secret, for display.
+    pub last4: String,
+    /// Number of reads allowed in 60 seconds. Null for the default quota.
+    pub reads_per_minute: Option<i64>,
+    /// Number of writes allowed in 60 seconds. Null for the default quota.
+    pub writes_per_minute: Option<i64>,
+    /// Time of creation, which never changes.
+    pub created_at: String,
+    /// Time of the last change. It increases with every change.
+    pub updated_at: String,
+    /// Expiry time of the key. Null if it does not expire.
+    pub expires_at: Option<String>,
+    /// Time of the last use, to the minute. Null if the key was never used.
+    pub last_used_at: Option<String>,
+    /// Time of revocation. Null if the key is not revoked.
+    pub revoked_at: Option<String>,
+    /// Time until which the portal link of the key can be opened. The key authenticates no request before
+    /// that. Null for a key without a link, and after the link was opened.
+    pub link_expires_at: Option<String>,
+    /// Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved
+    /// later.
+    pub url: Secret,
+}
+
+/// Type `PortalLinkCreate` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PortalLinkCreate {
+    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// them.
+    pub scopes: Vec<ApiKeyScope>,
+    /// Access level. `admin` permits administrative requests. Default: `standard`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access_level: Option<AccessLevel>,
+    /// Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
+    /// key of the request ends sooner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_in: Option<i64>,
+    /// Name of the key, for display only. 1 to 80 characters in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `true` grants only the read scopes of `scopes`. One of them must be a read scope. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
+    /// Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`.
+    /// If absent, it is `/`. 1 to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+}
+
+impl PortalLinkCreate {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(scopes: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
+        Self {
+            scopes: scopes.into_iter().map(Into::into).collect(),
+            access_level: None,
+            expires_in: None,
+            name: None,
+            read_only: None,
+            start: None,
+        }
+    }
+
+    /// Sets `access_level`: `admin` permits administrative requests.
+    #[must_use]
+    pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
+        self.access_level = Some(value.into());
+        self
+    }
+
+    /// Sets `expires_in`: lifetime of the key in seconds, from the creation of the link.
+    #[must_use]
+    pub fn expires_in(mut self, value: i64) -> Self {
+        self.expires_in = Some(value);
+        self
+    }
+
+    /// Sets `name`: name of the key, for display only.
+    #[must_use]
+    pub fn name(mut self, value: impl Into<String>) -> Self {
+        self.name = Some(value.into());
+        self
+    }
+
+    /// Sets `read_only`: `true` grants only the read scopes of `scopes`.
+    #[must_use]
+    pub fn read_only(mut self, value: bool) -> Self {
+        self.read_only = Some(value);
+        self
+    }
+
+    /// Sets `start`. Screen that the link opens: its path in the console with filters, such as
+    /// `/webhooks?view=deliveries`.
+    #[must_use]
+    pub fn start(mut self, value: impl Into<String>) -> Self {
+        self.start = Some(value.into());
+        self
+    }
+}
+
+/// Type `PortalLinkExchange` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PortalLinkExchange {
+    /// Code of the link, from the fragment of its URL. 1 to 200 characters.
+    pub code: Secret,
+}
+
+impl PortalLinkExchange {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(code: impl Into<Secret>) -> Self {
+        Self { code: code.into() }
+    }
 }
 
 /// Limit of requests within a sliding window.

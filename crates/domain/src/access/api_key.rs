@@ -2,6 +2,7 @@
 
 mod body;
 mod expiring;
+mod link;
 mod reminder;
 
 use schemars::JsonSchema;
@@ -19,9 +20,12 @@ use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-pub use super::key_text::{KeyHash, generate, hash, read};
+pub use super::key_text::{KeyHash, generate, generate_code, hash, read, read_code};
 pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
+};
+pub use link::{
+    CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
 };
 
 /// An API key. Only the hash of its secret is stored.
@@ -59,6 +63,9 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<Timestamp>,
+    /// Time until which the portal link of the key can be opened. The key authenticates no request before that. Null
+    /// for a key without a link, and after the link was opened.
+    pub link_expires_at: Option<Timestamp>,
     /// SHA-256 hash of the secret.
     #[serde(skip)]
     pub hash: KeyHash,
@@ -154,9 +161,11 @@ impl KeyRecord {
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
         let key = &self.key;
+        // Until its link is opened, the hash is that of the link's code.
+        let is_open = key.link_expires_at.is_none();
         let current =
             key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        current && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
+        current && is_open && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
     }
 }
 
@@ -203,6 +212,7 @@ impl ApiKey {
             expires_at: draft.expires_at,
             last_used_at: None,
             revoked_at: None,
+            link_expires_at: None,
             hash: hash(secret.reveal()),
             previous: None,
             remind_at: reminder::next(draft.expires_at, at),
@@ -247,7 +257,8 @@ impl ApiKey {
         Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
     }
 
-    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`.
+    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. A portal link that was not opened
+    /// becomes void.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts
@@ -261,7 +272,8 @@ impl ApiKey {
     ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.scopes, self.access_level, self.employee_id, self.expires_at)?;
         self.must_be_good("rotate")?;
-        let previous_end = (overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
+        let has_secret = self.link_expires_at.is_none();
+        let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
         // A secret that outlasts the key ends with it.
         let announced_end = previous_end.filter(|end| !outlasts(Some(*end), self.expires_at));
         let state = Self {
@@ -269,6 +281,7 @@ impl ApiKey {
             last4: last4(secret),
             previous: previous_end.map(|end| (self.hash, end)),
             previous_expiring_due: expiring::due(announced_end, at),
+            link_expires_at: None,
             updated_at: at.strictly_after(self.updated_at),
             ..self.clone()
         };
@@ -284,6 +297,7 @@ impl ApiKey {
         let at = at.strictly_after(self.updated_at);
         let state = Self {
             revoked_at: Some(at),
+            link_expires_at: None,
             previous: None,
             remind_at: None,
             expiring_due: None,

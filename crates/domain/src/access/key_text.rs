@@ -1,5 +1,5 @@
 //! The text of an API key: a prefix, random characters, and a checksum that exposes a mistyped key without a
-//! database read (decision B4).
+//! database read (decision B4). The codes of portal links have the same form (decision B8).
 
 use ring::digest::{SHA256, digest};
 
@@ -19,6 +19,9 @@ const fn prefix(environment: Environment) -> &'static str {
     }
 }
 
+/// Prefix of the code in a portal link. It is no prefix of a key, so a code never authenticates a request.
+const LINK_PREFIX: &str = "cdr_link_";
+
 /// SHA-256 of a key's text, the only form in which a key is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
@@ -36,7 +39,17 @@ pub struct KeyHash(pub [u8; 32]);
 /// ```
 #[must_use]
 pub fn generate(environment: Environment, random: [u8; 32]) -> Secret {
-    let mut text = prefix(environment).to_owned();
+    with_prefix(prefix(environment), random)
+}
+
+/// Creates the code of a portal link from 256 random bits (decision B8).
+#[must_use]
+pub fn generate_code(random: [u8; 32]) -> Secret {
+    with_prefix(LINK_PREFIX, random)
+}
+
+fn with_prefix(prefix: &str, random: [u8; 32]) -> Secret {
+    let mut text = prefix.to_owned();
     text.push_str(&base62(random));
     let check = checksum(&text);
     text.push_str(&check);
@@ -47,7 +60,17 @@ pub fn generate(environment: Environment, random: [u8; 32]) -> Secret {
 #[must_use]
 pub fn read(text: &str) -> Option<KeyHash> {
     let environments = [Environment::Live, Environment::Test];
-    let rest = environments.into_iter().find_map(|environment| text.strip_prefix(prefix(environment)))?;
+    environments.into_iter().find_map(|environment| read_after(prefix(environment), text))
+}
+
+/// Returns the hash of a portal link's code, or `None` if its form or checksum is wrong.
+#[must_use]
+pub fn read_code(text: &str) -> Option<KeyHash> {
+    read_after(LINK_PREFIX, text)
+}
+
+fn read_after(prefix: &str, text: &str) -> Option<KeyHash> {
+    let rest = text.strip_prefix(prefix)?;
     if rest.len() != RANDOM_CHARS + CHECK_CHARS || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
@@ -105,6 +128,13 @@ mod tests {
                 prop_assert_eq!(read(std::str::from_utf8(&bytes).unwrap()), None);
             }
         }
+    }
+
+    #[test]
+    fn code_of_a_link_is_no_key() {
+        let (code, key) = (generate_code([7; 32]), generate(Environment::Live, [7; 32]));
+        assert_eq!((read_code(code.reveal()), read(code.reveal())), (Some(hash(code.reveal())), None));
+        assert_eq!(read_code(key.reveal()), None);
     }
 
     #[test]

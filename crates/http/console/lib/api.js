@@ -116,7 +116,8 @@ async function attempt(method, path, options, headers) {
 
 /** @param {string} method @param {Options} options @param {string} key */
 function headersOf(method, options, key) {
-  const headers = new Headers({ authorization: `Bearer ${key}`, accept: "application/json" });
+  const headers = new Headers({ accept: "application/json" });
+  if (key) headers.set("authorization", `Bearer ${key}`);
   if (options.csv !== undefined) headers.set("content-type", "text/csv");
   else if (options.body !== undefined) headers.set("content-type", "application/json");
   if (options.etag) headers.set("if-match", options.etag);
@@ -172,7 +173,7 @@ export async function request(method, path, options = {}) {
       await pause(milliseconds, options.signal).finally(() => waiting.set(null));
       continue;
     }
-    if (answer.status === 401 && !options.key) access.refused(key);
+    if (answer.status === 401 && options.key === undefined) access.refused(key);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-// The key of the console: in memory; in sessionStorage if the person ticks the box or the address had it.
+// The key of the console: in memory; in sessionStorage if the person ticks the box or came with a portal link.
 //
 //   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
 //   isAdmin()               true for a key of the admin level
 
-import { access, request } from "./api.js";
+import { ApiError, access, request } from "./api.js";
 import { store } from "./view.js";
 
 /** @typedef {import("../types").Me} Me */
@@ -44,12 +44,27 @@ export function signOut() {
   session.set(null);
 }
 
-/** Signs in with the key in the fragment of the address, or with the kept one. */
+/** Exchanges the code of a portal link for its key. @param {string} code */
+async function exchange(code) {
+  const options = { body: { code }, key: "", quiet: true };
+  const read = await request("POST", "/portal-links/exchange", options).catch((error) => {
+    throw error.status === 404 ? new ApiError(404, { code: "link_ended", request_id: error.requestId }) : error;
+  });
+  return read.data.key;
+}
+
+/** Signs in with the code or the key in the fragment of the address, or with the kept key. */
 export async function resume() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("key");
-  if (given) history.replaceState(null, "", location.pathname + location.search);
-  const key = given ?? sessionStorage.getItem(KEPT);
-  if (key) await signIn(key, true);
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.size > 0) history.replaceState(null, "", location.pathname + location.search);
+  const [code, kept] = [given.get("code"), sessionStorage.getItem(KEPT)];
+  try {
+    const key = code ? await exchange(code) : (given.get("key") ?? kept);
+    if (key) await signIn(key, true);
+  } catch (error) {
+    if (!code || !kept) throw error;
+    await signIn(kept, true);
+  }
 }
 
 /** @param {string} scope */

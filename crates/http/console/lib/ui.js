@@ -64,10 +64,11 @@ const TONES = {
   success: "good", active: "good", approved: "good", completed: "good", succeeded: "good", shared: "good",
   strength: "good",
   create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad",
-  expired: "bad",
+  expired: "bad", link_over: "bad",
   disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn",
   partial: "warn",
-  opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info", update: "info",
+  opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info",
+  link_open: "info", update: "info",
   test: "info",
 };
 

@@ -11,6 +11,7 @@ import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, T
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { CreateLink } from "./keys_link.js";
 
 /** @typedef {import("../types").ApiKey} ApiKey */
 
@@ -26,6 +27,7 @@ function stateOf(key) {
   const end = key.expires_at ? new Date(key.expires_at).getTime() : Infinity;
   if (key.revoked_at) return "revoked";
   if (end <= Date.now()) return "expired";
+  if (key.link_expires_at) return new Date(key.link_expires_at).getTime() > Date.now() ? "link_open" : "link_over";
   return end < Date.now() + SOON_MS ? "expiring" : "active";
 }
 
@@ -59,17 +61,19 @@ export default function Keys() {
     ...(mayWrite
       ? [{ name: "actions", label: t.actions,
         cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
-      <${Button} aria-label=${`${t.keys.rotate}: ${key.name}`} onClick=${() => setDialog({ name: "rotate", key })}>
-        ${t.keys.rotate}</${Button}>
+      ${!key.link_expires_at && html`<${Button} aria-label=${`${t.keys.rotate}: ${key.name}`}
+        onClick=${() => setDialog({ name: "rotate", key })}>${t.keys.rotate}</${Button}>`}
       <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`}
         onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
   ];
   const actions = mayWrite &&
-    html`<${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
+    html`<${Button} onClick=${() => setDialog({ name: "link" })}>${t.links.create}</${Button}>
+      <${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
   const key = dialog?.key;
   return html`<${Page} title=${t.screens.keys} lead=${t.keys.lead} actions=${actions}>
     <${Shown} of=${keys} empty=${html`<${Empty} title=${t.keys.none} />`}>${(/** @type {ApiKey[]} */ rows) => html`
       <${Table} caption=${t.screens.keys} columns=${columns} rows=${rows} />`}</${Shown}>
+    ${dialog?.name === "link" && html`<${CreateLink} onClose=${close} />`}
     ${dialog?.name === "create" && html`<${Create} onClose=${close} />`}
     ${key && dialog?.name === "rotate" && html`<${Rotate} key_=${key} onClose=${close} />`}
     ${key && dialog?.name === "revoke" &&

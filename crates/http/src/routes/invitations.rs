@@ -4,12 +4,13 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};
 use candor_service::Services;
+use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::invitations::{self, AcceptedInvitation, SentInvitation};
 use serde_json::{Value, json};
 
 use crate::invitation_page;
 use crate::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::route::{EventFamily, Method, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::enum_member;
 use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
@@ -29,7 +30,7 @@ const ROUTES: &[Route] = &[
         )
         .has_no_dry_run()
         .answers(&INVITATION_SENT),
-    Route::open(Method::Post, "/invitations/accept", accept)
+    Route::open(KeylessWrite::InvitationAccept, "/invitations/accept", accept)
         .shows(invitation_page::asking)
         .named("acceptInvitation", "Accept an invitation with its token")
         .description(

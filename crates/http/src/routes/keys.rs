@@ -99,7 +99,7 @@ fn get_me<'a>(_: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
 
 const ME: Schema = Schema::new("Me", answer_of::<Me>).example(example_of_me);
 const API_KEY: Schema = Schema::resource("ApiKey", || resource::<ApiKey, _>(read_new, vec![])).example(example);
-const API_KEY_WITH_SECRET: Schema =
+pub(super) const API_KEY_WITH_SECRET: Schema =
     Schema::resource("ApiKeyWithSecret", || resource::<ApiKeyWithSecret, _>(read_new, vec![]))
         .example(|| with(example(), "key", "cdr_live_…"))
         .outcome("The API key resource, with the key itself as `key`.");
@@ -132,12 +132,12 @@ fn words() -> Vec<Member> {
     ]
 }
 
-fn example() -> Value {
+pub(super) fn example() -> Value {
     json!({
         "id": KEY_ID, "name": "HR sync", "environment": "live", "access_level": "standard",
         "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
         "reads_per_minute": null, "writes_per_minute": null, "created_at": AT, "updated_at": AT, "expires_at": null,
-        "last_used_at": null, "revoked_at": null,
+        "last_used_at": null, "revoked_at": null, "link_expires_at": null,
     })
 }
 

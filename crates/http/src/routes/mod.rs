@@ -18,6 +18,7 @@ pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod organization;
+pub(crate) mod portal_links;
 pub(crate) mod search;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;
@@ -39,6 +40,7 @@ pub(crate) const GROUPS: [RouteGroup; 19] = [
     departments::GROUP,
     attributes::GROUP,
     keys::GROUP,
+    portal_links::GROUP,
     organization::GROUP,
     connectors::GROUP,
     webhooks::GROUP,

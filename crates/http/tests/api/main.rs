@@ -33,6 +33,7 @@ mod observations;
 mod outages;
 mod pages;
 mod people;
+mod portal_links;
 mod receivers;
 mod records;
 mod resources;

@@ -168,6 +168,8 @@ impl Resources {
             "WebhookUpdate" => json!({"url": "https://another.example/"}),
             "WebhookReplay" => json!({"since": START.to_string()}),
             "InvitationAccept" => json!({"token": "unknown"}),
+            "PortalLinkCreate" => json!({"scopes": ["employees:read"]}),
+            "PortalLinkExchange" => json!({"code": "unknown"}),
             other => panic!("{other} has no body here"),
         })
     }

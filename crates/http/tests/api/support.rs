@@ -70,7 +70,9 @@ impl TestApi {
     }
 
     pub(crate) async fn on(store: Arc<dyn Storage>, settings: HttpSettings) -> Self {
-        Self::create(store, settings, ServiceSettings::with_public_url(PUBLIC_URL.to_owned())).await
+        let with_console =
+            ServiceSettings { has_console: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
+        Self::create(store, settings, with_console).await
     }
 
     /// Creates a service that queues invitation mails; no worker sends them.
@@ -90,7 +92,11 @@ impl TestApi {
         Self::create(store, HttpSettings::default(), settings).await
     }
 
-    async fn create(store: Arc<dyn Storage>, settings: HttpSettings, service_settings: ServiceSettings) -> Self {
+    pub(crate) async fn create(
+        store: Arc<dyn Storage>,
+        settings: HttpSettings,
+        service_settings: ServiceSettings,
+    ) -> Self {
         let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());

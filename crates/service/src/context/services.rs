@@ -55,6 +55,8 @@ pub struct ServiceSettings {
     pub search_deadline: Duration,
     /// Number of rows of an export between two checkpoints (decision H1).
     pub export_checkpoint_rows: u16,
+    /// `true` if the console is served, so that portal links lead to it.
+    pub has_console: bool,
 }
 
 /// Default number of rows of an export between two checkpoints.
@@ -75,7 +77,13 @@ impl ServiceSettings {
             sends_mail: false,
             search_deadline: SEARCH_DEADLINE,
             export_checkpoint_rows: EXPORT_CHECKPOINT_ROWS,
+            has_console: false,
         }
+    }
+
+    /// Returns the portal link with this code. The code is in the fragment, which browsers never send.
+    pub(crate) fn portal_url(&self, start: &str, code: &Secret) -> String {
+        format!("{}/console{start}#code={}", self.public_url, code.reveal())
     }
 
     /// Returns the link by which the person with this token accepts an invitation.

@@ -24,7 +24,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
 /// Members of [`ApiKeyWithSecret`] with the secret or a part of it.
-const MADE_MEMBERS: &[&str] = &["key", "last4"];
+pub(super) const MADE_MEMBERS: &[&str] = &["key", "last4"];
 
 /// An API key with its secret.
 ///
@@ -37,7 +37,7 @@ pub struct ApiKeyWithSecret<'a> {
     key: &'a str,
 }
 
-fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error> {
+pub(super) fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::Bytes, Error> {
     render(&ApiKeyWithSecret { api_key, key: secret.reveal() })
 }
 

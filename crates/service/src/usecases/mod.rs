@@ -16,6 +16,7 @@ pub mod objectives;
 pub mod observations;
 pub mod operator;
 pub mod organization;
+pub mod portal_links;
 pub mod search;
 pub mod summaries;
 pub mod test_data;

@@ -1,6 +1,6 @@
 //! Commands of the operator: organizations and their first keys.
 
-use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, is_end};
+use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, generate_code, is_end};
 use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
@@ -164,6 +164,77 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
     commit(services, live, change).await?;
     services.auth.forget_unknown();
     Ok((id, secret))
+}
+
+/// Request to create a portal link (decision B8).
+#[derive(Debug, Clone)]
+pub struct NewLinkRequest {
+    /// Organization that will own the key of the link.
+    pub organization: OrganizationId,
+    /// Name of the key, for display.
+    pub name: String,
+    /// Permissions of the key.
+    pub scopes: Permissions,
+    /// Access level of the key.
+    pub level: AccessLevel,
+    /// Environment that the key opens.
+    pub environment: Environment,
+    /// Lifetime of the key in seconds.
+    pub seconds: i64,
+}
+
+/// A portal link that an operator created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLink {
+    /// Id of the link's key.
+    pub key_id: KeyId,
+    /// The link itself, which opens the console once.
+    pub url: Secret,
+    /// End of the time in which the link can be opened.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Creates a link that opens the console signed in.
+///
+/// # Errors
+/// An unknown organization, an invalid name; see [`Error`].
+pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<NewLink, Error> {
+    single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
+    let (at, live) = (services.clock.now(), Tenant::live(order.organization));
+    let organization = services.store.row::<Organization>(live, live.organization).await?;
+    organization.ok_or(Error::Refused(DomainError::NotFound))?;
+    let draft = Draft {
+        name: order.name,
+        environment: order.environment,
+        access_level: order.level,
+        scopes: order.scopes,
+        employee: None,
+        expires_at: Some(at.plus_seconds(order.seconds)),
+        reads_per_minute: None,
+        writes_per_minute: None,
+    };
+    let code = generate_code(random32(&*services.ids)?);
+    let decision = ApiKey::create_link(services.id(at), draft, &code, None, at)?;
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
+    let url = Secret::new(services.settings.portal_url("/", &code));
+    let link = NewLink { key_id: decision.state.id, url, expires_at: decision.state.link_expires_at };
+    change.writes.push(Write::put(&Row::new(decision.state)));
+    commit(services, live, change).await?;
+    Ok(link)
+}
+
+/// Returns the organization of a first link: the only one, if it has no key. Reads at most two organizations and one
+/// key.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn organization_without_key(services: &Services) -> Result<Option<OrganizationId>, Error> {
+    let organizations = services.store.organizations(None, 2).await?;
+    let [Organization { id, .. }] = organizations.as_slice() else { return Ok(None) };
+    let request = PageRequest { limit: 1, after: None };
+    let listing = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &request);
+    let page = services.store.page(Tenant::live(*id), listing).await?;
+    Ok(page.items.is_empty().then_some(*id))
 }
 
 /// A key with its organization.

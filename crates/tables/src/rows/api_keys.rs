@@ -55,6 +55,7 @@ stored! {
         remind_at: Option<Time>,
         expiring_due: Option<Time>,
         previous_expiring_due: Option<Time>,
+        link_expires_at: Option<Time>,
     }
     fields {
         hash: KeyHash(hash),

@@ -23,7 +23,9 @@ struct Fixture {
 
 impl Fixture {
     fn start() -> Self {
-        let installation = Installation::sqlite().with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8");
+        let installation = Installation::sqlite()
+            .with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
+            .with("CANDOR_CONSOLE", "on");
         let key = installation.key("*", &["--admin"]);
         Self { service: Service::serve(&installation), key, _installation: installation }
     }

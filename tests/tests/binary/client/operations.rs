@@ -80,8 +80,8 @@ fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
                 Ok(number) => &found[number],
                 Err(_) => &found[member],
             });
-            if text.ends_with("accept_url") {
-                // The token of an invitation is the end of its link.
+            if text.ends_with("accept_url") || text == "$link.url" {
+                // The token of an invitation and the code of a portal link are the end of their links.
                 return json!(found.as_str().unwrap().rsplit(['=', '/', '#']).next());
             }
             found.clone()

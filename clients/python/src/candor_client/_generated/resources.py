@@ -8717,6 +8717,228 @@ class AsyncOrganization:
         return answer
 
 
+class PortalLinks:
+    """Operations below `/portal-links`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    @overload
+    def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.PortalLink: ...
+
+    @overload
+    def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.PortalLink | types.DryRun:
+        """Create a link into the console.
+
+        Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
+        key of its own, with the person and the environment of the key of the request and no more access
+        than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+
+        Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "POST",
+            "/portal-links",
+            body=given(
+                scopes=scopes,
+                access_level=access_level,
+                expires_in=expires_in,
+                name=name,
+                read_only=read_only,
+                start=start,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.PortalLink | types.DryRun = self._core.send(spec)
+        return answer
+
+    def exchange(
+        self,
+        *,
+        code: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret:
+        """Exchange the code of a portal link.
+
+        Exchanges the code of a portal link for its API key. Only this response contains the key, as
+        `key`. 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from
+        one client address.
+
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+        """
+        spec = Spec(
+            "POST",
+            "/portal-links/exchange",
+            body=given(
+                code=code,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ApiKeyWithSecret = self._core.send(spec)
+        return answer
+
+
+class AsyncPortalLinks:
+    """Operations below `/portal-links`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    @overload
+    async def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.PortalLink: ...
+
+    @overload
+    async def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def create(
+        self,
+        *,
+        scopes: Sequence[types.ApiKeyScope],
+        access_level: types.AccessLevel | Unset = UNSET,
+        expires_in: int | Unset = UNSET,
+        name: str | Unset = UNSET,
+        read_only: bool | Unset = UNSET,
+        start: str | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.PortalLink | types.DryRun:
+        """Create a link into the console.
+
+        Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
+        key of its own, with the person and the environment of the key of the request and no more access
+        than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+
+        Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "POST",
+            "/portal-links",
+            body=given(
+                scopes=scopes,
+                access_level=access_level,
+                expires_in=expires_in,
+                name=name,
+                read_only=read_only,
+                start=start,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.PortalLink | types.DryRun = await self._core.send(spec)
+        return answer
+
+    async def exchange(
+        self,
+        *,
+        code: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.ApiKeyWithSecret:
+        """Exchange the code of a portal link.
+
+        Exchanges the code of a portal link for its API key. Only this response contains the key, as
+        `key`. 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from
+        one client address.
+
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+        """
+        spec = Spec(
+            "POST",
+            "/portal-links/exchange",
+            body=given(
+                code=code,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.ApiKeyWithSecret = await self._core.send(spec)
+        return answer
+
+
 class Summaries:
     """Operations below `/summaries`."""
 
@@ -10909,6 +11131,7 @@ class Resources:
         self.notifications = Notifications(core)
         self.observations = Observations(core)
         self.organization = Organization(core)
+        self.portal_links = PortalLinks(core)
         self.summaries = Summaries(core)
         self.test_data = TestData(core)
         self.webhooks = Webhooks(core)
@@ -10996,6 +11219,7 @@ class AsyncResources:
         self.notifications = AsyncNotifications(core)
         self.observations = AsyncObservations(core)
         self.organization = AsyncOrganization(core)
+        self.portal_links = AsyncPortalLinks(core)
         self.summaries = AsyncSummaries(core)
         self.test_data = AsyncTestData(core)
         self.webhooks = AsyncWebhooks(core)

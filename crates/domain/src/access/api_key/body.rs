@@ -27,11 +27,12 @@ const READ_ONLY: &[&str] = &[
     "updated_at",
     "last_used_at",
     "revoked_at",
+    "link_expires_at",
 ];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
 
-const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
-const SCOPES: Field<Checked<Permissions>> = Field::with_about(
+pub(super) const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
+pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
     "scopes",
     rule::rule(scopes, || Shape::List {
         of: Box::new(Shape::Word(Permission::NAME)),
@@ -42,7 +43,7 @@ const SCOPES: Field<Checked<Permissions>> = Field::with_about(
     "The key of the request must have all of them.",
 );
 const ENVIRONMENT: Field<OneOf<Environment>> = Field::new("environment", rule::word());
-const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());
+pub(super) const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
 const EXPIRES_AT: Field<Checked<Timestamp>> =
     Field::with_about("expires_at", rule::datetime(), "It must be in the future.");

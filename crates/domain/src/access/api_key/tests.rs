@@ -11,20 +11,20 @@ pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
 const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
 
-fn secret(number: u8) -> Secret {
+pub(super) fn secret(number: u8) -> Secret {
     generate(Environment::Live, [number; 32])
 }
 
-fn body(text: &str) -> Object {
+pub(super) fn body(text: &str) -> Object {
     let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
     members
 }
 
-fn codes(problems: &ValidationErrors) -> Vec<(&str, Code)> {
+pub(super) fn codes(problems: &ValidationErrors) -> Vec<(&str, Code)> {
     problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect()
 }
 
-fn set(scopes: &[Permission]) -> Permissions {
+pub(super) fn set(scopes: &[Permission]) -> Permissions {
     scopes.iter().fold(Permissions::NONE, |set, scope| set.with(*scope))
 }
 
@@ -46,12 +46,12 @@ pub(super) fn key() -> ApiKey {
     ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, false, NOW).unwrap().state
 }
 
-fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
+pub(super) fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
     let key = ApiKey { scopes, access_level: level, ..key() };
     record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
 }
 
-fn record(key: ApiKey, person: Option<(EmployeeId, Role, Status)>) -> KeyRecord {
+pub(super) fn record(key: ApiKey, person: Option<(EmployeeId, Role, Status)>) -> KeyRecord {
     KeyRecord { organization: ORGANIZATION, key, person }
 }
 

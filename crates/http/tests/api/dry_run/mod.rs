@@ -38,8 +38,15 @@ fn every_write_has_a_response_to_dry_runs() {
     assert_eq!(names(DryRun::OwnForm), ["upsertEmployees"]);
     let mut impossible = names(DryRun::NotPossible);
     impossible.sort_unstable();
-    let expected =
-        ["acceptInvitation", "inviteEmployee", "redeliver", "replayEvents", "resetTestData", "testWebhook"];
+    let expected = [
+        "acceptInvitation",
+        "exchangePortalLink",
+        "inviteEmployee",
+        "redeliver",
+        "replayEvents",
+        "resetTestData",
+        "testWebhook",
+    ];
     assert_eq!(impossible, expected);
 }
 

@@ -12,7 +12,7 @@ use crate::resources::{Resources, family, method};
 use crate::support::TestApi;
 
 /// Families whose writes fire no events: they describe the integration or one reader, not the data (§6.2.1).
-const WITHOUT_EVENTS: [&str; 3] = ["webhooks", "api-keys", "notifications"];
+const WITHOUT_EVENTS: [&str; 4] = ["webhooks", "api-keys", "portal-links", "notifications"];
 
 /// Other writes that fire nothing when they run alone, each with the reason.
 const SILENT: [(&str, &str); 3] = [

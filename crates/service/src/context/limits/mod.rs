@@ -9,6 +9,7 @@ mod windows;
 
 use std::sync::Arc;
 
+use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
@@ -21,6 +22,37 @@ use windows::{Bucket, Windows};
 
 /// Authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
+
+/// A write without an API key. Each kind has a quota per client address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeylessWrite {
+    /// Acceptance of an invitation (decisions G).
+    InvitationAccept,
+    /// Exchange of the code of a portal link (decision B8).
+    PortalExchange,
+}
+
+impl KeylessWrite {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::InvitationAccept, Self::PortalExchange];
+
+    /// Returns the name of the quota in error details and metrics.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::InvitationAccept => "invitation_accept",
+            Self::PortalExchange => "portal_exchange",
+        }
+    }
+
+    /// Returns the requests per minute of one address.
+    const fn per_minute(self) -> u32 {
+        match self {
+            Self::InvitationAccept => ACCEPTS_PER_MINUTE,
+            Self::PortalExchange => EXCHANGES_PER_MINUTE,
+        }
+    }
+}
 
 /// Per-key and per-address rate limiter.
 #[derive(Default)]
@@ -62,9 +94,9 @@ impl Limits {
         self.windows.with(Bucket::Address(address), at, |window| window.admit(at, FAILURES_PER_MINUTE))
     }
 
-    /// Counts an attempt to accept an invitation, or refuses it.
-    pub fn admit_accept(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Accepting(address), at, |window| window.admit(at, ACCEPTS_PER_MINUTE))
+    /// Counts a write without a key, or refuses it.
+    pub fn admit_keyless(&self, write: KeylessWrite, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
+        self.windows.with(Bucket::Keyless(write, address), at, |window| window.admit(at, write.per_minute()))
     }
 
     /// Returns the rate limit status of an address without counting.

@@ -9,6 +9,8 @@ use candor_domain::id::KeyId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::Window;
 
+use super::KeylessWrite;
+
 /// Number of locks, so that requests of different keys rarely contend.
 const SHARDS: usize = 64;
 /// Growth of a shard, in windows, after which idle windows are removed.
@@ -19,7 +21,7 @@ const SWEEP_EVERY: usize = 1024;
 pub(super) enum Bucket {
     Key(KeyId, QuotaClass),
     Address([u8; 16]),
-    Accepting([u8; 16]),
+    Keyless(KeylessWrite, [u8; 16]),
 }
 
 #[derive(Debug, Default)]

@@ -95,6 +95,8 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "observations.restore",
     "organization.get",
     "organization.update",
+    "portal_links.create",
+    "portal_links.exchange",
     "summaries.list",
     "summaries.create",
     "summaries.get",
@@ -142,6 +144,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "notifications" => notifications(client, step).await,
         "observations" => observations(client, step).await,
         "organization" => organization(client, step).await,
+        "portal_links" => portal_links(client, step).await,
         "summaries" => summaries(client, step).await,
         "test_data" => test_data(client, step).await,
         "webhooks" => webhooks(client, step).await,
@@ -377,6 +380,15 @@ async fn organization(client: &Candor, step: &Step) -> Result<Value, Error> {
         "get" => answer(resource.get()).await,
         "update" => answer(resource.update(step.body())).await,
         other => panic!("organization has no operation {other}"),
+    }
+}
+
+async fn portal_links(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.portal_links();
+    match step.name() {
+        "create" => answer(resource.create(step.body())).await,
+        "exchange" => answer(resource.exchange(step.body())).await,
+        other => panic!("portal_links has no operation {other}"),
     }
 }
 

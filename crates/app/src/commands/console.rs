@@ -1,0 +1,99 @@
+//! `candor console`: one-time links into the console.
+
+use candor_domain::access::api_key::MAX_LINK_SECONDS;
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::id::OrganizationId;
+use candor_service::Services;
+use candor_service::usecases::operator::{self, NewLink, NewLinkRequest};
+use serde_json::json;
+
+use super::key;
+use crate::cli::NewLinkArguments;
+use crate::config::Config;
+use crate::error::{CommandFailure, Error};
+use crate::output::Output;
+use crate::wiring;
+
+/// Name of the keys of links that an operator creates.
+const NAME: &str = "candor console";
+
+/// Failure to choose the organization of a link: there is none, or there are several.
+#[derive(Debug, thiserror::Error)]
+enum UnknownOrganization {
+    #[error("cannot create a link: there is no organization; create one with `candor org create --name NAME`")]
+    None,
+    #[error("cannot create a link: there are several organizations; name one with --org, see `candor org list`")]
+    Several,
+}
+
+impl CommandFailure for UnknownOrganization {}
+
+/// Prints a link that opens the console signed in, once.
+///
+/// # Errors
+/// An unknown scope or organization, no organization to choose, or a database that does not answer.
+pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) -> Result<(), Error> {
+    let scopes = key::scopes(&new.scopes)?;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let organization = match new.org {
+        Some(organization) => organization,
+        None => only_organization(&services).await?,
+    };
+    let environment = if new.test { Environment::Test } else { Environment::Live };
+    let link = create(&services, organization, NAME, scopes, environment).await?;
+    let hint = if config.console { "" } else { "\nThe console is off here: the service needs CANDOR_CONSOLE=on." };
+    let until = link.expires_at.map(|end| end.to_string()).unwrap_or_default();
+    let people = format!("This link opens the console once, until {until}:\n{}{hint}", link.url.reveal());
+    output.say(&json!({"url": link.url.reveal(), "key_id": link.key_id, "expires_at": link.expires_at}), &people)
+}
+
+async fn only_organization(services: &Services) -> Result<OrganizationId, Error> {
+    let organizations = services.store.organizations(None, 2).await;
+    let organizations = organizations.map_err(|error| Error::cannot("list the organizations")(error.into()))?;
+    match organizations.as_slice() {
+        [] => Err(UnknownOrganization::None.into()),
+        [only] => Ok(only.id),
+        _ => Err(UnknownOrganization::Several.into()),
+    }
+}
+
+/// Creates a link with a key of the admin level that lasts a day.
+///
+/// # Errors
+/// An unknown organization, or a database that does not answer.
+pub(crate) async fn create(
+    services: &Services,
+    organization: OrganizationId,
+    name: &str,
+    scopes: Permissions,
+    environment: Environment,
+) -> Result<NewLink, Error> {
+    let order = NewLinkRequest {
+        organization,
+        name: name.to_owned(),
+        scopes,
+        level: AccessLevel::Admin,
+        environment,
+        seconds: MAX_LINK_SECONDS,
+    };
+    operator::create_link(services, order).await.map_err(Error::cannot(format!("create a link of {organization}")))
+}
+
+/// Returns a link for the first start of an installation: its only organization has no API key yet. A failure is
+/// logged, because it must not stop the service.
+pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
+    let link = async {
+        let found = operator::organization_without_key(services).await;
+        match found.map_err(Error::cannot("look for API keys"))? {
+            None => Ok::<_, Error>(None),
+            Some(organization) => {
+                let name = "First start";
+                create(services, organization, name, Permissions::ALL, Environment::Live).await.map(Some)
+            }
+        }
+    };
+    link.await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "no link into the console is printed");
+        None
+    })
+}

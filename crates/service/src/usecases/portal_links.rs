@@ -1,0 +1,142 @@
+//! Portal links into the console (decision B8).
+
+use std::sync::Arc;
+
+use candor_domain::access::api_key::{
+    ApiKey, KeyRecord, LinkDraft, generate, generate_code, parse_exchange, read_code,
+};
+use candor_domain::access::{Caller, Environment, Tenant};
+use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
+use candor_domain::decision::Decision;
+use candor_domain::id::RequestId;
+use candor_domain::idempotency::Fingerprint;
+use candor_domain::json::Object;
+use candor_domain::refusal::DomainError;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::change::PendingChange;
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::request::{Idempotency, RequestContext};
+use crate::context::services::{Services, or_not_found, render};
+use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, with_secret};
+
+/// Maximum attempts to open a link if concurrent changes of its key are committed first.
+const ATTEMPTS: usize = 3;
+/// Members of [`PortalLink`] with the code or a part of it.
+const MADE_MEMBERS: &[&str] = &["url", "last4"];
+/// Method in the fingerprint of requests by test keys.
+const BY_TEST_KEY: &str = "test";
+
+/// The API key of a portal link, with the URL of the link.
+///
+/// Only the response to the creation carries the URL.
+#[derive(Serialize, JsonSchema)]
+pub struct PortalLink<'a> {
+    #[serde(flatten)]
+    api_key: &'a ApiKey,
+    /// Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved later.
+    #[schemars(with = "String", extend("format" = "uri"))]
+    url: &'a str,
+}
+
+/// Returns the context under which keys are written: they belong to the live tenant of their organization.
+///
+/// Test and live keys then share idempotency keys. The other fingerprint keeps a stored response from keys of the
+/// other environment.
+fn of_organization(context: &RequestContext) -> RequestContext {
+    if context.caller.tenant.environment == Environment::Live {
+        return context.clone();
+    }
+    let tenant = Tenant::live(context.caller.tenant.organization);
+    let apart = |idempotency: &Idempotency| Idempotency {
+        key: idempotency.key.clone(),
+        fingerprint: Fingerprint::from_body(BY_TEST_KEY, "", "", &idempotency.fingerprint.to_bytes()),
+    };
+    RequestContext {
+        caller: Arc::new(Caller { tenant, ..(*context.caller).clone() }),
+        idempotency: context.idempotency.as_ref().map(apart),
+        ..context.clone()
+    }
+}
+
+/// `POST /portal-links`: creates a link into the console, with an API key that its code is exchanged for.
+///
+/// # Errors
+/// Invalid fields, not an admin, more access than the caller has, no console; see [`Error`].
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let link = LinkDraft::parse(body);
+    let decide = async |at: Timestamp| {
+        let link = context.validate_create(|| link.clone())?;
+        if !services.settings.has_console {
+            return Err(DomainError::transition("console", "off", "open").into());
+        }
+        let draft = link.for_granter(&context.caller, at);
+        let code = generate_code(random32(&*services.ids)?);
+        let decision = ApiKey::create_link(services.id(at), draft, &code, Some(&context.caller), at)?;
+        let url = services.settings.portal_url(&link.start, &code);
+        let answer = render(&PortalLink { api_key: &decision.state, url: &url })?;
+        Ok(PendingChange::new(decision).answering(answer, MADE_MEMBERS))
+    };
+    services.create(&of_organization(context), decide).await
+}
+
+/// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.
+///
+/// # Errors
+/// Not found, the same error for unknown, used, expired and revoked codes; invalid fields; see [`Error`].
+pub async fn exchange(
+    services: &Services,
+    request: RequestId,
+    origin: Origin,
+    body: Object,
+) -> Result<Reply, Error> {
+    let code = or_not_found(read_code(&parse_exchange(body)?))?;
+    for _ in 0..ATTEMPTS {
+        let at = services.clock.now();
+        let record = or_not_found(services.store.key_by_hash(code).await?)?;
+        let tenant = Tenant::live(record.organization);
+        let stored = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
+        let record = KeyRecord { key: stored.value, ..record };
+        let secret = generate(record.key.environment, random32(&*services.ids)?);
+        let decision = record.open_link(code, &secret, at)?;
+        let answer = with_secret(&decision.state, &secret)?;
+        let mut change = ChangeSet::new(opening(services, &decision, (request, origin.clone()), at));
+        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        match services.commit(tenant, change).await {
+            Ok(()) => {
+                services.auth.forget(record.key.id);
+                services.auth.forget_unknown();
+                return Ok(Reply::ok(answer, Some(stored.version.next())).with_made_members(SECRET_MEMBERS));
+            }
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Err(Error::Contended)
+}
+
+/// Creates the audit entry of an exchange. The actor is the key itself, because the request has no other.
+fn opening(
+    services: &Services,
+    decision: &Decision<ApiKey>,
+    (request, origin): (RequestId, Origin),
+    at: Timestamp,
+) -> AuditEntry {
+    let (key, draft) = (&decision.state, decision.audit.clone());
+    AuditEntry {
+        id: services.id(at),
+        occurred_at: at,
+        action: draft.action.to_owned(),
+        actor: Actor { kind: ActorKind::ApiKey, id: Some(key.id.to_string()), name: key.name.clone() },
+        target: draft.target,
+        changes: draft.changes,
+        comment: None,
+        request_id: Some(request.to_string()),
+        context: origin,
+    }
+}

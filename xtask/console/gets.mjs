@@ -1,0 +1,33 @@
+// Writes the type of the answer to each GET, by its path, for the types of the console. Arguments: the OpenAPI document
+// and the file to write.
+import { readFileSync, writeFileSync } from "node:fs";
+
+const [source, target] = process.argv.slice(2);
+const { paths, components } = JSON.parse(readFileSync(source, "utf8"));
+
+const nameOf = (schema) => schema.$ref.split("/").at(-1);
+
+/** The type of an answer: a type of the client library, or a page of one. */
+function typeOf(schema) {
+  const members = components.schemas[nameOf(schema)].properties ?? {};
+  return members.has_more && members.data.items.$ref ? `Page<Types.${nameOf(members.data.items)}>` : `Types.${nameOf(schema)}`;
+}
+
+const gets = Object.entries(paths).filter(([path, { get }]) => get && path !== "/openapi.json");
+const segments = ([path]) => path.split("/").length;
+const isFixed = ([path]) => !path.endsWith("}");
+// Longer paths come first, because `${string}` also stands for several segments.
+gets.sort((one, other) => segments(other) - segments(one) || isFixed(other) - isFixed(one));
+const lines = gets.map(([path, { get }]) => {
+  const type = typeOf(get.responses["200"].content["application/json"].schema);
+  return `  P extends \`${path.replaceAll(/\{\w+\}/g, "${string}")}\` ? ${type} :`;
+});
+writeFileSync(target, `import type * as Types from "./types";
+
+export interface Page<T> { data: T[]; next_cursor: string | null; has_more: boolean }
+
+/** The answer to a GET of this path; \`never\` for a path that the API does not have. */
+export type AnswerTo<P extends string> =
+${lines.join("\n")}
+  never;
+`);
