@@ -1,5 +1,5 @@
-// Writes the type of the answer to each GET, by its path, for the types of the console. Arguments: the OpenAPI document
-// and the file to write.
+// Writes the type of the answer to each GET, by its path, for the types of the console. Arguments: the OpenAPI
+// document and the file to write.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [source, target] = process.argv.slice(2);
@@ -10,7 +10,8 @@ const nameOf = (schema) => schema.$ref.split("/").at(-1);
 /** The type of an answer: a type of the client library, or a page of one. */
 function typeOf(schema) {
   const members = components.schemas[nameOf(schema)].properties ?? {};
-  return members.has_more && members.data.items.$ref ? `Page<Types.${nameOf(members.data.items)}>` : `Types.${nameOf(schema)}`;
+  const rows = members.has_more && members.data.items;
+  return rows ? `Page<Types.${nameOf(rows)}>` : `Types.${nameOf(schema)}`;
 }
 
 const gets = Object.entries(paths).filter(([path, { get }]) => get && path !== "/openapi.json");

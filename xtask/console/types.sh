@@ -1,5 +1,6 @@
 # Compares the vendored modules with their packages, and checks the types of the console. The types of resources are
-# those of the TypeScript client, which are generated from the OpenAPI document. Argument: folder with the packages.
+# those of the TypeScript client, which are generated from the OpenAPI document, and so are the answers to each path.
+# Argument: folder with the packages.
 packages=$1
 sources=crates/http/console
 for pair in preact.mjs:preact/dist/preact.mjs hooks.mjs:preact/hooks/dist/hooks.mjs htm.mjs:htm/dist/htm.mjs; do
@@ -8,5 +9,6 @@ done
 rm -rf "$packages/console"
 cp -r "$sources" "$packages/console"
 cp clients/typescript/src/generated/types.ts "$packages/console/types.ts"
+node xtask/console/gets.mjs docs/openapi.json "$packages/console/gets.ts"
 cp xtask/console/tsconfig.json "$packages"
 (cd "$packages" && node_modules/.bin/tsc --project tsconfig.json)

@@ -254,7 +254,8 @@ export const t = {
     cancelAssignment: "Cancel assignment",
     cancelText: "Reviewers can no longer submit. Submitted observations stay.",
     cites: (/** @type {number} */ observations, /** @type {number} */ objectives) =>
-      `cites ${observations} observations, ${objectives} objectives`,
+      `cites ${observations === 1 ? "1 observation" : `${observations} observations`}, ` +
+      (objectives === 1 ? "1 objective" : `${objectives} objectives`),
     due: (/** @type {string} */ date) => `due ${date}`,
     submitted: (/** @type {number} */ part, /** @type {number} */ whole) => `${part} of ${whole} submitted`,
     acted: (/** @type {string} */ verb, /** @type {string} */ title) => `${verb}: ${title}`,

@@ -95,16 +95,22 @@ const OBSERVATIONS: [Seen; 10] = [
     (11, 2, "strength", "Answers in the customer's own words.", None, None, 1),
 ];
 
-/// An objective: index of the owner, title, scope, and actions to perform on it.
+/// An objective: index of the owner, title, scope, and actions to perform on it. There is one in each state; an
+/// approved one with [`NEXT_YEAR`] in its title starts next year, so that it stays approved.
 type Goal = (usize, &'static str, Option<&'static str>, &'static [Verb]);
 
-const GOALS: [Goal; 8] = [
+const NEXT_YEAR: &str = "next year";
+
+const GOALS: [Goal; 11] = [
     (3, "Every service has a migration guide", None, &[Verb::Submit, Verb::Approve]),
     (5, "Half of the calls are solved at once", None, &[Verb::Submit]),
     (6, "The nightly build takes ten minutes", None, &[]),
     (7, "Every form works with a keyboard", None, &[Verb::Approve, Verb::Complete]),
     (8, "A case is answered within an hour", None, &[Verb::Approve]),
     (10, "The month is closed in three days", None, &[Verb::Submit]),
+    (4, "No outage lasts an hour next year", None, &[Verb::Submit, Verb::Approve]),
+    (11, "Each answer links to the handbook", None, &[Verb::Approve, Verb::Miss]),
+    (9, "The old ledger is closed", None, &[Verb::Archive]),
     (1, "Ship the new onboarding", Some("manager"), &[Verb::Submit, Verb::Approve]),
     (0, "Customers would recommend us", Some("org"), &[]),
 ];
@@ -231,9 +237,10 @@ async fn goals(
     people: &[String],
 ) -> Result<Vec<(usize, String)>, Error> {
     let today = services.clock.now().date().to_string();
-    let year = today.get(..4).unwrap_or("2026");
+    let this_year: i32 = today.get(..4).and_then(|year| year.parse().ok()).unwrap_or(2026);
     let mut set = Vec::new();
     for (owner, title, scope, verbs) in GOALS {
+        let year = if title.ends_with(NEXT_YEAR) { this_year + 1 } else { this_year };
         let mut body = json!({
             "owner_id": people.get(owner),
             "title": title,
@@ -248,6 +255,11 @@ async fn goals(
         let made = body_of(made, "create a sample objective")?;
         for verb in verbs {
             let id = parsed(&made)?;
+            if *verb == Verb::Miss {
+                let started = object(json!({"status": "in_progress"}));
+                let started = objectives::update(services, context, family, id, started).await;
+                done(started, "start a sample objective")?;
+            }
             done(
                 objectives::act(services, context, family, id, *verb, Object::new()).await,
                 "review a sample objective",

@@ -135,12 +135,26 @@ function parsed(text) {
 }
 
 /**
- * Sends a request and returns its answer.
- * @template [T=any]
+ * Sends a request and returns its answer. The path of a GET decides the type of the answer.
+ * @template {string} P
+ * @overload
+ * @param {"GET"} method
+ * @param {P} path below `/v1`
+ * @param {Options} [options]
+ * @returns {Promise<Answer<import("../gets").AnswerTo<P>>>}
+ */
+/**
+ * @overload
  * @param {string} method
  * @param {string} path below `/v1`
  * @param {Options} [options]
- * @returns {Promise<Answer<T>>}
+ * @returns {Promise<Answer<any>>}
+ */
+/**
+ * @param {string} method
+ * @param {string} path below `/v1`
+ * @param {Options} [options]
+ * @returns {Promise<Answer<any>>}
  */
 export async function request(method, path, options = {}) {
   const key = options.key ?? access.key ?? "";
@@ -185,15 +199,17 @@ const isSame = (one, other) =>
 
 /**
  * Reads a list to its end, or until `most` entries.
- * @template [T=any]
- * @param {string} path @param {Query} query @param {number} most @param {AbortSignal} [signal]
- * @returns {Promise<{ rows: T[], isComplete: boolean }>}
+ * @template {string} P
+ * @param {P} path @param {Query} query @param {number} most @param {AbortSignal} [signal]
+ * @returns {Promise<{ rows: import("./data.js").RowOf<P>[], isComplete: boolean }>}
  */
 export async function readAll(path, query, most, signal) {
-  /** @type {T[]} */
+  /** @type {import("./data.js").RowOf<P>[]} */
   const rows = [];
   for (let cursor = /** @type {string | null} */ (null); ; ) {
-    const { data } = await request("GET", path, { query: { limit: 100, ...query, cursor }, signal });
+    const answer = await request("GET", path, { query: { limit: 100, ...query, cursor }, signal });
+    /** @type {import("./data.js").Page<import("./data.js").RowOf<P>>} */
+    const data = /** @type {any} */ (answer.data);
     rows.push(...data.data);
     cursor = data.next_cursor;
     if (!data.has_more) return { rows, isComplete: true };

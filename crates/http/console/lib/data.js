@@ -11,6 +11,9 @@ import { ApiError, request } from "./api.js";
 import { useCallback, useEffect, useRef, useState } from "./view.js";
 
 /** @typedef {import("./api.js").Query} Query */
+/** @template {string} P @typedef {import("../gets").AnswerTo<P>} AnswerTo */
+/** @template T @typedef {import("../gets").Page<T>} Page */
+/** @template {string} P @typedef {AnswerTo<P> extends Page<infer Row> ? Row : never} RowOf */
 
 /**
  * @template T
@@ -22,14 +25,15 @@ export const asApiError = (error) =>
   error instanceof ApiError ? error : new ApiError(0, { code: "console_error", message: String(error) });
 
 /**
- * @template [T=any]
- * @param {string | null} path
+ * Reads one resource. The path decides the type of the answer.
+ * @template {string} P
+ * @param {P | null} path
  * @param {Query} [query]
- * @returns {Read<T> & { reload: () => void }}
+ * @returns {Read<AnswerTo<P>> & { reload: () => void }}
  */
 export function useGet(path, query = {}) {
   const [read, setRead] =
-    useState(/** @type {Read<T>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
+    useState(/** @type {Read<AnswerTo<P>>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
   const [turn, setTurn] = useState(0);
   const name = `${path} ${JSON.stringify(query)}`;
   const shown = useRef(name);
@@ -51,14 +55,16 @@ export function useGet(path, query = {}) {
 }
 
 /**
- * @template [T=any]
- * @param {string | null} path
+ * Reads a list page by page. The path decides the type of the rows.
+ * @template {string} P
+ * @param {P | null} path
  * @param {Query} [query]
  */
 export function useList(path, query = {}) {
-  const first = useGet(path, { limit: 50, ...query });
+  const read = useGet(path, { limit: 50, ...query });
+  const first = /** @type {Read<Page<RowOf<P>>> & { reload: () => void }} */ (/** @type {unknown} */ (read));
   const [added, setAdded] =
-    useState({ of: /** @type {unknown} */ (null), rows: /** @type {T[]} */ ([]), page: first.data });
+    useState({ of: /** @type {unknown} */ (null), rows: /** @type {RowOf<P>[]} */ ([]), page: first.data });
   const [isMore, setIsMore] = useState(false);
   const [moreError, setMoreError] = useState(/** @type {ApiError | null} */ (null));
   const isAdded = added.of === first.data && first.data !== null;
@@ -69,8 +75,9 @@ export function useList(path, query = {}) {
     setMoreError(null);
     try {
       const { data } = await request("GET", path, { query: { limit: 50, ...query, cursor: page.next_cursor } });
+      const next = /** @type {Page<RowOf<P>>} */ (/** @type {unknown} */ (data));
       setAdded((before) => ({
-        of: first.data, page: data, rows: [...(before.of === first.data ? before.rows : []), ...data.data],
+        of: first.data, page: next, rows: [...(before.of === first.data ? before.rows : []), ...next.data],
       }));
     } catch (error) {
       setMoreError(asApiError(error));
@@ -78,7 +85,7 @@ export function useList(path, query = {}) {
       setIsMore(false);
     }
   }, [page, path]);
-  /** @type {T[] | null} */
+  /** @type {RowOf<P>[] | null} */
   const rows = first.data ? [...first.data.data, ...(isAdded ? added.rows : [])] : null;
   const { error, isLoading, reload } = first;
   return { rows, error: error ?? moreError, isLoading, hasMore: Boolean(page?.has_more), isMore, more, reload };

@@ -19,12 +19,12 @@ const HOUR_MS = 3_600_000;
 /** @param {Delivery} entry */
 export const isFailure = (entry) => entry.status !== "success";
 
-/** @param {any} data @returns {Stats} */
+/** @param {import("../types").DeliveryStats} data @returns {Stats} */
 const reported = (data) => ({
   attempts: data.attempts, successes: data.successes, failures: data.failures, p50: data.p50_ms, p95: data.p95_ms,
   queued: data.queued,
   oldestQueuedAt: data.oldest_queued_at, nextAttemptAt: data.next_attempt_at,
-  reasons: data.failures_by_reason.map((/** @type {any} */ { reason, count }) =>
+  reasons: data.failures_by_reason.map(({ reason, count }) =>
     ({ reason: reason ?? "other", count })),
   hours: data.by_hour,
 });

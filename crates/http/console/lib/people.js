@@ -3,8 +3,9 @@
 import { t } from "../texts.js";
 import { request } from "./api.js";
 import { fullName } from "./format.js";
-import { href } from "./router.js";
+import { href, setQuery, useRoute } from "./router.js";
 import { can } from "./session.js";
+import { Field } from "./ui.js";
 import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -71,7 +72,7 @@ export function PersonField({ value, onChange, label, canBeNone }) {
       const query = { q: text.trim().slice(0, 200), types: "employees", limit: 8 };
       const { data } = await request("GET", "/search", { query, quiet: true })
         .catch(() => ({ data: { data: [] } }));
-      if (mine === turn.current) setFound(data.data.map((/** @type {any} */ hit) => hit.resource));
+      if (mine === turn.current) setFound(data.data.map((hit) => /** @type {Employee} */ (hit.resource)));
     }, 200);
     return () => clearTimeout(timer);
   }, [text]);
@@ -90,4 +91,13 @@ export function PersonField({ value, onChange, label, canBeNone }) {
       <button type="button" onClick=${() => choose(one)}><span dir="auto">${fullName(one)}</span>
         <span class="muted">${one.job_title ?? one.email}</span></button></li>`)}</ul>`}
   </div>`;
+}
+
+/** A filter by person, kept in the address under `name`. @param {{ name: string, label: string }} p */
+export function PersonFilter({ name, label }) {
+  const { query } = useRoute();
+  if (!can("employees:read")) return null;
+  const choose = (/** @type {string | null} */ id) => setQuery({ [name]: id });
+  return html`<${Field} label=${label}>
+    <${PersonField} label=${label} value=${query[name] ?? null} onChange=${choose} canBeNone /></${Field}>`;
 }

@@ -5,7 +5,7 @@
 //             html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
 //   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain }]; cards on a narrow screen
 //   Filters   fields bound to the query of the address
-//   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
+//   Button, Badge, Status, Time, Id, Parts, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
 //   Dialog, Confirm in `dialog.js`; toast() in `toast.js`; people in `people.js`; charts in `charts.js`
 //
 // Every text that people read comes from `texts.js`.
@@ -100,6 +100,9 @@ export function Id({ value, to }) {
     <${Copy} value=${value} /></span>`;
 }
 
+/** A type or a URL, which breaks after its punctuation rather than within a word. @param {{ text: string }} p */
+export const Parts = ({ text }) => text.split(/(?<=[./_])(?=[^./_])/).map((part) => html`${part}<wbr />`);
+
 /** @param {{ error: ApiError, retry?: () => void }} p */
 export function Problem({ error, retry }) {
   const scope = error.missingScope;
@@ -192,7 +195,13 @@ export const Figure = ({ label, value, note, tone, to }) => html`<div class=${`f
 export function Tabs({ label, name = "view", tabs }) {
   const { path, query } = useRoute();
   const current = query[name] ?? tabs[0]?.[0];
-  return html`<nav class="tabs" aria-label=${label}>${tabs.map(([word, text], at) => html`
+  const bar = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const chosen = /** @type {HTMLElement | null} */ (bar.current?.querySelector("[aria-current]") ?? null);
+    // On a narrow screen, the chosen tab can be beyond the edge.
+    if (chosen) bar.current?.scrollTo({ left: chosen.offsetLeft + chosen.offsetWidth - bar.current.clientWidth });
+  }, [current]);
+  return html`<nav class="tabs" aria-label=${label} ref=${bar}>${tabs.map(([word, text], at) => html`
     <a key=${word} href=${href(path, at === 0 ? {} : { [name]: word })}
       aria-current=${word === current ? "page" : null}>${text}</a>`)}</nav>`;
 }

@@ -5,8 +5,8 @@ import { asApiError, useGet, useList } from "../lib/data.js";
 import { useAllDeliveries } from "../lib/deliveries.js";
 import { href, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
-import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status, Table,
-  Time } from "../lib/ui.js";
+import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Parts, Shown, Status,
+  Table, Time } from "../lib/ui.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { fullName, short } from "../lib/format.js";
 import { t } from "../texts.js";
@@ -15,7 +15,12 @@ import { EVENT_TYPES } from "./webhooks_types.js";
 const TAIL_MS = 2000;
 /** Events kept on the screen, so that memory stays flat in a busy feed. */
 const MOST_SHOWN = 200;
-const HOURS_BACK = 24;
+/** Spans of the feed that the screen starts with, up to a day. */
+const SPANS_MS = [60_000, 600_000, 3_600_000, 21_600_000, 86_400_000];
+/** Number of events that suffice, so that no longer span is read. */
+const FEW = 50;
+/** Pages of 100 events that are read at once. */
+const MOST_PAGES = 20;
 /** @type {[string, string][]} */
 const TYPES = EVENT_TYPES.map((type) => [type, type]);
 
@@ -38,8 +43,7 @@ function useTail(type, isPaused) {
     const stop = new AbortController();
     setState(first);
     cursor.current = null;
-    const since = new Date(Date.now() - HOURS_BACK * 3_600_000).toISOString();
-    last(since, query, stop.signal).then(({ rows, next }) => {
+    newest(query, stop.signal).then(({ rows, next }) => {
       cursor.current = next;
       setState({ rows, error: null, isLoading: false });
     }, (error) => stop.signal.aborted || setState({ ...first, error: asApiError(error), isLoading: false }));
@@ -52,12 +56,11 @@ function useTail(type, isPaused) {
       if (isReading || !cursor.current || document.visibilityState !== "visible") return;
       isReading = true;
       try {
-        const { data } = await request("GET", "/events", { query: { ...query, cursor: cursor.current } });
-        cursor.current = data.next_cursor;
-        if (data.data.length)
+        const { rows, next } = await last({ cursor: cursor.current }, query);
+        cursor.current = next;
+        if (rows.length)
           setState((before) =>
-            ({ rows: [...data.data.reverse(), ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null,
-              isLoading: false }));
+            ({ rows: [...rows, ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false }));
       } catch (error) {
         setState((before) => ({ ...before, error: asApiError(error) }));
       } finally {
@@ -70,20 +73,35 @@ function useTail(type, isPaused) {
 }
 
 /**
- * The newest events since a time, newest first, and the cursor behind them.
- * @param {string} since
+ * The newest events, newest first, and the cursor behind them. The feed has no descending order, so a longer span is
+ * read only if the shorter one has few events.
  * @param {any} query
  * @param {AbortSignal} signal
  */
-async function last(since, query, signal) {
+async function newest(query, signal) {
+  let found = { rows: /** @type {Event[]} */ ([]), next: /** @type {string | null} */ (null) };
+  for (const span of SPANS_MS) {
+    found = await last({ since: new Date(Date.now() - span).toISOString() }, query, signal);
+    if (found.rows.length >= FEW) break;
+  }
+  return found;
+}
+
+/**
+ * Reads the feed to its end, or `MOST_PAGES`, after which the tail goes on.
+ * @param {{ since: string } | { cursor: string }} start
+ * @param {any} query
+ * @param {AbortSignal} [signal]
+ */
+async function last(start, query, signal) {
   /** @type {Event[]} */
   let rows = [];
-  for (let cursor = /** @type {string | null} */ (null); ; ) {
-    const where = cursor ? { cursor } : { since };
+  let where = start;
+  for (let page = 1; ; page += 1) {
     const { data } = await request("GET", "/events", { query: { ...query, ...where }, signal });
     rows = [...data.data.reverse(), ...rows].slice(0, MOST_SHOWN);
-    cursor = data.next_cursor;
-    if (!data.has_more) return { rows, next: cursor };
+    if (!data.has_more || page === MOST_PAGES) return { rows, next: data.next_cursor };
+    where = { cursor: data.next_cursor ?? "" };
   }
 }
 
@@ -91,7 +109,8 @@ async function last(since, query, signal) {
 function subject(data) {
   if (data?.title) return data.title;
   if (data?.first_name) return fullName(data);
-  return data?.observation ?? data?.body ?? data?.message ?? data?.name ?? data?.url ?? data?.id ?? "";
+  return data?.observation ?? data?.body ?? data?.message ?? data?.name ?? data?.hris_source ?? data?.url ??
+    data?.id ?? "";
 }
 
 function Feed() {
@@ -100,7 +119,8 @@ function Feed() {
   const tail = useTail(query.type, isPaused);
   const columns = [
     { name: "type", label: t.webhooks.event, isMain: true,
-      cell: (/** @type {Event} */ one) => html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
+      cell: (/** @type {Event} */ one) =>
+        html`<a href=${href(`/events/${one.id}`)}><${Parts} text=${one.event} /></a>` },
     { name: "what", label: t.events.resource, isWide: true,
       cell: (/** @type {Event} */ one) => html`<span dir="auto">${short(subject(one.data), 90)}</span>` },
     ...(can("webhooks:read")
@@ -124,7 +144,8 @@ function One({ id }) {
   const event = useGet(`/events/${id}`);
   const mayReadWebhooks = can("webhooks:read") && !isBound();
   const deliveries = useAllDeliveries(mayReadWebhooks ? { event: id } : null);
-  const target = event.data?.data?.id;
+  const resource = event.data?.data;
+  const target = resource && "id" in resource ? String(resource.id) : null;
   const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null,
     { "filter[target_id]": target, limit: 10 });
   const body = event.data ? JSON.stringify(event.data, null, 2) : "";
@@ -145,7 +166,7 @@ function One({ id }) {
         ${can("webhooks:read") &&
           html`<${Card} title=${t.webhooks.deliveries}>
             <${Shown} of=${deliveries} rows=${2} empty=${html`<p class="muted">${t.events.noDeliveries}</p>`}>
-          ${(/** @type {any[]} */ rows) =>
+          ${(/** @type {import("../types").Delivery[]} */ rows) =>
             html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}><${Status} word=${row.status} />
             <span class="grow"><a href=${href(`/webhooks/${row.subscription_id}/deliveries/${row.id}`)}>
               ${row.request_url}</a></span>
@@ -153,7 +174,7 @@ function One({ id }) {
         ${can("audit:read") && !isBound() &&
           html`<${Card} title=${t.screens.audit}>
             <${Shown} of=${audit} rows=${2} empty=${html`<p class="muted">${t.audit.none}</p>`}>
-          ${(/** @type {any[]} */ rows) =>
+          ${(/** @type {import("../types").AuditEntry[]} */ rows) =>
             html`<ul class="attention">
               ${rows.map((row) =>
                 html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}

@@ -3,17 +3,18 @@
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { date, fullName } from "../lib/format.js";
-import { Person, PersonField } from "../lib/people.js";
-import { href, setQuery, useRoute } from "../lib/router.js";
+import { Person, PersonFilter } from "../lib/people.js";
+import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Field, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs,
+import { Badge, Button, Card, Empty, Facts, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs,
   Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Assignments, Conversations, Objectives, Summaries } from "./feedback_lists.js";
 
 /** @typedef {import("../types").Observation} Observation */
+/** @typedef {import("../types").SearchHit} SearchHit */
 
 /** @type {[string, string, any][]} */
 const VIEWS = [["observations", t.feedback.observations, Observations],
@@ -53,14 +54,14 @@ function Observations() {
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`
     : html`<${Empty} title=${t.feedback.none} text=${t.feedback.noneText} />`;
-  return html`<${Filters} filters=${filters}>${can("employees:read") && html`<${Field} label=${t.people.person}>
-      <${PersonField} label=${t.people.person} value=${query.person ?? null}
-        onChange=${(/** @type {string | null} */ id) => setQuery({ person: id })}
-        canBeNone /></${Field}>`}</${Filters}>
+  const entry = (/** @type {Observation | SearchHit} */ row) => "resource" in row
+    ? html`<${Entry} key=${row.id} observation=${row.resource} highlights=${row.highlights} isShort />`
+    : html`<${Entry} key=${row.id} observation=${row} isShort />`;
+  return html`<${Filters} filters=${filters}>
+      <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
     <${Shown} of=${found} empty=${empty}>
-      ${(/** @type {any[]} */ rows) => html`<ul class="list">${rows.map((row) => html`
-      <${Entry} key=${row.id} observation=${row.resource ?? row} highlights=${row.highlights}
-        isShort />`)}</ul>`}</${Shown}>`;
+      ${(/** @type {(Observation | SearchHit)[]} */ rows) =>
+        html`<ul class="list">${rows.map(entry)}</ul>`}</${Shown}>`;
 }
 
 /**
@@ -109,8 +110,8 @@ function One({ id }) {
   const summaries = useList(can("summaries:read") ? "/summaries" : null,
     { "filter[included_observation_id]": id, "filter[status]": "all", limit: 10 });
   const archive = useAction(async () => {
-    await request("POST", `/observations/${id}/${one.archived_at ? "restore" : "archive"}`);
-    toast(one.archived_at ? t.feedback.restored : t.feedback.archivedNow);
+    await request("POST", `/observations/${id}/${one?.archived_at ? "restore" : "archive"}`);
+    toast(one?.archived_at ? t.feedback.restored : t.feedback.archivedNow);
     observation.reload();
   });
   const actions = one && can("observations:write") &&
@@ -122,20 +123,20 @@ function One({ id }) {
     actions=${actions}>
     ${archive.error && html`<${Problem} error=${archive.error} />`}
     <${Shown} of=${observation}>
-      ${(/** @type {any} */ data) => html`<ul class="list"><${Entry} observation=${data} /></ul>
+      ${(/** @type {Observation} */ data) => html`<ul class="list spaced"><${Entry} observation=${data} /></ul>
       <${Card} title=${t.feedback.details}><${Facts} entries=${[
         [t.feedback.author, html`<${Person} id=${data.author_id} />`],
         [t.feedback.visibility, t.words[data.visibility] ?? data.visibility],
         [t.feedback.attributes,
           data.attributes?.length
             ? html`<div class="tags">
-              ${data.attributes.map((/** @type {any} */ tag) => html`<${Badge}>${tag.name}</${Badge}>`)}</div>`
+              ${data.attributes.map((tag) => html`<${Badge}>${tag.name}</${Badge}>`)}</div>`
             : "–"],
         [t.created, html`<${Time} at=${data.created_at} />`],
         [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>`}</${Shown}>
     <div class="grid2">
       <${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>
-        ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
+        ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">${rows
       .filter((row) => row.id !== id)
         .map((row) =>
           html`<li key=${row.id}><${Status} word=${row.type} />
@@ -144,7 +145,7 @@ function One({ id }) {
         <span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>
     ${can("summaries:read") &&
       html`<${Card} title=${t.feedback.citedIn}><${Shown} of=${{ ...summaries, hasMore: false }} rows=${2}
-        empty=${none}>${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows
+        empty=${none}>${(/** @type {import("../types").Summary[]} */ rows) => html`<ul class="attention">${rows
       .map((row) =>
         html`<li key=${row.id}><${Status} word=${row.status} />
           <span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>

@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
-import { Person } from "../lib/people.js";
+import { Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -14,6 +14,7 @@ import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").Objective} Objective */
+/** @typedef {import("../lib/data.js").Page<import("../types").Message>} Messages */
 
 /** Words of the API as options of a filter. @param {string[]} words @returns {[string, string][]} */
 const options = (words) => words.map((word) => [word, t.words[word] ?? word]);
@@ -48,9 +49,9 @@ export function Objectives() {
     [{ name: "state", label: t.state,
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
-    { name: "kind", label: t.feedback.kind, options: KINDS },
-    { name: "owner", label: t.feedback.owner, hint: "emp_…" }];
-  return html`<${Filters} filters=${filters} />
+    { name: "kind", label: t.feedback.kind, options: KINDS }];
+  return html`<${Filters} filters=${filters}>
+      <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
     <${Shown} of=${{ ...list, rows }}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
     ${(/** @type {Objective[]} */ shown) =>
@@ -111,7 +112,7 @@ function Act({ name, path, title, onClose, onDone }) {
 function History({ path, title, onClose }) {
   const history = useList(path);
   return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}><p dir="auto"><strong>${title}</strong></p>
-    <${Shown} of=${history}>${(/** @type {any[]} */ rows) => html`
+    <${Shown} of=${history}>${(/** @type {import("../types").HistoryEntry[]} */ rows) => html`
     <ol class="steps">
       ${rows.map((row) =>
         html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
@@ -127,11 +128,12 @@ export function Summaries() {
   const filters =
     [{ name: "state", label: t.state,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
-    { name: "person", label: t.people.person, hint: "emp_…" }];
-  return html`<${Filters} filters=${filters} />
+  ];
+  return html`<${Filters} filters=${filters}>
+      <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText} />`}>
-      ${(/** @type {any[]} */ rows) => html`
+      ${(/** @type {import("../types").Summary[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry">
@@ -159,10 +161,10 @@ export function Summaries() {
 
 export function Conversations() {
   const list = useList("/conversations");
-  const [open, setOpen] = useState(/** @type {any} */ (null));
+  const [open, setOpen] = useState(/** @type {import("../types").Conversation | null} */ (null));
   return html`<${Shown} of=${list}
     empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText} />`}>
-    ${(/** @type {any[]} */ rows) => html`
+    ${(/** @type {import("../types").Conversation[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry"><div class="entry-head"><strong dir="auto">${one.title}</strong>
@@ -174,12 +176,12 @@ export function Conversations() {
     ${open && html`<${Messages} conversation=${open} onClose=${() => setOpen(null)} />`}`;
 }
 
-/** @param {{ conversation: any, onClose: () => void }} p */
+/** @param {{ conversation: import("../types").Conversation, onClose: () => void }} p */
 function Messages({ conversation, onClose }) {
   const messages = useGet(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
   return html`<${Dialog} title=${conversation.title} onClose=${onClose}>
     <${Shown} of=${messages}>
-      ${(/** @type {any} */ page) => html`<ul class="list">${page.data.map((/** @type {any} */ one) => html`
+      ${(/** @type {Messages} */ page) => html`<ul class="list">${page.data.map((one) => html`
     <li key=${one.id} class="entry"><div class="entry-head"><strong><${Person} id=${one.author_id} /></strong>
       <span class="muted time"><${Time} at=${one.created_at} /></span></div>
     <${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}></${Dialog}>`;
@@ -188,12 +190,12 @@ function Messages({ conversation, onClose }) {
 export function Assignments() {
   const { query } = useRoute();
   const list = useList("/assignments", { "filter[status]": query.state });
-  const [canceled, setCanceled] = useState(/** @type {any} */ (null));
+  const [canceled, setCanceled] = useState(/** @type {import("../types").Assignment | null} */ (null));
   return html`<${Filters}
     filters=${[{ name: "state", label: t.state, options: options(["open", "completed", "canceled"]) }]} />
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText} />`}>
-      ${(/** @type {any[]} */ rows) => html`
+      ${(/** @type {import("../types").Assignment[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry">
@@ -203,7 +205,7 @@ export function Assignments() {
         <span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
       ${one.instructions && html`<${Prose}>${one.instructions}</${Prose}>`}
       <ul class="tags">
-        ${one.submissions.map((/** @type {any} */ part) =>
+        ${one.submissions.map((part) =>
           html`<li key=${part.reviewer_id}><${Badge} tone=${part.status === "submitted" ? "good" : undefined}>
         <${Person} id=${part.reviewer_id} plain /> · ${t.words[part.status] ?? part.status}</${Badge}></li>`)}</ul>
       ${one.status === "open" && can("assignments:write") &&

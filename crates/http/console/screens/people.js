@@ -40,7 +40,7 @@ function List() {
     ? { q: query.q, types: "employees" }
     : { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
       "filter[manager_id]": query.manager, expand: "manager" });
-  const people = { ...list, rows: list.rows?.map((one) => one.resource ?? one) ?? null };
+  const people = { ...list, rows: list.rows?.map((one) => ("resource" in one ? one.resource : one)) ?? null };
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
     ...(query.q ? []
@@ -55,7 +55,7 @@ function List() {
       <span class="cell-note">${one.email}</span>` },
     { name: "title", label: t.people.title, cell: (/** @type {Employee} */ one) => one.job_title ?? "–" },
     { name: "department", label: t.people.department,
-      cell: (/** @type {Employee} */ one) => names.get(one.department_id) ?? "–" },
+      cell: (/** @type {Employee} */ one) => names.get(one.department_id ?? "") ?? "–" },
     { name: "manager", label: t.people.manager, cell: (/** @type {Employee} */ one) => one.manager
       ? html`<a href=${href(`/people/${one.manager.id}`)} dir="auto">${fullName(one.manager)}</a>`
       : html`<${Person} id=${one.manager_id} />` },

@@ -15,6 +15,9 @@ import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").Employee} Employee */
+/** @typedef {import("../types").AuditEntry} AuditEntry */
+/** @typedef {import("../types").Observation} Observation */
+/** @typedef {import("../types").Objective} Objective */
 
 /** @param {{ id: string }} p */
 export function OnePerson({ id }) {
@@ -86,7 +89,8 @@ function About({ person }) {
       html`<${Card} title=${t.people.history}
         actions=${html`<a href=${href("/audit", { target: id })}>${t.screens.audit}</a>`}>
       <${Shown} of=${{ ...audit, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {any[]} */ rows) => html`<ol class="steps">${rows.map((row) => html`<li key=${row.id}>
+        ${(/** @type {AuditEntry[]} */ rows) => html`<ol class="steps">
+        ${rows.map((row) => html`<li key=${row.id}>
         <div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
           <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
         <${Changes} changes=${row.changes} name=${named} /></li>`)}</ol>`}</${Shown}></${Card}>`}
@@ -101,15 +105,17 @@ function About({ person }) {
       html`<${Card} title=${t.feedback.observations}
         actions=${html`<a href=${href("/feedback", { person: id })}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...observations, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}>
+        ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">
+        ${rows.map((row) => html`<li key=${row.id}>
         <${Status} word=${row.type} /><span class="grow" dir="auto">${short(row.observation, 160)}</span>
         <span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
     ${can("objectives:read") &&
       html`<${Card} title=${t.feedback.objectives}
         actions=${html`<a href=${href("/feedback", { view: "objectives", owner: id })}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...objectives, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map((row) => html`<li key=${row.id}>
-        <${Status} word=${row.status} />
+        ${(/** @type {Objective[]} */ rows) => html`<ul class="attention">
+        ${rows.map((row) => html`<li key=${row.id}>
+        <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
         <span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
   </div>`;
 }

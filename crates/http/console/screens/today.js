@@ -64,7 +64,7 @@ function Deliveries({ webhooks, stats, sum }) {
     return html`<${Problem} error=${webhooks.error ?? stats.error} retry=${stats.reload} />`;
   if (!sum) return html`<${Skeleton} rows=${4} />`;
   const share = sum.attempts ? sum.successes / sum.attempts : 1;
-  const failing = webhooks.rows.filter((/** @type {any} */ one) => !one.active ||
+  const failing = webhooks.rows.filter((/** @type {Webhook} */ one) => !one.active ||
     (one.last_delivery_status ?? "success") !== "success").length;
   return html`<div class="figures">
       <${Figure} label=${t.today.success} to=${href("/webhooks", { view: "deliveries" })}
@@ -85,10 +85,17 @@ function Deliveries({ webhooks, stats, sum }) {
         names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>`;
 }
 
+/** @typedef {import("../types").Webhook} Webhook */
+/** @typedef {import("../types").ApiKey} ApiKey */
+/** @typedef {import("../types").Connector} Connector */
+/** @typedef {import("../types").Objective} Objective */
+/** @typedef {import("../types").Summary} Summary */
+/** @typedef {import("../types").Assignment} Assignment */
+
 /**
  * Everything that waits for a person, the urgent first.
- * @param {{ webhooks?: any[] | null, keys?: any[] | null, connectors?: any[] | null, objectives?: any[],
- *   summaries?: any[], assignments?: any[] }} of
+ * @param {{ webhooks?: Webhook[] | null, keys?: ApiKey[] | null, connectors?: Connector[] | null,
+ *   objectives?: Objective[], summaries?: Summary[], assignments?: Assignment[] }} of
  * @returns {Matter[]}
  */
 function collect({ webhooks, keys, connectors, objectives, summaries, assignments }) {
@@ -130,7 +137,8 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
   }
   for (const one of (assignments ?? []).filter((assignment) => assignment.due_date &&
     assignment.due_date < today)) {
-    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title, note: date(one.due_date),
+    matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title,
+      note: date(one.due_date ?? today),
       to: href("/feedback", { view: "assignments" }) });
   }
   return matters;

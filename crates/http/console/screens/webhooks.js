@@ -9,8 +9,8 @@ import { duration, number, percent } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs,
-  Time } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Parts, Shown, Status, Table,
+  Tabs, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Delivery } from "./webhooks_delivery.js";
@@ -18,6 +18,7 @@ import { filterText } from "./webhooks_filter.js";
 import { Edit, Replay, Rotate } from "./webhooks_forms.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
+/** @typedef {import("../lib/deliveries.js").Stats} StatsOfOne */
 /** @typedef {import("../types").Webhook} Webhook */
 /** @typedef {import("../types").Delivery} DeliveryEntry */
 
@@ -64,7 +65,7 @@ function Subscriptions({ webhooks }) {
   };
   const columns = [
     { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
-      <a href=${href(`/webhooks/${one.id}`)}>${one.url}</a>
+      <a href=${href(`/webhooks/${one.id}`)}><${Parts} text=${one.url} /></a>
       ${one.description && html`<span class="cell-note" dir="auto">${one.description}</span>`}` },
     { name: "state", label: t.state,
       cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
@@ -85,10 +86,11 @@ function Subscriptions({ webhooks }) {
 /** Columns of a log. @param {Map<string, Webhook> | null} webhooks */
 const logColumns = (webhooks) => [
   { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {DeliveryEntry} */ one) => html`
-    <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>${one.event_type}</a>` },
+    <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>
+      <${Parts} text=${one.event_type} /></a>` },
   ...(webhooks ? [{ name: "to", label: t.webhooks.receiver, cell: (/** @type {DeliveryEntry} */ one) =>
     html`<a href=${href(`/webhooks/${one.subscription_id}`)}>
-      ${webhooks.get(one.subscription_id)?.url ?? one.request_url}</a>` }] : []),
+      <${Parts} text=${webhooks.get(one.subscription_id)?.url ?? one.request_url} /></a>` }] : []),
   { name: "status", label: t.state,
     cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />
     ${one.failure && html`<span class="cell-note">${t.failures[one.failure] ?? one.failure}</span>`}` },
@@ -176,7 +178,7 @@ function Health({ webhook, turn }) {
     html`<div class="tags">
       ${webhook.event_types.map((type) =>
         html`<${Badge}>${type === "*" ? t.webhooks.every : type}</${Badge}>`)}</div>`;
-  return html`<${Shown} of=${stats} rows=${3}>${(/** @type {any} */ data) => {
+  return html`<${Shown} of=${stats} rows=${3}>${(/** @type {Record<string, StatsOfOne>} */ data) => {
     const one = data[webhook.id];
     if (!one) return null;
     const share = one.attempts ? one.successes / one.attempts : 1;

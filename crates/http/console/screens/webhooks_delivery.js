@@ -11,6 +11,7 @@ import { Button, Card, Copy, Facts, Id, Page, Problem, Shown, Status, Time } fro
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
 
+/** @typedef {import("../lib/data.js").Page<import("../types").Delivery>} Attempts */
 /** @typedef {import("../types").Delivery} Entry */
 
 const POLL_MS = 3000;
@@ -40,22 +41,28 @@ export function Delivery({ webhookId, id }) {
     <${Shown} of=${entry}>
       ${(/** @type {Entry} */ data) => html`<${Summary} entry=${data} event=${event.data} />`}</${Shown}>
     ${one && html`<div class="grid2">
-      <${Card} title=${t.delivery.attempts}><${Shown} of=${attempts} rows=${3}>${(/** @type {any} */ page) => html`
+      <${Card} title=${t.delivery.attempts}><${Shown} of=${attempts} rows=${3}>
+        ${(/** @type {Attempts} */ page) => html`
         <${Attempts} rows=${page.data} current=${id} />`}</${Shown}></${Card}>
       <${Card} title=${t.delivery.request}><${Sent} entry=${one} event=${event} /></${Card}></div>`}
   </${Page}>`;
 }
 
-/** @param {{ entry: Entry, event: any }} p */
+/** A newer attempt was made if the time is past. @param {string | null} at */
+const isAhead = (at) => at !== null && new Date(at).getTime() > Date.now();
+
+/** @param {{ entry: Entry, event: import("../types").Event | null }} p */
 function Summary({ entry, event }) {
-  const resource = event?.data?.id;
+  const data = event?.data;
+  const resource = data && "id" in data ? String(data.id) : undefined;
   return html`<${Card} title=${t.delivery.result}><${Facts} entries=${[
     [t.state, html`<${Status} word=${entry.status} />`],
     [t.delivery.answer, entry.response_status || t.delivery.noAnswer],
     [t.webhooks.took, duration(entry.response_duration_ms)],
     [t.delivery.failure, entry.failure ? (t.failures[entry.failure] ?? entry.failure) : "–"],
     [t.time, html`<${Time} at=${entry.attempted_at} exact />`],
-    [t.webhooks.nextAttempt, html`<${Time} at=${entry.next_attempt_at} />`],
+    ...(isAhead(entry.next_attempt_at)
+      ? [[t.webhooks.nextAttempt, html`<${Time} at=${entry.next_attempt_at} />`]] : []),
     [t.webhooks.eventId,
       html`<${Id} value=${entry.event_id} to=${can("events:read") ? href(`/events/${entry.event_id}`)
         : undefined} />`],
@@ -86,7 +93,7 @@ function Attempts({ rows, current }) {
   </ol>`;
 }
 
-/** @param {{ entry: Entry, event: any }} p */
+/** @param {{ entry: Entry, event: import("../lib/data.js").Read<import("../types").Event> }} p */
 function Sent({ entry, event }) {
   const body = event.data ? JSON.stringify(event.data, null, 2) : null;
   const head = [
