@@ -26,7 +26,7 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 19] = [
+pub(crate) const GROUPS: [RouteGroup; 20] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,

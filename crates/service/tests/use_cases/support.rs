@@ -214,7 +214,6 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::TooSlow(_)) => "too slow",
         Err(Error::TooManyExports) => "too many exports",
         Err(Error::NotIndexed) => "not indexed",
-        Err(Error::TooManyExports) => "too many exports",
         Err(Error::Bug(cause)) => panic!("{cause}"),
     }
 }

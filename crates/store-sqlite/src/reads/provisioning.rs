@@ -107,7 +107,11 @@ impl Provisioning for SqliteStore {
 fn storage(error: CommitError) -> StorageError {
     match error {
         CommitError::Storage(error) => error,
-        other => StorageError::Failed(other.to_string()),
+        CommitError::Stale
+        | CommitError::Taken(_)
+        | CommitError::Broken(_)
+        | CommitError::Missing
+        | CommitError::Replayed => StorageError::Failed(error.to_string()),
     }
 }
 

@@ -256,7 +256,7 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     };
     let open = IssueFilter::default();
     assert_eq!(list(open).await, [twin.clone(), cycle.clone()]);
-    assert_eq!(list(IssueFilter { resolved: Resolved::Yes, ..open }).await, [resolved.clone()]);
+    assert_eq!(list(IssueFilter { resolved: Resolved::Yes, ..open }).await, std::slice::from_ref(&resolved));
     let of_kind = IssueFilter { resolved: Resolved::All, kind: Some(IssueKind::ManagerPending) };
     assert_eq!(list(of_kind).await, [resolved, twin]);
 }
