@@ -8,10 +8,10 @@ use serde_json::Value;
 pub async fn copy(candor: &Candor, rows: &mut BTreeMap<String, Value>) -> Result<Option<String>, Error> {
     let (mut lines, mut position) = (candor.export(ExportOptions::new()), None);
     while let Some(line) = lines.next().await? {
-        match line {
-            ExportLine::ExportHeader(header) => position = Some(header.events_cursor),
-            ExportLine::ExportRow(row) => store(rows, row.data.into_iter().collect()),
-            _ => {}
+        if let ExportLine::ExportHeader(header) = line {
+            position = Some(header.events_cursor);
+        } else if let ExportLine::ExportRow(row) = line {
+            store(rows, row.data.into_iter().collect());
         }
     }
     Ok(position)

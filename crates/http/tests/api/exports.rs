@@ -68,11 +68,10 @@ async fn export_has_every_resource_in_the_form_of_get() {
         let resource = ExportedResource::ALL.iter().find(|resource| resource.line_type() == kind).unwrap();
         *counts.get_mut(resource.word()).unwrap() += 1;
         let id = line["data"]["id"].as_str().unwrap();
-        let path = match resource {
-            ExportedResource::Messages => {
-                format!("/v1/conversations/{}/messages/{id}", line["data"]["conversation_id"].as_str().unwrap())
-            }
-            other => format!("/v1/{}/{id}", other.word().replace('_', "-")),
+        let path = if *resource == ExportedResource::Messages {
+            format!("/v1/conversations/{}/messages/{id}", line["data"]["conversation_id"].as_str().unwrap())
+        } else {
+            format!("/v1/{}/{id}", resource.word().replace('_', "-"))
         };
         assert_eq!(world.get(&path).await.json(), line["data"], "{path}");
     }
