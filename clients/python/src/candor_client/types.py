@@ -2726,7 +2726,7 @@ class PortalLink(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 21 entries, without duplicates."""
+    """Permissions of the key. 1 to 22 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -2771,7 +2771,7 @@ class PortalLink(TypedDict):
 class PortalLinkCreate(TypedDict):
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     them.
     """
 

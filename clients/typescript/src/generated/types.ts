@@ -2145,7 +2145,7 @@ export interface PortalLink {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 21 entries, without duplicates. */
+  /** Permissions of the key. 1 to 22 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -2180,7 +2180,7 @@ export interface PortalLink {
 
 export interface PortalLinkCreate {
   /**
-   * Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;

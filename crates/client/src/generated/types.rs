@@ -3807,7 +3807,7 @@ pub struct PortalLink {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 21 entries, without duplicates.
+    /// Permissions of the key. 1 to 22 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -3840,7 +3840,7 @@ pub struct PortalLink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PortalLinkCreate {
-    /// Permissions of the key. 1 to 21 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
