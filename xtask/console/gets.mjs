@@ -14,14 +14,16 @@ function typeOf(schema) {
   return rows ? `Page<Types.${nameOf(rows)}>` : `Types.${nameOf(schema)}`;
 }
 
-const gets = Object.entries(paths).filter(([path, { get }]) => get && path !== "/openapi.json");
+const answerOf = (get) => get.responses["200"].content["application/json"]?.schema;
+
+// Exports answer lines instead of JSON.
+const gets = Object.entries(paths).filter(([path, { get }]) => get && path !== "/openapi.json" && answerOf(get));
 const segments = ([path]) => path.split("/").length;
 const isFixed = ([path]) => !path.endsWith("}");
 // Longer paths come first, because `${string}` also stands for several segments.
 gets.sort((one, other) => segments(other) - segments(one) || isFixed(other) - isFixed(one));
 const lines = gets.map(([path, { get }]) => {
-  const type = typeOf(get.responses["200"].content["application/json"].schema);
-  return `  P extends \`${path.replaceAll(/\{\w+\}/g, "${string}")}\` ? ${type} :`;
+  return `  P extends \`${path.replaceAll(/\{\w+\}/g, "${string}")}\` ? ${typeOf(answerOf(get))} :`;
 });
 writeFileSync(target, `import type * as Types from "./types";
 
