@@ -12,7 +12,7 @@ use candor_domain::decision::Decision;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::json::{Object, Value};
-use candor_domain::objective::{Action, Draft, Family, Objective, StoredOwner};
+use candor_domain::objective::{Action, Draft, Family, Objective, References, StoredOwner};
 use candor_domain::organization::Review;
 use candor_domain::people::Role;
 use candor_domain::time::Timestamp;
@@ -30,9 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     .into();
 
     let draft = Draft::parse(Family::Employees, body)?;
-    let found = StoredOwner { role: Role::Employee, in_reach: true };
+    let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
+    let found = References { owner, ..References::default() };
     let mut now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
-    let created = Objective::create(Id::from_ulid(Ulid(2)), draft, Some(found), now);
+    let created = Objective::create(Id::from_ulid(Ulid(2)), draft, &found, now);
     let mut objective = told(created?);
 
     let actions = [

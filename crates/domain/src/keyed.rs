@@ -1,5 +1,5 @@
 //! Maps of short values by key, which clients choose: custom fields of people and metadata of other resources
-//! (§2.1, §2.3, decisions A8, D7).
+//! (§2.1, §2.3, decisions A8, D7, D11).
 //!
 //! All of them have the same rules. A body is merged key by key, null removes a key, and the bounds apply to the
 //! result. A list finds the rows with a value by its digest.
@@ -200,6 +200,13 @@ pub(crate) fn check_merged<M: KeyedMap>(stored: &M, patch: &KeyedPatch<M::Value>
 pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str) -> Vec<[u8; 16]> {
     let values = params.keyed(M::NAME, about, M::LIMITS.key_chars, check_key::<M>);
     values.iter().map(|(key, value)| digest(key, value)).collect()
+}
+
+/// Declares and reads the filters by a value of the metadata, as digests.
+pub(crate) fn read_metadata_filter(params: &mut Params) -> Vec<[u8; 16]> {
+    const ABOUT: &str = "Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole \
+                         value is compared. As an object, its members are named `metadata.<key>`.";
+    read_filter::<Metadata>(params, ABOUT)
 }
 
 fn check<M: KeyedMap>(map: &M, fields: &mut Fields) {

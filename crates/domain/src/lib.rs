@@ -14,7 +14,7 @@
 //! use candor_domain::event::EventType;
 //! use candor_domain::id::{EmployeeId, ObjectiveId};
 //! use candor_domain::json::Object;
-//! use candor_domain::objective::{Action, Draft, Family, Objective, StoredOwner, Status};
+//! use candor_domain::objective::{Action, Draft, Family, Objective, References, StoredOwner, Status};
 //! use candor_domain::organization::Review;
 //! use candor_domain::people::Role;
 //! use candor_domain::time::Timestamp;
@@ -28,8 +28,9 @@
 //! let now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
 //!
 //! let draft = Draft::parse(Family::Employees, body)?;
-//! let owner = StoredOwner { role: Role::Employee, in_reach: true };
-//! let created = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, Some(owner), now)?;
+//! let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
+//! let found = References { owner, ..References::default() };
+//! let created = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, &found, now)?;
 //! assert_eq!(created.events, [EventType::ObjectiveCreated]);
 //!
 //! let approved = created.state.apply(Action::Approve { comment: None }, Review::Optional, now)?;
@@ -66,6 +67,7 @@ pub mod csv;
 pub mod decision;
 pub mod event;
 pub mod export;
+pub mod external_id;
 pub mod fields;
 pub mod id;
 pub mod idempotency;

@@ -82,14 +82,15 @@ impl DomainError {
         }))
     }
 
-    /// Creates the refusal of a unique value that another resource already has.
+    /// Creates the refusal of a unique value that another resource already has. `holder` is `None` if the caller
+    /// does not see the other resource.
     #[must_use]
-    pub fn already_taken(field: &str, current: impl Serialize, holder: impl ToString) -> Self {
+    pub fn already_taken(field: &str, current: impl Serialize, holder: Option<impl ToString>) -> Self {
         Self::Conflict(Box::new(Conflict {
             field: field.to_owned(),
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: None,
-            conflicting_id: Some(holder.to_string()),
+            conflicting_id: holder.map(|holder| holder.to_string()),
             retry_after: None,
         }))
     }
@@ -131,7 +132,7 @@ mod tests {
         };
         let transition = DomainError::transition("status", "active", "reactivate");
         assert_eq!(message(transition), r#"`reactivate` is not possible while `status` is "active"."#);
-        let taken = DomainError::already_taken("email", "ada@example.com", "emp_1");
+        let taken = DomainError::already_taken("email", "ada@example.com", Some("emp_1"));
         assert_eq!(message(taken), "Another resource has this `email` already.");
     }
 

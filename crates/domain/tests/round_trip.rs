@@ -6,8 +6,10 @@ use candor_domain::access::api_key::{self, ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute};
 use candor_domain::conversation::{self, About, Conversation};
+use candor_domain::external_id::ExternalIdHolders;
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
+use candor_domain::keyed::Metadata;
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::{self, Organization, Review};
@@ -55,6 +57,11 @@ fn employee() -> Employee {
     }
 }
 
+/// Returns metadata of the maximum size.
+fn full_metadata() -> Metadata {
+    Metadata((0..20).map(|number| (format!("key {number:036}"), "漢".repeat(500))).collect())
+}
+
 #[test]
 fn employee_sent_back_changes_nothing() {
     let number = |text: &str| Custom::Number(serde_json::from_str(text).unwrap());
@@ -88,12 +95,12 @@ fn employee_sent_back_changes_nothing() {
         let patch = people::Patch::parse(response_body(&employee)).against(&employee).unwrap();
         // No manager and no department is loaded here: an update looks up only changed references. The stored ones
         // may have been deleted.
-        let found = people::References {
+        let mut found = people::References {
             email_holder: Some(employee.id),
-            external_id_holder: employee.external_id.as_ref().map(|_| employee.id),
             managed_keys: vec!["text".to_owned(), "whole".to_owned()],
             ..people::References::default()
         };
+        found.external_ids.add("hr-1", employee.id, true);
         assert_eq!(employee.update(&patch, &found, LATER), Ok(None), "{employee:?}");
     }
 }
@@ -115,6 +122,8 @@ fn observation_sent_back_changes_nothing() {
         created_at: AT,
         updated_at: AT,
         archived_at: None,
+        metadata: Metadata::default(),
+        external_id: None,
     };
     let tags: Vec<AttributeId> = (1..=12).rev().map(id).collect();
     let full = Observation {
@@ -124,13 +133,16 @@ fn observation_sent_back_changes_nothing() {
         observation: "漢".repeat(4000),
         attribute_ids: tags.clone(),
         visibility: observation::Visibility::Managers,
+        metadata: full_metadata(),
+        external_id: Some("crm-1".to_owned()),
         ..plain.clone()
     };
     // Half of the attributes have been archived since.
-    let found = observation::References {
+    let mut found = observation::References {
         attributes: tags.into_iter().map(|tag| (tag, tag.ulid().0 % 2 == 0)).collect(),
         ..observation::References::default()
     };
+    found.external_ids.add("crm-1", full.id, true);
     for observation in [plain, full] {
         let patch = observation::Patch::parse(response_body(&observation)).against(&observation).unwrap();
         assert_eq!(observation.update(&patch, &found, LATER), Ok(None), "{observation:?}");
@@ -156,15 +168,25 @@ fn objective_sent_back_changes_nothing() {
         completed_at: None,
         reviewed: None,
         held_back: false,
+        metadata: Metadata::default(),
+        external_id: None,
     };
-    let in_review = Objective { submitted_at: Some(AT), description: Some(String::new()), ..plain.clone() };
+    let in_review = Objective {
+        submitted_at: Some(AT),
+        description: Some(String::new()),
+        metadata: full_metadata(),
+        external_id: Some("crm-1".to_owned()),
+        ..plain.clone()
+    };
+    let mut holders = ExternalIdHolders::default();
+    holders.add("crm-1", plain.id, true);
     let begun = Objective { scope: objective::Scope::Org, approved_at: Some(AT), ..in_review.clone() };
     let approved = Objective { status: objective::Status::Approved, held_back: true, ..begun.clone() };
     let in_progress =
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
     for objective in [plain, in_review, approved, in_progress] {
         let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
-        assert_eq!(objective.update(&patch, LATER), Ok(None), "{objective:?}");
+        assert_eq!(objective.update(&patch, &holders, LATER), Ok(None), "{objective:?}");
     }
 }
 
@@ -211,6 +233,8 @@ fn summary_sent_back_changes_nothing() {
         updated_at: AT,
         archived_observation_ids: vec![],
         kept_archived_ids: vec![],
+        metadata: Metadata::default(),
+        external_id: None,
     };
     let full = Summary {
         author_id: Some(id(3)),
@@ -223,15 +247,15 @@ fn summary_sent_back_changes_nothing() {
         submitted_at: Some(AT),
         // Archived observations are not shown, but must not be lost.
         archived_observation_ids: vec![id(201)],
+        metadata: full_metadata(),
+        external_id: Some("crm-1".to_owned()),
         ..plain.clone()
     };
+    let mut found = summary::References::default();
+    found.external_ids.add("crm-1", full.id, true);
     for summary in [plain, full] {
         let patch = summary::Patch::parse(response_body(&summary)).against(&summary).unwrap();
-        assert_eq!(
-            summary.update(&summary, patch, &summary::References::default(), LATER),
-            Ok(None),
-            "{summary:?}"
-        );
+        assert_eq!(summary.update(&summary, patch, &found, LATER), Ok(None), "{summary:?}");
     }
 }
 

@@ -101,11 +101,10 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     let (statements, tenant) = (db.statements(table), table.tenant(tenant));
     let cells = row.cells().map_err(StorageError::from)?;
     let next = table.versioned.then_some(row.version().0);
-    let stored = match row.seen() {
+    match row.seen() {
         None => {
             let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind_all(cells).bind_all(next);
             db.execute(&sql).map_err(|error| commit_error(&error))?;
-            BTreeSet::new()
         }
         Some(seen) => {
             // Skips the first cell, the id, which an update does not change.
@@ -115,13 +114,18 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
             if changed == 0 {
                 return Err(CommitError::Stale);
             }
-            table.members.map(|side| members(db, tenant, side, row.id())).transpose()?.unwrap_or_default()
         }
-    };
+    }
     search::wait(db, tenant, row)?;
-    let Some(side) = table.members else { return Ok(()) };
-    let wanted = row.members().iter().copied().collect();
-    write_members(db, tenant, side, row.id(), &stored, &wanted)
+    for (at, side) in table.members.iter().enumerate() {
+        let stored = match row.seen() {
+            None => BTreeSet::new(),
+            Some(_) => members(db, tenant, *side, row.id())?,
+        };
+        let wanted = row.members(at).iter().copied().collect();
+        write_members(db, tenant, *side, row.id(), &stored, &wanted)?;
+    }
+    Ok(())
 }
 
 fn members(

@@ -12,6 +12,7 @@ use candor_domain::conversation::{About, Conversation, Message};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{ConversationId, DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
+use candor_domain::keyed::Metadata;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
@@ -74,8 +75,7 @@ impl Fixtures {
 
     /// Creates an active employee without manager or department.
     pub fn employee(&self) -> Employee {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Employee {
             id,
             email: format!("Person{number}@example.com"),
@@ -99,8 +99,7 @@ impl Fixtures {
 
     /// Creates an observation of a strength.
     pub fn observation(&self, employee_id: EmployeeId) -> Observation {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Observation {
             id,
             employee_id,
@@ -116,13 +115,14 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
     /// Creates a proposed objective with a period of one day.
     pub fn objective(&self, owner_id: EmployeeId) -> Objective {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Objective {
             id,
             scope: objective::Scope::Employee,
@@ -140,13 +140,14 @@ impl Fixtures {
             completed_at: None,
             reviewed: None,
             held_back: false,
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
     /// Creates a conversation of these people, without messages.
     pub fn conversation(&self, participant_ids: Vec<EmployeeId>) -> Conversation {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Conversation {
             id,
             title: format!("Conversation {number}"),
@@ -161,8 +162,7 @@ impl Fixtures {
 
     /// Creates a request for feedback about a person by these reviewers.
     pub fn assignment(&self, employee_id: EmployeeId, reviewer_ids: Vec<EmployeeId>) -> Assignment {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Assignment {
             id,
             employee_id,
@@ -177,6 +177,8 @@ impl Fixtures {
             submitted_count: 0,
             created_at: at,
             updated_at: at,
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
@@ -188,8 +190,7 @@ impl Fixtures {
 
     /// Creates a draft of a summary without an author.
     pub fn summary(&self, employee_id: EmployeeId) -> Summary {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Summary {
             id,
             employee_id,
@@ -210,6 +211,8 @@ impl Fixtures {
             updated_at: at,
             archived_observation_ids: vec![],
             kept_archived_ids: vec![],
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
@@ -230,15 +233,13 @@ impl Fixtures {
 
     /// Creates a department that is not archived.
     pub fn department(&self) -> Department {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Department { id, name: format!("Department {number}"), created_at: at, updated_at: at, archived_at: None }
     }
 
     /// Creates an attribute that is not archived.
     pub fn attribute(&self) -> Attribute {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Attribute {
             id,
             name: format!("Attribute {number}"),
@@ -257,8 +258,7 @@ impl Fixtures {
 
     /// Creates a live key with every scope.
     pub fn api_key(&self) -> ApiKey {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         ApiKey {
             id,
             name: format!("Key {number}"),
@@ -285,8 +285,7 @@ impl Fixtures {
 
     /// Creates a connector that manages no custom fields.
     pub fn connector(&self) -> Connector {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Connector {
             id,
             kind: connector::Type::CsvFeed,
@@ -307,8 +306,7 @@ impl Fixtures {
 
     /// Creates an active subscription to all events, without deliveries so far.
     pub fn subscription(&self) -> Subscription {
-        let (id, number) = (self.id(), self.number());
-        let at = self.clock.now();
+        let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Subscription {
             id,
             url: format!("https://hooks{number}.example.com/in"),

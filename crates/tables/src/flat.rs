@@ -228,8 +228,8 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// [`CorruptRow`] naming the column.
     fn read(row: &mut Reader<'_>) -> Result<Self, CorruptRow>;
 
-    /// Returns the tags of the row in the side table.
-    fn members(&self) -> Vec<[u8; 16]> {
+    /// Returns the tags of the row in each side table, in the order of [`Table::members`].
+    fn members(&self) -> Vec<Vec<[u8; 16]>> {
         vec![]
     }
 

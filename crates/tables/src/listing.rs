@@ -188,6 +188,12 @@ impl Listing {
         self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 
+    /// Returns `false` if the leading column may have none of its values, so that no row matches.
+    #[must_use]
+    pub fn has_runs(&self) -> bool {
+        self.runs.as_ref().is_none_or(|(_, values)| !values.is_empty())
+    }
+
     /// Adds an equality condition if there is a value.
     pub(crate) fn is(&mut self, column: Column, value: Option<impl Into<SqlValue>>) {
         self.conditions.extend(value.map(|value| Condition::Is(column, value.into())));
@@ -232,6 +238,13 @@ impl Listing {
         let tags: Vec<_> = tags.into_iter().collect();
         if !tags.is_empty() {
             self.conditions.push(Condition::Tagged(members, tags));
+        }
+    }
+
+    /// Restricts the list to rows with all of these digests of values by key.
+    pub(crate) fn keyed(&mut self, members: MemberTable, digests: &[[u8; 16]]) {
+        for digest in digests {
+            self.tagged(members, [*digest]);
         }
     }
 

@@ -33,7 +33,8 @@ pub struct AnyRow {
     table: &'static Table,
     id: [u8; 16],
     cells: Result<Vec<SqlValue>, RowWriteError>,
-    members: Vec<[u8; 16]>,
+    /// Tags for each side table, sorted and without duplicates.
+    members: Vec<Vec<[u8; 16]>>,
     is_searched: bool,
     seen: Option<Version>,
 }
@@ -49,8 +50,11 @@ impl AnyRow {
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
         let (id, cells, mut members) = (value.key().to_bytes(), value.cells(), value.members());
-        members.sort_unstable();
-        members.dedup();
+        debug_assert_eq!(members.len(), T::TABLE.members.len(), "{}", T::TABLE.name);
+        for tags in &mut members {
+            tags.sort_unstable();
+            tags.dedup();
+        }
         Self { table: T::TABLE, id, cells, members, is_searched: value.is_searched(), seen: None }
     }
 
@@ -90,10 +94,19 @@ impl AnyRow {
         Ok(place.and_then(|place| cells.get(place)))
     }
 
-    /// Returns the tags for the side table, sorted and without duplicates.
+    /// Returns the tags for a side table of [`Table::members`], sorted and without duplicates.
     #[must_use]
-    pub fn members(&self) -> &[[u8; 16]] {
-        &self.members
+    pub fn members(&self, side: usize) -> &[[u8; 16]] {
+        self.members.get(side).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns `true` if the row has a value that must be unique within its tenant, beside its id.
+    #[must_use]
+    pub fn has_unique_value(&self) -> bool {
+        let is_set =
+            |column: &&str| matches!(self.cell(column), Ok(Some(cell)) if !matches!(cell, SqlValue::Null(_)));
+        let mut uniques = self.table.indexes.iter().filter(|index| index.unique);
+        uniques.any(|index| index.columns.iter().all(is_set))
     }
 
     /// Returns `true` if the row has searchable words.

@@ -101,15 +101,23 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Invitation>()
         .with(&[column::<Option<IdColumn>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
     resource::<Objective>(),
+    plain("objective_metadata_values", &["digest", "objective_id"])
+        .with(&[column::<IdColumn>("digest"), column::<IdColumn>("objective_id")]),
     resource::<Observation>(),
     plain("observation_attributes", &["attribute_id", "observation_id"])
         .with(&[column::<IdColumn>("attribute_id"), column::<IdColumn>("observation_id")]),
+    plain("observation_metadata_values", &["digest", "observation_id"])
+        .with(&[column::<IdColumn>("digest"), column::<IdColumn>("observation_id")]),
     resource::<Summary>(),
     plain("summary_includes", &["included_id", "summary_id"])
         .with(&[column::<IdColumn>("included_id"), column::<IdColumn>("summary_id")]),
+    plain("summary_metadata_values", &["digest", "summary_id"])
+        .with(&[column::<IdColumn>("digest"), column::<IdColumn>("summary_id")]),
     resource::<Assignment>(),
     plain("assignment_people", &["person", "assignment_id"])
         .with(&[column::<IdColumn>("person"), column::<IdColumn>("assignment_id")]),
+    plain("assignment_metadata_values", &["digest", "assignment_id"])
+        .with(&[column::<IdColumn>("digest"), column::<IdColumn>("assignment_id")]),
     resource::<Conversation>(),
     plain("conversation_participants", &["participant_id", "conversation_id"])
         .with(&[column::<IdColumn>("participant_id"), column::<IdColumn>("conversation_id")]),

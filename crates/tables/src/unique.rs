@@ -7,6 +7,14 @@ pub enum Unique {
     EmployeeEmail,
     /// Id of a person in another system.
     EmployeeExternalId,
+    /// Id of an observation in another system.
+    ObservationExternalId,
+    /// Id of an objective in another system.
+    ObjectiveExternalId,
+    /// Id of a summary in another system.
+    SummaryExternalId,
+    /// Id of an assignment in another system.
+    AssignmentExternalId,
     /// Name of a department, case-insensitive.
     DepartmentName,
     /// Name of an attribute, case-insensitive.

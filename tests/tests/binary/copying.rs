@@ -65,6 +65,8 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     });
     let person = made(client, "/v1/employees", &person);
     paths.push(format!("/v1/employees/{}/invitation", text(&person["id"])));
+    paths.push("/v1/observations?filter%5Bmetadata.cycle%5D=%E6%97%A5%E6%9C%AC+%221%22&limit=5".to_owned());
+    paths.push("/v1/observations?filter%5Bexternal_id%5D=crm-7&limit=5".to_owned());
     let kept = observed(client);
     assert_eq!((kept.status, kept.header("idempotent-replayed")), (201, None), "{}", kept.text());
     receiver.until("both were tried", |arrivals| {
@@ -98,8 +100,10 @@ fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
 fn observed(client: &mut Client) -> Response {
     let people = client.get("/v1/employees?filter%5Bstatus%5D=active&sort=created_at&limit=1").unwrap().json();
     let about = &people["data"][0]["id"];
-    let body =
-        json!({"employee_id": about, "type": "strength", "observation": "Review done:\n\\N \t \"日本\" 😀"});
+    let body = json!({
+        "employee_id": about, "type": "strength", "observation": "Review done:\n\\N \t \"日本\" 😀",
+        "metadata": {"cycle": "日本 \"1\""}, "external_id": "crm-7",
+    });
     client.request("POST", "/v1/observations", &[("Idempotency-Key", "a-key-of-this-test")], Some(&body)).unwrap()
 }
 

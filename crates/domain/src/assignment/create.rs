@@ -7,9 +7,11 @@ use crate::access::{Caller, PermissionDenied};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
+use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
 use crate::fields::{Fields, Reference};
-use crate::id::{AssignmentId, EmployeeId, EmployeeKind};
+use crate::id::{AssignmentId, AssignmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
+use crate::keyed::{self, Metadata};
 use crate::notification::{self, Notice, Recipients, excerpt};
 use crate::people;
 use crate::problem::{Code, ValidationErrors, ValueError};
@@ -45,6 +47,7 @@ pub struct Draft {
     content: Content,
     reviewers: Vec<Reference<EmployeeKind>>,
     required_submissions: usize,
+    metadata: Metadata,
 }
 
 /// Stored facts about the people that a body names.
@@ -52,6 +55,8 @@ pub struct Draft {
 pub struct References {
     /// The status of each person that exists.
     pub people: BTreeMap<EmployeeId, people::Status>,
+    /// The assignments that have an external id of the body.
+    pub external_ids: ExternalIdHolders<AssignmentKind>,
 }
 
 /// Checks the number of required submissions. The default is one per reviewer.
@@ -69,6 +74,7 @@ impl Draft {
         let employee = fields.required(&EMPLOYEE);
         let requester = fields.nullable(&REQUESTER);
         let content = Content::read(fields);
+        let metadata = keyed::read_new(fields);
         let reviewers = fields.required(&REVIEWERS);
         let count = reviewers.as_ref().map(Vec::len);
         let required_submissions =
@@ -79,6 +85,7 @@ impl Draft {
             content: content?,
             reviewers: reviewers?,
             required_submissions: required_submissions.or(count)?,
+            metadata,
         })
     }
 
@@ -107,12 +114,19 @@ impl Draft {
     }
 }
 
+impl ExternallyIdentified for Draft {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_deref()
+    }
+}
+
 impl Assignment {
     /// Creates an assignment with a notice to each reviewer.
     ///
     /// # Errors
     /// [`DomainError::Unprocessable`] for people who do not exist, and for feedback about a person who has not
-    /// accepted the invitation: such a person can have no observations (decision D2).
+    /// accepted the invitation: such a person can have no observations (decision D2). [`DomainError::Conflict`] for
+    /// an external id that another assignment has.
     pub fn create(
         id: AssignmentId,
         draft: Draft,
@@ -134,6 +148,7 @@ impl Assignment {
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(DomainError::Unprocessable(problems));
         };
+        found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let state = Self {
             id,
             employee_id,
@@ -148,6 +163,8 @@ impl Assignment {
             submitted_count: 0,
             created_at: at,
             updated_at: at,
+            metadata: draft.metadata,
+            external_id: draft.content.external_id,
         };
         let notices = state.reviewer_ids.iter().map(|reviewer| state.request_notice(*reviewer)).collect();
         let fires = vec![EventType::AssignmentCreated];

@@ -1,7 +1,9 @@
 //! Lists of assignments (decision G).
 
 use super::{Assignment, Status};
+use crate::external_id;
 use crate::id::EmployeeId;
+use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -22,6 +24,10 @@ pub struct Filter {
     pub due_date: Bounds<Date>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
+    /// Digests of metadata values, all of which an entry must have.
+    pub metadata: Vec<[u8; 16]>,
+    /// Id in another system.
+    pub external_id: Option<String>,
 }
 
 impl Filter {
@@ -37,6 +43,8 @@ impl Filter {
                 "Only assignments whose due date is within the bounds.",
             )),
             updated_at: params.bounds(&params::UPDATED_AT),
+            metadata: keyed::read_metadata_filter(params),
+            external_id: params.one(&external_id::FILTER),
         };
         params.list::<Assignment, _, _>("assignments", filter, vec![])
     }

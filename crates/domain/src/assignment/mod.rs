@@ -16,8 +16,10 @@ use crate::access::{Caller, PermissionDenied};
 use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
+use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
+use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::refusal::DomainError;
 use crate::rule;
@@ -91,6 +93,16 @@ content! {
         pub created_at: Timestamp,
         /// Time of the last change. It increases with every change.
         pub updated_at: Timestamp,
+        /// Texts for other systems, by key. They have no meaning for the service.
+        pub metadata: Metadata,
+        /// Id of the assignment in another system. Unique among all assignments. Null if there is none.
+        pub external_id: Option<String> => set once by optional(external_id::rule()),
+    }
+}
+
+impl ExternallyIdentified for Assignment {
+    fn external_id(&self) -> Option<&str> {
+        self.external_id.as_deref()
     }
 }
 

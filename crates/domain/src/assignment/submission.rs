@@ -1,5 +1,7 @@
 //! Submissions: a reviewer's observations, which may complete the assignment (decision G).
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
@@ -8,6 +10,7 @@ use super::{Assignment, MAX_OBSERVATIONS, Status};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
+use crate::external_id::ExternallyIdentified;
 use crate::fields::{Fields, Reference, StringEnum, as_word};
 use crate::id::{EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
@@ -89,6 +92,9 @@ impl SubmissionDraft {
         );
         let observations = fields.required(&observations);
         let observations = observations.and_then(|drafts| fields.nested("observations", drafts));
+        for at in observations.as_deref().map(repeated_external_ids).unwrap_or_default() {
+            fields.problem(&format!("observations[{at}].external_id"), ValueError::format("given only once"));
+        }
         Some(Self { reviewer: reviewer?, observations: observations? })
     }
 
@@ -121,7 +127,8 @@ impl Assignment {
     /// assignment. The last required submission completes the assignment and notifies the requester.
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] if the assignment is not open, or the reviewer has already submitted.
+    /// [`DomainError::Conflict`] if the assignment is not open, the reviewer has already submitted, or another
+    /// observation has the external id of a new one.
     /// [`DomainError::Unprocessable`] for a person who is not a reviewer, and for invalid references of the
     /// observations.
     pub fn submit(
@@ -170,6 +177,15 @@ impl Assignment {
     }
 }
 
+/// Returns the places of the observations with the external id of an earlier one.
+fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
+    let mut known = BTreeSet::new();
+    let is_repeated = |(_, draft): &(usize, &observation::Draft)| {
+        draft.external_id().is_some_and(|external_id| !known.insert(external_id.to_owned()))
+    };
+    drafts.iter().enumerate().filter(is_repeated).map(|(at, _)| at).collect()
+}
+
 /// Creates the observations. Collects the problems of every one before failing.
 fn create_observations(
     drafts: Vec<observation::Draft>,
@@ -177,15 +193,20 @@ fn create_observations(
     found: &observation::References,
     at: Timestamp,
 ) -> Result<Vec<Decision<Observation>>, DomainError> {
-    let (mut made, mut problems) = (vec![], ValidationErrors::none());
+    let (mut made, mut problems, mut conflict) = (vec![], ValidationErrors::none(), None);
     for (number, draft) in drafts.into_iter().enumerate() {
         match Observation::create(ids(), draft, found, at) {
             Ok(decision) => made.push(decision),
             Err(DomainError::Unprocessable(found_problems)) => {
                 problems.extend(found_problems.below(&format!("observations[{number}].")))
             }
+            Err(DomainError::Conflict(mut taken)) => {
+                taken.field.insert_str(0, &format!("observations[{number}]."));
+                conflict.get_or_insert(DomainError::Conflict(taken));
+            }
             Err(other) => return Err(other),
         }
     }
-    problems.or(made).map_err(DomainError::Unprocessable)
+    let made = problems.or(made).map_err(DomainError::Unprocessable)?;
+    conflict.map_or(Ok(made), Err)
 }

@@ -4,6 +4,7 @@ use crate::access::{AccessLevel, PermissionDenied};
 use crate::event::EventType;
 use crate::id::ObservationId;
 use crate::json::{Object, Value};
+use crate::keyed::Metadata;
 use crate::notification::Recipients;
 use crate::observation;
 use crate::people;
@@ -33,6 +34,8 @@ pub(crate) fn assignment() -> Assignment {
         submitted_count: 0,
         created_at: NOON,
         updated_at: NOON,
+        metadata: Metadata::default(),
+        external_id: None,
     }
 }
 
@@ -108,6 +111,9 @@ fn new_assignment_with_bad_fields_names_each_of_them() {
         ("status", "\"open\"".to_owned(), Some(("status", Code::ReadOnly))),
         ("submitted_count", "0".to_owned(), Some(("submitted_count", Code::ReadOnly))),
         ("reviewers", "[]".to_owned(), Some(("reviewers", Code::UnknownField))),
+        ("metadata", r#"{"cycle":1}"#.to_owned(), Some(("metadata.cycle", Code::InvalidFormat))),
+        ("external_id", text(128), None),
+        ("external_id", text(129), Some(("external_id", Code::TooLong))),
     ];
     check(GOOD, &table, |body| Draft::parse(body).err());
 }
@@ -149,6 +155,16 @@ fn submission_with_bad_fields_names_field_and_observation() {
         ),
         (
             "observations",
+            one(r#""type":"strength","observation":"x","metadata":{"k":[]}"#),
+            Some(("observations[1].metadata.k", Code::InvalidFormat)),
+        ),
+        (
+            "observations",
+            format!("[{}]", [r#"{"type":"strength","observation":"x","external_id":"crm-7"}"#; 2].join(",")),
+            Some(("observations[1].external_id", Code::InvalidFormat)),
+        ),
+        (
+            "observations",
             one(r#""type":"strength","observation":"x","a":1"#),
             Some(("observations[1].a", Code::UnknownField)),
         ),
@@ -169,7 +185,10 @@ fn assignment_names_existing_people_and_a_joined_subject() {
             person(3),
             person(4)
         );
-        let found = References { people: known.iter().map(|(id, status)| (person(*id), *status)).collect() };
+        let found = References {
+            people: known.iter().map(|(id, status)| (person(*id), *status)).collect(),
+            ..References::default()
+        };
         let draft = Draft::parse(object(&body)).unwrap();
         assert_eq!(draft.people(), [2, 9, 3, 4].map(person));
         Assignment::create(AssignmentId::from_ulid(Ulid(1)), draft, &found, NOON)
@@ -198,7 +217,8 @@ fn submit(
     draft: SubmissionDraft,
 ) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), DomainError> {
     let people = [2, 3, 4, 5, 9].map(|number| (person(number), people::Status::Active)).into();
-    let found = observation::References { people, ..Default::default() };
+    let mut found = observation::References { people, ..Default::default() };
+    found.external_ids.add("taken", ObservationId::from_ulid(Ulid(7)), true);
     let next = std::cell::Cell::new(100);
     let ids = || ObservationId::from_ulid(Ulid(next.replace(next.get() + 1)));
     to.submit(draft, ids, &found, NOON)
@@ -352,6 +372,8 @@ fn json_has_the_members_of_the_contract() {
     let state = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
     assert_eq!(
         serde_json::to_string(&state).unwrap(),
-        r#"{"id":"asg_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","requester_id":"emp_00000000000000000000000009","title":"Before the review","instructions":null,"due_date":null,"reviewer_ids":["emp_00000000000000000000000003","emp_00000000000000000000000004","emp_00000000000000000000000005"],"required_submissions":2,"status":"open","submissions":[{"reviewer_id":"emp_00000000000000000000000003","status":"pending","observation_ids":[],"submitted_at":null},{"reviewer_id":"emp_00000000000000000000000004","status":"submitted","observation_ids":["obs_00000000000000000000000034"],"submitted_at":"2026-03-01T12:00:00.001Z"},{"reviewer_id":"emp_00000000000000000000000005","status":"pending","observation_ids":[],"submitted_at":null}],"submitted_count":1,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.001Z"}"#
+        r#"{"id":"asg_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","requester_id":"emp_00000000000000000000000009","title":"Before the review","instructions":null,"due_date":null,"reviewer_ids":["emp_00000000000000000000000003","emp_00000000000000000000000004","emp_00000000000000000000000005"],"required_submissions":2,"status":"open","submissions":[{"reviewer_id":"emp_00000000000000000000000003","status":"pending","observation_ids":[],"submitted_at":null},{"reviewer_id":"emp_00000000000000000000000004","status":"submitted","observation_ids":["obs_00000000000000000000000034"],"submitted_at":"2026-03-01T12:00:00.001Z"},{"reviewer_id":"emp_00000000000000000000000005","status":"pending","observation_ids":[],"submitted_at":null}],"submitted_count":1,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.001Z","metadata":{},"external_id":null}"#
     );
 }
+
+mod external_ids;

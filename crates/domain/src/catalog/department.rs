@@ -231,6 +231,6 @@ mod tests {
         let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
         let refused =
             Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
-        assert_eq!(refused, DomainError::already_taken("name", "care", one));
+        assert_eq!(refused, DomainError::already_taken("name", "care", Some(one)));
     }
 }

@@ -37,7 +37,7 @@ fn must_be_free<K: crate::id::Kind>(
     own: Option<crate::id::Id<K>>,
 ) -> Result<(), DomainError> {
     match holder {
-        Some(id) if Some(id) != own => Err(DomainError::already_taken("name", name, id)),
+        Some(id) if Some(id) != own => Err(DomainError::already_taken("name", name, Some(id))),
         _ => Ok(()),
     }
 }

@@ -6,9 +6,11 @@ use crate::access::PermissionDenied;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
+use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
 use crate::fields::{Fields, Reference, StringEnum, Update};
-use crate::id::{EmployeeKind, ObjectiveId};
+use crate::id::{EmployeeKind, ObjectiveId, ObjectiveKind};
 use crate::json::Object;
+use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::people::Role;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
@@ -46,6 +48,7 @@ pub struct Draft {
     period_start: Date,
     period_end: Date,
     status: Status,
+    metadata: Metadata,
 }
 
 /// The body of an update, validated by itself. `None` leaves a field unchanged.
@@ -55,6 +58,7 @@ pub struct Patch {
     period_start: Option<Date>,
     period_end: Option<Date>,
     status: Option<Status>,
+    metadata: MetadataPatch,
 }
 
 /// Stored facts about the owner that a body names.
@@ -64,6 +68,15 @@ pub struct StoredOwner {
     pub role: Role,
     /// `true` if the caller may set objectives for the owner (decision B5).
     pub in_reach: bool,
+}
+
+/// Stored facts about the resources that a creation names or collides with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct References {
+    /// The owner, if they exist.
+    pub owner: Option<StoredOwner>,
+    /// The objectives that have an external id of the body.
+    pub external_ids: ExternalIdHolders<ObjectiveKind>,
 }
 
 /// Returns the problem of a period that ends before it starts.
@@ -81,6 +94,7 @@ impl Draft {
         let period_start = fields.required(&PERIOD_START);
         let period_end = fields.required(&PERIOD_END);
         let status = fields.present_or(&FIRST_STATUS, Status::Proposed);
+        let metadata = keyed::read_new(fields);
         if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| backwards(start, end)) {
             fields.problem("period_end", flaw);
         }
@@ -91,6 +105,7 @@ impl Draft {
             period_start: period_start?,
             period_end: period_end?,
             status,
+            metadata,
         })
     }
 
@@ -116,6 +131,7 @@ impl Patch {
             period_start: fields.present(&PERIOD_START),
             period_end: fields.present(&PERIOD_END),
             status: fields.present(&STATUS),
+            metadata: keyed::read_patch::<Metadata>(fields),
         }
     }
 
@@ -126,12 +142,25 @@ impl Patch {
     }
 }
 
+impl ExternallyIdentified for Draft {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_deref()
+    }
+}
+
+impl ExternallyIdentified for Patch {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_ref()?.as_deref()
+    }
+}
+
 impl Update<Patch> {
     /// Checks the update against the stored objective. If that is finished, returns only the wanted status:
     /// [`Objective::update`] refuses every update of it and names that status (decision A8).
     ///
     /// # Errors
-    /// One problem for each wrong or immutable field, and for a period that would end before it starts.
+    /// One problem for each wrong or immutable field, and for a period that would end before it starts and
+    /// too many keys of metadata.
     pub fn against(&self, stored: &Objective) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         if stored.is_finished() {
@@ -142,6 +171,7 @@ impl Update<Patch> {
         if let Some(flaw) = backwards(start, end) {
             fields.problem("period_end", flaw);
         }
+        keyed::check_merged(&stored.metadata, &patch.metadata, &mut fields);
         fields.finish(Some(patch))
     }
 }
@@ -152,21 +182,23 @@ impl Objective {
     /// # Errors
     /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
     /// [`PermissionDenied::NotBelow`] if the caller may not set objectives for the owner.
-    /// [`DomainError::Unprocessable`] for an owner who does not exist.
+    /// [`DomainError::Unprocessable`] for an owner who does not exist. [`DomainError::Conflict`] for an external id
+    /// that another objective has.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
-        owner: Option<StoredOwner>,
+        found: &References,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         let not_found = || DomainError::unprocessable("owner_id", draft.owner.not_found());
-        let (Some(owner_id), Some(owner)) = (draft.owner.id, owner) else { return Err(not_found()) };
+        let (Some(owner_id), Some(owner)) = (draft.owner.id, found.owner) else { return Err(not_found()) };
         if !owner.in_reach {
             return Err(PermissionDenied::NotBelow.into());
         }
         if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
             return Err(PermissionDenied::OwnerNotAdmin.into());
         }
+        found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let mut state = Self {
             id,
             scope: draft.scope,
@@ -184,6 +216,8 @@ impl Objective {
             completed_at: None,
             reviewed: None,
             held_back: false,
+            metadata: draft.metadata,
+            external_id: draft.content.external_id,
         };
         state.reviewed = state.approved_at.map(|_| state.content());
         Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
@@ -192,9 +226,14 @@ impl Objective {
     /// Updates the objective. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, and for a status that
-    /// PATCH cannot reach.
-    pub fn update(&self, patch: &Patch, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
+    /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH
+    /// cannot reach, and for an external id that another objective has.
+    pub fn update(
+        &self,
+        patch: &Patch,
+        external_ids: &ExternalIdHolders<ObjectiveKind>,
+        at: Timestamp,
+    ) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
             let attempted = patch.status.map_or("update", StringEnum::word);
             return Err(DomainError::transition("status", self.status.word(), attempted));
@@ -210,7 +249,11 @@ impl Objective {
         patch.content.clone().apply_to(&mut state);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
-        let edited = state.content() != self.content();
+        state.metadata = self.metadata.merged(&patch.metadata);
+        external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
+        let edited = state.content() != self.content()
+            || state.metadata != self.metadata
+            || state.external_id != self.external_id;
         if !moved && !edited {
             return Ok(None);
         }
@@ -228,99 +271,4 @@ impl Objective {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::{NOON, objective};
-    use super::*;
-    use crate::json::Value;
-    use Status::{Approved, Archived, Completed, InProgress, Missed, Proposed};
-
-    fn body(text: &str) -> Object {
-        let Ok(Value::Object(members)) = serde_json::from_str(text) else { panic!("{text}") };
-        members
-    }
-
-    #[test]
-    fn patched_status_moves_only_between_approved_and_in_progress() {
-        let all = [Proposed, Approved, InProgress, Completed, Missed, Archived];
-        for from in all {
-            for to in all {
-                let stored = objective(from, false);
-                let patch = Patch { status: Some(to), ..Patch::default() };
-                let result =
-                    stored.update(&patch, NOON).map(|decision| decision.map(|decision| decision.state.status));
-                let finished = matches!(from, Completed | Missed | Archived);
-                match (from, to) {
-                    (Approved, InProgress) | (InProgress, Approved) => assert_eq!(result, Ok(Some(to))),
-                    _ if from == to && !finished => assert_eq!(result, Ok(None), "{from:?}"),
-                    _ => assert!(matches!(result, Err(DomainError::Conflict(_))), "{from:?} → {to:?}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn patched_period_is_checked_with_its_stored_half() {
-        let stored = objective(Proposed, false);
-        let later = stored.period_end.next();
-        let problems =
-            Patch::parse(body(&format!(r#"{{"period_start":"{later}"}}"#))).against(&stored).unwrap_err();
-        assert_eq!(
-            (problems.as_slice()[0].field.as_str(), problems.as_slice()[0].code),
-            ("period_end", Code::OutOfRange)
-        );
-        let both = format!(r#"{{"period_start":"{later}","period_end":"{later}"}}"#);
-        assert!(Patch::parse(body(&both)).against(&stored).is_ok(), "one day is a period");
-    }
-
-    #[test]
-    fn patch_of_a_finished_objective_keeps_only_its_status() {
-        let text = r#"{"title":null,"period_end":"0001-01-01","status":"approved","whatever":1}"#;
-        for status in [Completed, Missed, Archived] {
-            let stored = objective(status, false);
-            let patch = Patch::parse(body(text)).against(&stored).unwrap();
-            assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
-            assert!(matches!(stored.update(&patch, NOON), Err(DomainError::Conflict(_))), "{status:?}");
-        }
-        assert!(Patch::parse(body(text)).against(&objective(InProgress, false)).is_err());
-    }
-
-    #[test]
-    fn org_objective_requires_an_org_admin_as_owner() {
-        let text = r#"{"scope":"org","owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31"}"#;
-        let draft = Draft::parse(Family::Managers, body(text)).unwrap();
-        let create = |role: Option<Role>| {
-            Objective::create(
-                objective(Proposed, false).id,
-                draft.clone(),
-                role.map(|role| StoredOwner { role, in_reach: true }),
-                NOON,
-            )
-        };
-        assert!(create(Some(Role::OrgAdmin)).is_ok());
-        assert_eq!(create(Some(Role::Manager)).unwrap_err(), PermissionDenied::OwnerNotAdmin.into());
-        assert!(matches!(create(None), Err(DomainError::Unprocessable(_))));
-        let beyond = Some(StoredOwner { role: Role::OrgAdmin, in_reach: false });
-        let refused = Objective::create(objective(Proposed, false).id, draft.clone(), beyond, NOON);
-        assert_eq!(refused.unwrap_err(), PermissionDenied::NotBelow.into());
-    }
-
-    #[test]
-    fn new_objective_may_be_approved_or_started_but_not_finished() {
-        let with = |status: &str| {
-            let text = format!(
-                r#"{{"owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31","status":"{status}"}}"#
-            );
-            Draft::parse(Family::Employees, body(&text))
-        };
-        for status in ["approved", "in_progress"] {
-            let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
-            let created = Objective::create(objective(Proposed, false).id, with(status).unwrap(), owner, NOON)
-                .unwrap()
-                .state;
-            assert_eq!(created.approved_at, Some(NOON));
-        }
-        for status in ["completed", "missed", "archived", "begun"] {
-            assert_eq!(with(status).unwrap_err().as_slice()[0].code, Code::InvalidEnum);
-        }
-    }
-}
+mod tests;

@@ -3,8 +3,10 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Objective, Scope, Status};
+use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::EmployeeId;
+use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -75,6 +77,10 @@ pub struct Filter {
     pub period_end: Bounds<Date>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
+    /// Digests of metadata values, all of which an entry must have.
+    pub metadata: Vec<[u8; 16]>,
+    /// Id in another system.
+    pub external_id: Option<String>,
 }
 
 /// Linked resources that a response can inline (§2.2).
@@ -133,6 +139,8 @@ impl Filter {
                 "Only objectives whose period ends within the bounds.",
             )),
             updated_at: params.bounds(&params::UPDATED_AT),
+            metadata: keyed::read_metadata_filter(params),
+            external_id: params.one(&external_id::FILTER),
         }
     }
 

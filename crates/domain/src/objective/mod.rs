@@ -7,7 +7,7 @@ mod lifecycle;
 mod list;
 
 pub(crate) use change::backwards;
-pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, StoredOwner};
+pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, References, StoredOwner};
 pub use counts::{ObjectiveCount, ObjectiveGroup};
 pub use lifecycle::{Action, Verb};
 pub use list::{Expand, Family, Filter};
@@ -19,8 +19,10 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::Permission;
 use crate::content::{content, optional, required};
 use crate::decision::{Resource, mark_of};
+use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
+use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::rule;
 use crate::schema::OpenWord;
@@ -141,6 +143,16 @@ content! {
         /// automatically (decision C3).
         #[serde(skip)]
         pub held_back: bool,
+        /// Texts for other systems, by key. They have no meaning for the service.
+        pub metadata: Metadata,
+        /// Id of the objective in another system. Unique among all objectives. Null if there is none.
+        pub external_id: Option<String> => set by optional(external_id::rule()),
+    }
+}
+
+impl ExternallyIdentified for Objective {
+    fn external_id(&self) -> Option<&str> {
+        self.external_id.as_deref()
     }
 }
 
@@ -222,6 +234,8 @@ pub(crate) mod tests {
             completed_at: (status == Status::Completed).then_some(NOON),
             reviewed: None,
             held_back: false,
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
@@ -244,6 +258,8 @@ pub(crate) mod tests {
             "submitted_at",
             "approved_at",
             "completed_at",
+            "metadata",
+            "external_id",
         ];
         let mut wanted = wanted.map(str::to_owned).to_vec();
         wanted.sort();

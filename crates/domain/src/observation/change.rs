@@ -6,9 +6,11 @@ use super::{Content, ContentPatch, MAX_ATTRIBUTES, Observation};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
+use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
 use crate::fields::{Fields, Reference, Update};
-use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId};
+use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId, ObservationKind};
 use crate::json::Object;
+use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
@@ -41,6 +43,7 @@ pub struct Draft {
     pub content: Content,
     pub attributes: Vec<Reference<AttributeKind>>,
     pub observation_date: Date,
+    pub metadata: Metadata,
 }
 
 /// The body of an update, validated by itself. `None` leaves a field unchanged.
@@ -49,6 +52,7 @@ pub struct Draft {
 pub struct Patch {
     pub content: ContentPatch,
     pub attributes: Option<Vec<Reference<AttributeKind>>>,
+    pub metadata: MetadataPatch,
 }
 
 /// Stored facts about the resources that a body refers to.
@@ -58,6 +62,8 @@ pub struct References {
     pub people: BTreeMap<EmployeeId, Status>,
     /// Each attribute that exists, and `true` if it is archived.
     pub attributes: BTreeMap<AttributeId, bool>,
+    /// The observations that have an external id of the body.
+    pub external_ids: ExternalIdHolders<ObservationKind>,
 }
 
 impl Draft {
@@ -77,6 +83,7 @@ impl Draft {
     ) -> Option<Self> {
         let content = Content::read(fields);
         let attributes = fields.present(&ATTRIBUTES);
+        let metadata = keyed::read_new(fields);
         let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, today)));
         Some(Self {
             employee: employee?,
@@ -84,6 +91,7 @@ impl Draft {
             content: content?,
             attributes: attributes.unwrap_or_default(),
             observation_date: observation_date.unwrap_or(today),
+            metadata,
         })
     }
 
@@ -116,7 +124,11 @@ fn not_after(date: Date, today: Date) -> Result<Date, ValueError> {
 impl Patch {
     /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
-        Self { content: ContentPatch::read(fields), attributes: fields.present(&ATTRIBUTES) }
+        Self {
+            content: ContentPatch::read(fields),
+            attributes: fields.present(&ATTRIBUTES),
+            metadata: keyed::read_patch::<Metadata>(fields),
+        }
     }
 
     /// Reads the body of an update.
@@ -126,14 +138,31 @@ impl Patch {
     }
 }
 
+impl ExternallyIdentified for Draft {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_deref()
+    }
+}
+
+impl ExternallyIdentified for Patch {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_ref()?.as_deref()
+    }
+}
+
 impl Update<Patch> {
     /// Checks the update against the stored observation. Ignores the fields if it is archived, because
     /// [`Observation::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
-    /// One problem for each wrong or immutable field.
+    /// One problem for each wrong or immutable field, and for too many keys of metadata.
     pub fn against(&self, stored: &Observation) -> Result<Patch, ValidationErrors> {
-        if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
+        if stored.archived_at.is_some() {
+            return Ok(Patch::default());
+        }
+        let (patch, mut fields) = self.compare(stored);
+        keyed::check_merged(&stored.metadata, &patch.metadata, &mut fields);
+        fields.finish(Some(patch))
     }
 }
 
@@ -141,7 +170,8 @@ impl Observation {
     /// Creates an observation (§4.1).
     ///
     /// # Errors
-    /// [`DomainError::Unprocessable`] for people and attributes that cannot be referred to.
+    /// [`DomainError::Unprocessable`] for people and attributes that cannot be referred to,
+    /// [`DomainError::Conflict`] for an external id that another observation has.
     pub fn create(
         id: ObservationId,
         draft: Draft,
@@ -156,6 +186,7 @@ impl Observation {
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(DomainError::Unprocessable(problems));
         };
+        found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let state = Self {
             id,
             employee_id,
@@ -171,6 +202,8 @@ impl Observation {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            metadata: draft.metadata,
+            external_id: draft.content.external_id,
         };
         Ok(Decision::created(state, "observation.create", vec![EventType::ObservationCreated]))
     }
@@ -178,8 +211,8 @@ impl Observation {
     /// Updates an active observation. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for an archived observation (decision D9), [`DomainError::Unprocessable`] for
-    /// attributes that cannot be referred to.
+    /// [`DomainError::Conflict`] for an archived observation (decision D9) and for an external id that another
+    /// observation has, [`DomainError::Unprocessable`] for attributes that cannot be referred to.
     pub fn update(
         &self,
         patch: &Patch,
@@ -194,6 +227,8 @@ impl Observation {
             state.attribute_ids = problems.or(attribute_ids).map_err(DomainError::Unprocessable)?;
         }
         patch.content.clone().apply_to(&mut state);
+        state.metadata = self.metadata.merged(&patch.metadata);
+        found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         if state == *self {
             return Ok(None);
         }

@@ -3,8 +3,10 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Observation, Type};
+use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::{AttributeId, EmployeeId};
+use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -29,6 +31,10 @@ pub struct Filter {
     pub created_at: Bounds<Timestamp>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
+    /// Digests of metadata values, all of which an entry must have.
+    pub metadata: Vec<[u8; 16]>,
+    /// Id in another system.
+    pub external_id: Option<String>,
 }
 
 /// Linked resources that a response can inline (§2.1).
@@ -75,6 +81,8 @@ impl Filter {
                 "Only entries whose creation time is within the bounds.",
             )),
             updated_at: params.bounds(&params::UPDATED_AT),
+            metadata: keyed::read_metadata_filter(params),
+            external_id: params.one(&external_id::FILTER),
         }
     }
 
@@ -149,6 +157,9 @@ mod tests {
             ("filter[observation_date][lte]", "2026-01-31"),
             ("filter[created_at][gte]", "2026-01-01T00:00:00Z"),
             ("filter[updated_at][lte]", "2026-01-01T01:00:00+01:00"),
+            ("filter[metadata.source]", ""),
+            ("filter[metadata.cycle]", "2026-h1"),
+            ("filter[external_id]", "crm-7"),
             ("expand", "attributes,employee,attributes"),
             ("sort", "-updated_at"),
         ])
@@ -163,6 +174,8 @@ mod tests {
             observation_date: Bounds { gte: "2026-01-01".parse().ok(), lte: "2026-01-31".parse().ok() },
             created_at: Bounds { gte: new_year, lte: None },
             updated_at: Bounds { gte: None, lte: new_year },
+            metadata: vec![keyed::digest("cycle", "2026-h1"), keyed::digest("source", "")],
+            external_id: Some("crm-7".to_owned()),
         };
         assert_eq!(request.filter, wanted);
         assert_eq!(request.expand, [Expand::Attributes, Expand::Employee]);
@@ -190,6 +203,8 @@ mod tests {
             (&[("filter[observation_date]", "2026-01-01")], "filter[observation_date]", Code::UnknownField),
             (&[("filter[created_at][gte]", "2026-01-01")], "filter[created_at][gte]", Code::InvalidFormat),
             (&[("filter[status]", "active")], "filter[status]", Code::UnknownField),
+            (&[("filter[metadata]", "x")], "filter[metadata]", Code::UnknownField),
+            (&[("filter[metadata.]", "x")], "filter[metadata.]", Code::TooShort),
             (&[("sort", "type")], "sort", Code::InvalidEnum),
             (&[("expand", "author")], "expand", Code::InvalidEnum),
         ];

@@ -16,8 +16,10 @@ use crate::access::{Caller, PermissionDenied};
 use crate::content::{content, optional, or, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
+use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
+use crate::keyed::Metadata;
 use crate::refusal::DomainError;
 use crate::rule;
 use crate::schema::OpenWord;
@@ -105,6 +107,16 @@ content! {
         pub updated_at: Timestamp,
         /// Archive time. Null if it is not archived.
         pub archived_at: Option<Timestamp>,
+        /// Texts for other systems, by key. They have no meaning for the service.
+        pub metadata: Metadata,
+        /// Id of the observation in another system. Unique among all observations. Null if there is none.
+        pub external_id: Option<String> => set by optional(external_id::rule()),
+    }
+}
+
+impl ExternallyIdentified for Observation {
+    fn external_id(&self) -> Option<&str> {
+        self.external_id.as_deref()
     }
 }
 
@@ -185,6 +197,8 @@ pub(crate) mod tests {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
@@ -209,7 +223,7 @@ pub(crate) mod tests {
         let json = serde_json::to_string(&observation()).unwrap();
         assert_eq!(
             json,
-            r#"{"id":"obs_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":null,"type":"strength","observation":"Explains hard things simply.","impact":null,"recommended_action":null,"attribute_ids":[],"observation_date":"1970-01-01","visibility":"person","created_at":"1970-01-01T00:00:01.000Z","updated_at":"1970-01-01T00:00:01.000Z","archived_at":null}"#
+            r#"{"id":"obs_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":null,"type":"strength","observation":"Explains hard things simply.","impact":null,"recommended_action":null,"attribute_ids":[],"observation_date":"1970-01-01","visibility":"person","created_at":"1970-01-01T00:00:01.000Z","updated_at":"1970-01-01T00:00:01.000Z","archived_at":null,"metadata":{},"external_id":null}"#
         );
     }
 }

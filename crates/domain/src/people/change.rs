@@ -3,6 +3,7 @@
 use super::{Content, ContentPatch, CustomFields, CustomPatch, Employee, MANUAL, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
+use crate::external_id::ExternalIdHolders;
 use crate::fields::{Fields, Reference, Update};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
@@ -66,7 +67,7 @@ pub struct References {
     /// The person who has the e-mail address.
     pub email_holder: Option<EmployeeId>,
     /// The person who has the external id.
-    pub external_id_holder: Option<EmployeeId>,
+    pub external_ids: ExternalIdHolders<EmployeeKind>,
     /// Keys of custom fields that the person's connector manages.
     pub managed_keys: Vec<String>,
     /// The connector that makes the change; it may change the fields that it manages.
@@ -290,14 +291,9 @@ fn must_be_free(
     own: Option<EmployeeId>,
 ) -> Result<(), DomainError> {
     if let Some(holder) = found.email_holder.filter(|holder| Some(*holder) != own) {
-        return Err(DomainError::already_taken("email", folded(email), holder));
+        return Err(DomainError::already_taken("email", folded(email), Some(holder)));
     }
-    if let (Some(external_id), Some(holder)) =
-        (external_id, found.external_id_holder.filter(|holder| Some(*holder) != own))
-    {
-        return Err(DomainError::already_taken("external_id", external_id, holder));
-    }
-    Ok(())
+    found.external_ids.require_free(external_id, own)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{CustomFields, Employee, Role, Status};
+use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::keyed;
@@ -122,10 +123,7 @@ impl Filter {
             status: params
                 .one(&params::word("filter[status]", "Only people with this status. Default: `active`."))
                 .unwrap_or(StatusFilter::Active),
-            external_id: params.one(&params::any(
-                "filter[external_id]",
-                "Only the person with this id in another system. The whole id is compared.",
-            )),
+            external_id: params.one(&external_id::FILTER),
             job_title: params.one(&params::any(
                 "filter[job_title]",
                 "Only people with this job title. The whole text is compared.",

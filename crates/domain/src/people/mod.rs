@@ -20,6 +20,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or, required};
 use crate::decision::Resource;
+use crate::external_id;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::rule;
@@ -28,8 +29,6 @@ use crate::time::Timestamp;
 
 /// Length of the longest first name and of the longest last name, in characters (§8).
 pub const NAME_CHARS: usize = 80;
-/// Length of the longest external id, in characters (decision D10).
-pub const EXTERNAL_ID_CHARS: usize = 128;
 /// Length of the longest job title, in characters.
 pub const JOB_TITLE_CHARS: usize = 120;
 /// Most people that `expand=direct_reports` inlines (§8).
@@ -86,7 +85,7 @@ content! {
         /// E-mail address as given. Unique among all people of the organization, compared without case.
         pub email: String => set by required(rule::email()),
         /// Id of the person in another system. Unique in the organization. Null if there is none.
-        pub external_id: Option<String> => set by optional(rule::text(1..=EXTERNAL_ID_CHARS)),
+        pub external_id: Option<String> => set by optional(external_id::rule()),
         /// First name of the person.
         pub first_name: String => set by required(rule::text(1..=NAME_CHARS)),
         /// Last name of the person.

@@ -4,9 +4,10 @@ use super::document::{UserDocument, main_address, manager_text};
 use super::error::ScimError;
 use super::path::{ScimPath, ScimSchema};
 use crate::catalog::department;
+use crate::external_id::EXTERNAL_ID_CHARS;
 use crate::id::EmployeeId;
 use crate::json::{Object, Value};
-use crate::people::{EXTERNAL_ID_CHARS, Employee};
+use crate::people::Employee;
 use crate::text::{self, bounded, folded};
 
 /// Size of the largest remainder of a user, in bytes of JSON: attributes that Candor keeps and does not model.

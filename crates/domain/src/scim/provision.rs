@@ -6,6 +6,7 @@ use super::mapping::ScimUser;
 use super::matching::{Refused, UserIdentity};
 use crate::catalog::Department;
 use crate::decision::Decision;
+use crate::external_id::ExternalIdHolders;
 use crate::fields::Reference;
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::Value;
@@ -227,11 +228,15 @@ impl ProvisioningInput<'_> {
 
     /// Returns references that are valid: the caller has resolved them.
     fn references(&self) -> References {
+        let mut external_ids = ExternalIdHolders::default();
+        if let (Some(external_id), Some(holder)) = (&self.user.external_id, self.external_id_holder) {
+            external_ids.add(external_id, holder, true);
+        }
         References {
             manager: Some(ReportingLine { status: Status::Active, is_below: false }),
             department_archived: Some(false),
             email_holder: self.email_holder,
-            external_id_holder: self.external_id_holder,
+            external_ids,
             acting: Some(self.connector.id),
             ..References::default()
         }

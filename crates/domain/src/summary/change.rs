@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Content, ContentPatch, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary};
 use crate::decision::Decision;
 use crate::event::EventType;
+use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
 use crate::fields::{Fields, Reference, StringEnum, Update};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
+    SummaryKind,
 };
 use crate::json::Object;
+use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::objective::backwards;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
@@ -65,6 +68,7 @@ pub struct Draft {
     pub observations: Vec<Reference<ObservationKind>>,
     content: Content,
     period: Option<(Date, Date)>,
+    metadata: Metadata,
 }
 
 /// The body of an update, validated on its own. `None` keeps the stored value.
@@ -77,6 +81,7 @@ pub struct Patch {
     content: ContentPatch,
     period_start: Option<Option<Date>>,
     period_end: Option<Option<Date>>,
+    metadata: MetadataPatch,
 }
 
 /// The stored state of the resources that a body refers to.
@@ -88,6 +93,8 @@ pub struct References {
     pub objectives: BTreeSet<ObjectiveId>,
     /// The observations that the body refers to, without unknown ids.
     pub observations: BTreeMap<ObservationId, StoredObservation>,
+    /// The summaries that have an external id of the body.
+    pub external_ids: ExternalIdHolders<SummaryKind>,
 }
 
 /// The stored state of an observation that a body refers to.
@@ -127,6 +134,7 @@ impl Draft {
         let author = fields.nullable(&AUTHOR);
         let content = Content::read(fields);
         let days = (fields.optional(&PERIOD_START), fields.optional(&PERIOD_END));
+        let metadata = keyed::read_new(fields);
         let objectives = fields.present(&OBJECTIVES);
         let observations = fields.present(&OBSERVATIONS);
         Some(Self {
@@ -136,6 +144,7 @@ impl Draft {
             content: content?,
             objectives: objectives.unwrap_or_default(),
             observations: observations.unwrap_or_default(),
+            metadata,
         })
     }
 
@@ -163,6 +172,7 @@ impl Patch {
             period_end: fields.nullable(&PERIOD_END),
             objectives: fields.present(&OBJECTIVES),
             observations: fields.present(&OBSERVATIONS),
+            metadata: keyed::read_patch::<Metadata>(fields),
         }
     }
 
@@ -173,13 +183,25 @@ impl Patch {
     }
 }
 
+impl ExternallyIdentified for Draft {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_deref()
+    }
+}
+
+impl ExternallyIdentified for Patch {
+    fn external_id(&self) -> Option<&str> {
+        self.content.external_id.as_ref()?.as_deref()
+    }
+}
+
 impl Update<Patch> {
     /// Checks the update against the stored summary. Ignores the fields if it is fixed, because
     /// [`Summary::update`] refuses every update of it (decision A8).
     ///
     /// # Errors
-    /// One problem for each wrong or immutable field, and for a period with one end or with ends in reverse
-    /// order.
+    /// One problem for each wrong or immutable field, for a period with one end or with ends in reverse order, and
+    /// for too many keys of metadata.
     pub fn against(&self, stored: &Summary) -> Result<Patch, ValidationErrors> {
         if !stored.is_open() {
             return Ok(Patch::default());
@@ -188,6 +210,7 @@ impl Update<Patch> {
         let start = patch.period_start.unwrap_or(stored.period_start);
         let end = patch.period_end.unwrap_or(stored.period_end);
         period(start, end, &mut fields);
+        keyed::check_merged(&stored.metadata, &patch.metadata, &mut fields);
         fields.finish(Some(patch))
     }
 }
@@ -197,7 +220,7 @@ impl Summary {
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] for people, objectives and observations that do not exist or cannot
-    /// be included.
+    /// be included, [`DomainError::Conflict`] for an external id that another summary has.
     pub fn create(
         id: SummaryId,
         draft: Draft,
@@ -214,6 +237,7 @@ impl Summary {
         let (Some(employee_id), true) = (employee_id, problems.is_empty()) else {
             return Err(DomainError::Unprocessable(problems));
         };
+        found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let state = Self {
             id,
             employee_id,
@@ -234,6 +258,8 @@ impl Summary {
             updated_at: at,
             archived_observation_ids: vec![],
             kept_archived_ids: vec![],
+            metadata: draft.metadata,
+            external_id: draft.content.external_id,
         };
         Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
     }
@@ -243,8 +269,8 @@ impl Summary {
     /// keeps them.
     ///
     /// # Errors
-    /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and
-    /// [`DomainError::Unprocessable`] for objectives and observations that cannot be added.
+    /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and for an external id that
+    /// another summary has. [`DomainError::Unprocessable`] for objectives and observations that cannot be added.
     pub fn update(
         &self,
         shown: &Self,
@@ -269,6 +295,8 @@ impl Summary {
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.apply_to(&mut state);
+        state.metadata = self.metadata.merged(&patch.metadata);
+        found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         if state == *self {

@@ -3,8 +3,10 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Status, Summary};
+use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId};
+use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -27,6 +29,10 @@ pub struct Filter {
     pub included_observation_id: Option<ObservationId>,
     /// Inclusive bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
+    /// Digests of metadata values, all of which an entry must have.
+    pub metadata: Vec<[u8; 16]>,
+    /// Id in another system.
+    pub external_id: Option<String>,
 }
 
 /// The values of `expand`.
@@ -67,10 +73,14 @@ impl Filter {
                 "Only summaries that include this observation.",
             )),
             updated_at: Bounds::default(),
+            metadata: vec![],
+            external_id: None,
         };
         filter.statuses =
             params.statuses("Only entries with this status, or `all`. Default: all statuses except `archived`.");
         filter.updated_at = params.bounds(&params::UPDATED_AT);
+        filter.metadata = keyed::read_metadata_filter(params);
+        filter.external_id = params.one(&external_id::FILTER);
         let expand = params.expand();
         params.list::<Summary, _, _>("summaries", filter, expand)
     }
@@ -130,6 +140,8 @@ mod tests {
             ("filter[included_objective_id]", objective),
             ("filter[included_observation_id]", observation),
             ("filter[updated_at][gte]", "2026-01-01T00:00:00Z"),
+            ("filter[metadata.cycle]", "2026-h1"),
+            ("filter[external_id]", "crm-7"),
             ("expand", "included_objectives,included_observations,author,employee"),
             ("sort", "updated_at"),
         ])
@@ -142,6 +154,8 @@ mod tests {
             included_objective_id: objective.parse().ok(),
             included_observation_id: observation.parse().ok(),
             updated_at: Bounds { gte: "2026-01-01T00:00:00Z".parse().ok(), lte: None },
+            metadata: vec![keyed::digest("cycle", "2026-h1")],
+            external_id: Some("crm-7".to_owned()),
         };
         assert_eq!(request.filter, wanted);
         assert_eq!(request.expand.len(), 4);

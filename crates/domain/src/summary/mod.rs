@@ -15,10 +15,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::content::{content, or_default, required};
+use crate::content::{content, optional, or_default, required};
 use crate::decision::{Resource, mark_of};
+use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
+use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::rule;
 use crate::schema::OpenWord;
@@ -122,9 +124,19 @@ content! {
         pub created_at: Timestamp,
         /// Time of the last change. It increases with every change.
         pub updated_at: Timestamp,
+        /// Texts for other systems, by key. They have no meaning for the service.
+        pub metadata: Metadata,
+        /// Id of the summary in another system. Unique among all summaries. Null if there is none.
+        pub external_id: Option<String> => set by optional(external_id::rule()),
         /// Included observations of a fixed summary that are archived now; a return omits them.
         #[serde(skip)]
         pub kept_archived_ids: Vec<ObservationId>,
+    }
+}
+
+impl ExternallyIdentified for Summary {
+    fn external_id(&self) -> Option<&str> {
+        self.external_id.as_deref()
     }
 }
 
@@ -213,6 +225,8 @@ pub(crate) mod tests {
             updated_at: NOON,
             archived_observation_ids: vec![],
             kept_archived_ids: vec![],
+            metadata: Metadata::default(),
+            external_id: None,
         }
     }
 
@@ -240,7 +254,7 @@ pub(crate) mod tests {
         let summary = Summary { employee_feedback: Some(feedback), ..summary(Status::Draft) };
         assert_eq!(
             serde_json::to_string(&summary).unwrap(),
-            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"archived_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#
+            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"archived_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","metadata":{},"external_id":null}"#
         );
     }
 }

@@ -132,8 +132,10 @@ function One({ id }) {
             ? html`<div class="tags">
               ${data.attributes.map((tag) => html`<${Badge}>${tag.name}</${Badge}>`)}</div>`
             : "–"],
+        [t.people.externalId, data.external_id ?? "–"],
         [t.created, html`<${Time} at=${data.created_at} />`],
-        [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>`}</${Shown}>
+        [t.id, html`<${Id} value=${data.id} />`],
+        ...Object.entries(data.metadata)]} /></${Card}>`}</${Shown}>
     <div class="grid2">
       <${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>
         ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">${rows

@@ -63,6 +63,7 @@ export function Objectives() {
           : html`<${Person} id=${one.owner_id} />`}
         <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}></div>
       ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
+      <${References} of=${one} />
       <div class="actions">
         ${can("objectives:write") &&
           (REVIEW[stateOf(one)] ?? []).map((name) =>
@@ -79,6 +80,18 @@ export function Objectives() {
     ${dialog && dialog.name !== "history" &&
       html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
         onClose=${close} onDone=${list.reload} />`}`;
+}
+
+/**
+ * External id and metadata of a resource.
+ *
+ * @param {{ of: { external_id: string | null, metadata: Record<string, string> } }} p
+ */
+function References({ of }) {
+  const external = of.external_id ? [[t.people.externalId, of.external_id]] : [];
+  const entries = [...external, ...Object.entries(of.metadata)];
+  return entries.length > 0 && html`<div class="tags">${entries.map(([key, value]) =>
+    html`<${Badge} key=${key}><span dir="auto">${key}: ${value}</span></${Badge}>`)}</div>`;
 }
 
 /**
@@ -144,6 +157,7 @@ export function Summaries() {
         <span>
           ${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
       <${Prose}>${one.body}</${Prose}>
+      <${References} of=${one} />
       ${one.employee_feedback?.comment &&
         html`<div><span class="muted">${t.feedback.answer}</span>
           <${Prose}>${one.employee_feedback.comment}</${Prose}></div>`}
@@ -204,6 +218,7 @@ export function Assignments() {
       <div class="entry-head muted"><span>${t.feedback.aboutPerson} <${Person} id=${one.employee_id} /></span>
         <span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
       ${one.instructions && html`<${Prose}>${one.instructions}</${Prose}>`}
+      <${References} of=${one} />
       <ul class="tags">
         ${one.submissions.map((part) =>
           html`<li key=${part.reviewer_id}><${Badge} tone=${part.status === "submitted" ? "good" : undefined}>

@@ -24,7 +24,7 @@ const ROUTES: &[Route] = &[
         .named("createAssignment", "Request feedback about a person from reviewers")
         .description(
             "Requests observations about one person from reviewers and notifies the reviewers. For a key that \
-             acts for a person, that person is the requester.",
+             acts for a person, that person is the requester. 409 if another assignment has the `external_id`.",
         )
         .takes(&ASSIGNMENT_CREATE)
         .creates(&ASSIGNMENT),
@@ -124,6 +124,7 @@ fn example() -> Value {
         "submissions": [
             {"reviewer_id": REVIEWER_ID, "status": "pending", "observation_ids": [], "submitted_at": null},
         ],
-        "submitted_count": 0, "created_at": AT, "updated_at": AT,
+        "submitted_count": 0, "created_at": AT, "updated_at": AT, "metadata": {"review_cycle": "2026-h1"},
+        "external_id": null,
     })
 }

@@ -157,8 +157,9 @@ const fn of_records<R: Resource>() -> [Route; 6] {
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
             .description(
-                "Changes the title, description or period, or moves the objective between `approved` and \
-                 `in_progress`. 409 if it is completed, missed or archived.",
+                "Changes the title, description, period, metadata or external id, or moves the objective between \
+                 `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective \
+                 has the `external_id`.",
             )
             .takes(&OBJECTIVE_UPDATE)
             .answers(&OBJECTIVE),
@@ -350,7 +351,7 @@ fn example() -> Value {
         "id": OBJECTIVE_ID, "scope": "employee", "owner_id": EMPLOYEE_ID, "title": "Answer every ticket within a day",
         "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
         "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
-        "completed_at": null,
+        "completed_at": null, "metadata": {"review_cycle": "2026-h1"}, "external_id": null,
     })
 }
 

@@ -28,7 +28,8 @@ const ROUTES: &[Route] = &[
         .named("createObservation", "Create an observation")
         .description(
             "Creates an observation about one person who is active or deactivated. A key that acts for a person \
-             writes as that person: this is the default of `author_id`, and another author is a 403.",
+             writes as that person: this is the default of `author_id`, and another author is a 403. 409 if another \
+             observation has the `external_id`.",
         )
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
@@ -40,9 +41,9 @@ const ROUTES: &[Route] = &[
     Route::patch("/observations/{id}", Access::scope(Permission::ObservationsWrite), update)
         .named("updateObservation", "Update an observation")
         .description(
-            "Changes the texts, the attributes and the visibility. The person, the type and the day are \
-             immutable. A key that acts for a person can change it only if this person is the author or an org \
-             admin. 409 if it is archived.",
+            "Changes the texts, the attributes, the visibility, the metadata and the external id. The person, the \
+             type and the day are immutable. A key that acts for a person can change it only if this person is \
+             the author or an org admin. 409 if it is archived, or another observation has the `external_id`.",
         )
         .takes(&OBSERVATION_UPDATE)
         .answers(&OBSERVATION),
@@ -163,5 +164,6 @@ pub(crate) fn example() -> Value {
         "observation": "Explained the outage to the customer calmly and completely.",
         "impact": "The customer stayed.", "recommended_action": null, "attribute_ids": [ATTRIBUTE_ID],
         "observation_date": "2026-03-02", "visibility": "person", "created_at": AT, "updated_at": AT, "archived_at": null,
+        "metadata": {"review_cycle": "2026-h1"}, "external_id": null,
     })
 }

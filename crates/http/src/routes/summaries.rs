@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
         .named("createSummary", "Create a draft of a summary")
         .description(
             "Creates a draft of a summary. A key that acts for a person writes as that person: this is the \
-             default of `author_id`, and another author is a 403.",
+             default of `author_id`, and another author is a 403. 409 if another summary has the `external_id`.",
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),
@@ -37,9 +37,10 @@ const ROUTES: &[Route] = &[
     Route::patch("/summaries/{id}", Access::scope(Permission::SummariesWrite), update)
         .named("updateSummary", "Update a summary before its approval")
         .description(
-            "Changes the title, the body, the period and the included resources of a draft or a summary in \
-             review. 409 for other statuses. The lists of included resources are replaced. New entries must \
-             exist, be about the same person, and not be archived.",
+            "Changes the title, the body, the period, the metadata, the external id and the included resources of \
+             a draft or a summary in review. 409 for other statuses, and if another summary has the `external_id`. \
+             The lists of included resources are replaced. New entries must exist, be about the same person, and \
+             not be archived.",
         )
         .takes(&SUMMARY_UPDATE)
         .answers(&SUMMARY),
@@ -197,6 +198,6 @@ fn example() -> Value {
         "included_observation_ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"], "archived_observation_ids": [],
         "employee_feedback": null,
         "submitted_at": null, "approved_at": null, "shared_at": null, "archived_at": null, "created_at": AT,
-        "updated_at": AT,
+        "updated_at": AT, "metadata": {"review_cycle": "2026-h1"}, "external_id": null,
     })
 }

@@ -26,6 +26,7 @@ mod idempotency;
 mod invitation_page;
 mod isolation;
 mod limits;
+mod metadata;
 mod methods;
 mod notices;
 mod objectives;

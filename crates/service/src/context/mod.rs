@@ -8,6 +8,7 @@ mod dry_run;
 pub mod error;
 pub(crate) mod expand;
 pub(crate) mod export_permits;
+pub(crate) mod external_ids;
 pub(crate) mod fan_out;
 pub(crate) mod handover;
 pub(crate) mod invitation_events;

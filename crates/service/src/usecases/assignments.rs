@@ -18,7 +18,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
-use crate::context::{expand, visible};
+use crate::context::{expand, external_ids, visible};
 use crate::usecases::observations;
 
 /// `GET /assignments`: lists assignments that the caller sees, filtered in the store.
@@ -42,14 +42,18 @@ pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId
 /// `POST /assignments`: creates an assignment.
 ///
 /// # Errors
-/// Invalid fields, another requester than the caller's person, unknown people; see [`Error`].
+/// Invalid fields, another requester than the caller's person, unknown people, an external id in use; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.asked_by(&context.caller)?;
-        let people = services.store.rows::<Employee>(context.caller.tenant, &draft.people()).await?;
+        let (ids, bodies) = (draft.people(), std::slice::from_ref(&draft));
+        let people = async { Ok::<_, Error>(services.store.rows::<Employee>(context.caller.tenant, &ids).await?) };
+        let holders = external_ids::find_holders(services, context, rows::assignments::BY_EXTERNAL_ID, bodies);
+        let (people, external_ids) = tokio::try_join!(people, holders)?;
         let found = References {
             people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
+            external_ids,
         };
         Ok(PendingChange::new(Assignment::create(services.id(at), draft, &found, at)?))
     };

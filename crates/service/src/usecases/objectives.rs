@@ -6,7 +6,8 @@ use candor_domain::counts::CountRequest;
 use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
 use candor_domain::json::Object;
 use candor_domain::objective::{
-    Action, Draft, Expand, Family, Filter, Objective, ObjectiveCount, ObjectiveGroup, Patch, StoredOwner, Verb,
+    Action, Draft, Expand, Family, Filter, Objective, ObjectiveCount, ObjectiveGroup, Patch, References,
+    StoredOwner, Verb,
 };
 use candor_domain::organization::Review;
 use candor_domain::page::{PageRequest, Sortable};
@@ -22,6 +23,7 @@ use crate::context::change::PendingChange;
 use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::external_ids;
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -190,8 +192,8 @@ pub async fn history(
 /// `POST /{resource}`: creates an objective.
 ///
 /// # Errors
-/// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach;
-/// see [`Error`].
+/// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach, an
+/// external id in use; see [`Error`].
 pub async fn create(
     services: &Services,
     context: &RequestContext,
@@ -207,7 +209,9 @@ pub async fn create(
                 Some(id) => Ok::<_, Error>(services.store.row::<Employee>(context.caller.tenant, id).await?),
             }
         };
-        let (review, owner) = tokio::try_join!(review(services, context), owner)?;
+        let bodies = std::slice::from_ref(&draft);
+        let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
+        let (review, owner, external_ids) = tokio::try_join!(review(services, context), owner, holders)?;
         draft.may_be_created_by(&context.caller, review)?;
         let owner = match owner.map(|owner| owner.value) {
             None => None,
@@ -217,7 +221,8 @@ pub async fn create(
                 Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, below) })
             }
         };
-        Ok(PendingChange::new(Objective::create(services.id(at), draft, owner, at)?))
+        let found = References { owner, external_ids };
+        Ok(PendingChange::new(Objective::create(services.id(at), draft, &found, at)?))
     };
     services.create(context, decide).await
 }
@@ -225,8 +230,8 @@ pub async fn create(
 /// `PATCH /{resource}/{id}`: updates an objective.
 ///
 /// # Errors
-/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set; see
-/// [`Error`].
+/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set, an external id
+/// in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -240,7 +245,10 @@ pub async fn update(
         let shown = visible::as_shown(services, context, &stored).await?;
         let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
         stored.value.may_be_changed_by(&context.caller)?;
-        let decision = stored.value.update(&patch, at)?;
+        let bodies = std::slice::from_ref(&patch);
+        let external_ids =
+            external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies).await?;
+        let decision = stored.value.update(&patch, &external_ids, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await

@@ -6,6 +6,7 @@ use candor_domain::access::Permission;
 use candor_domain::catalog::Attribute;
 use candor_domain::counts::CountRequest;
 use candor_domain::decision::Decision;
+use candor_domain::external_id::ExternallyIdentified;
 use candor_domain::fields::Reference;
 use candor_domain::id::{AttributeId, AttributeKind, EmployeeId, ObservationId};
 use candor_domain::json::Object;
@@ -24,6 +25,7 @@ use crate::context::change::PendingChange;
 use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::external_ids;
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -123,7 +125,8 @@ pub async fn get(
 /// `POST /observations`: creates an observation.
 ///
 /// # Errors
-/// Invalid fields, another author than the person of a bound key, invalid references; see [`Error`].
+/// Invalid fields, another author than the person of a bound key, invalid references, an external id in use; see
+/// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body, services.clock.now().date());
     let decide = async |at: Timestamp| {
@@ -139,8 +142,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /observations/{id}`: updates an observation.
 ///
 /// # Errors
-/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references;
-/// see [`Error`].
+/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references, an
+/// external id in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -153,7 +156,7 @@ pub async fn update(
         let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         stored.value.may_be_changed_by(&context.caller)?;
         let wanted = patch.attributes.clone().unwrap_or_default();
-        let known = references(services, context, &[], &wanted).await?;
+        let known = references(services, context, &[], &wanted, std::slice::from_ref(&patch)).await?;
         let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
             let requires = open(&decision.state.attribute_ids, &stored.value.attribute_ids);
             PendingChange::new(decision).requiring(requires)
@@ -201,7 +204,8 @@ fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
     after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }
 
-/// Returns the stored state of the people and attributes that new observations refer to.
+/// Returns the stored state of the people and attributes that new observations refer to, and the observations with
+/// the same external ids.
 pub(crate) async fn find_named(
     services: &Services,
     context: &RequestContext,
@@ -211,27 +215,35 @@ pub(crate) async fn find_named(
         drafts.iter().flat_map(|draft| std::iter::once(&draft.employee).chain(draft.author.iter().flatten()));
     let people: Vec<_> = people.filter_map(|person| person.id).collect();
     let attributes: Vec<_> = drafts.iter().flat_map(|draft| draft.attributes.iter().cloned()).collect();
-    references(services, context, &people, &attributes).await
+    references(services, context, &people, &attributes, drafts).await
 }
 
-/// Returns the stored state of the people and attributes that a body refers to.
+/// Returns the stored state of the people and attributes that a body refers to, and the observations with the
+/// external ids of `bodies`.
 async fn references(
     services: &Services,
     context: &RequestContext,
     people: &[EmployeeId],
     attributes: &[Reference<AttributeKind>],
+    bodies: &[impl ExternallyIdentified],
 ) -> Result<References, Error> {
     let tenant = context.caller.tenant;
     let attributes: Vec<_> = attributes.iter().filter_map(|attribute| attribute.id).collect();
-    let (people, attributes) = tokio::try_join!(
-        services.store.rows::<Employee>(tenant, people),
-        services.store.rows::<Attribute>(tenant, &attributes),
-    )?;
+    let referenced = async {
+        let (people, attributes) = tokio::try_join!(
+            services.store.rows::<Employee>(tenant, people),
+            services.store.rows::<Attribute>(tenant, &attributes),
+        )?;
+        Ok::<_, Error>((people, attributes))
+    };
+    let holders = external_ids::find_holders(services, context, rows::observations::BY_EXTERNAL_ID, bodies);
+    let ((people, attributes), external_ids) = tokio::try_join!(referenced, holders)?;
     Ok(References {
         people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
         attributes: attributes
             .into_iter()
             .map(|attribute| (attribute.value.id, attribute.value.archived_at.is_some()))
             .collect(),
+        external_ids,
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::Permission;
+use candor_domain::external_id::ExternallyIdentified;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationId, ObservationKind, SummaryId};
 use candor_domain::json::Object;
@@ -20,6 +21,7 @@ use candor_tables::rows;
 use crate::context::change::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
+use crate::context::external_ids;
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -132,7 +134,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|person| person.id);
         let found =
-            references(services, context, people.collect(), &draft.objectives, &draft.observations).await?;
+            references(services, context, people.collect(), &draft.objectives, &draft.observations, &draft)
+                .await?;
         Ok(PendingChange::new(Summary::create(services.id(at), draft, &found, at)?))
     };
     services.create(context, decide).await
@@ -157,7 +160,7 @@ pub async fn update(
         stored.value.may_be_changed_by(&context.caller)?;
         let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
         let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
-        let found = references(services, context, BTreeSet::new(), &objectives, &observations).await?;
+        let found = references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
         let decision = stored.value.update(&shown, patch, &found, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
@@ -198,16 +201,18 @@ fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Refe
     wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()
 }
 
-/// Returns the stored state of the resources that a body refers to, with one query per kind.
+/// Returns the stored state of the resources that a body refers to, with one query per kind, and the summary with
+/// its external id.
 async fn references(
     services: &Services,
     context: &RequestContext,
     people: BTreeSet<EmployeeId>,
     objectives: &[Reference<ObjectiveKind>],
     observations: &[Reference<ObservationKind>],
+    body: &impl ExternallyIdentified,
 ) -> Result<References, Error> {
     let ids = |reference: &Reference<ObservationKind>| reference.id;
-    let (people, objectives, observations) = tokio::try_join!(
+    let (people, objectives, observations, external_ids) = tokio::try_join!(
         expand::find_referenced::<Employee>(services, context, !people.is_empty(), people),
         visible::find_many::<Objective>(
             services,
@@ -221,6 +226,7 @@ async fn references(
             !observations.is_empty(),
             observations.iter().filter_map(ids)
         ),
+        external_ids::find_holders(services, context, rows::summaries::BY_EXTERNAL_ID, std::slice::from_ref(body)),
     )?;
     let observation = |observation: Observation| {
         (
@@ -235,5 +241,6 @@ async fn references(
         people: people.unwrap_or_default().into_keys().collect(),
         objectives: objectives.unwrap_or_default().into_keys().collect(),
         observations: observations.unwrap_or_default().into_values().map(observation).collect(),
+        external_ids,
     })
 }

@@ -59,12 +59,12 @@ struct PendingCommit {
     answer: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
-/// Returns `true` if a change set can share a transaction: it adds one resource with a new id, and its
-/// requirements take only shared locks. Two such change sets can only contend for an idempotency key and for the
-/// conversation of a message; a transaction locks each of them in a fixed order.
+/// Returns `true` if a change set can share a transaction: it adds one resource with a new id and no other unique
+/// value, and its requirements take only shared locks. Two such change sets can only contend for an idempotency
+/// key and for the conversation of a message; a transaction locks each of them in a fixed order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |write: &Write| match write {
-        Write::Put(row) => row.seen().is_none() && row.table().shares_commits,
+        Write::Put(row) => row.seen().is_none() && row.table().shares_commits && !row.has_unique_value(),
         Write::PutReporting { .. }
         | Write::NotificationsRead(..)
         | Write::MessageAdded(..)

@@ -6,7 +6,7 @@ use candor_tables::counts::{CountedGroups, GROUP_BY, GroupKey, read_count};
 use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 use candor_tables::listing::Listing;
 
-use super::is_unanswerable;
+use super::may_match;
 use super::page::{PageSql, runs_of};
 use crate::sql::Sql;
 use crate::store::PostgresStore;
@@ -20,7 +20,7 @@ impl PostgresStore {
         keys: &[GroupKey],
         most: usize,
     ) -> Read<CountedGroups> {
-        let lists: Vec<_> = lists.iter().filter(|list| !list.conditions.iter().any(is_unanswerable)).collect();
+        let lists: Vec<_> = lists.iter().filter(|list| may_match(list)).collect();
         let Some(table) = lists.first().map(|list| list.table().name) else { return Ok(CountedGroups::default()) };
         let sql = sql(tenant, &lists, keys, most).planned_anew();
         let read = |row: &mut dyn CellReader| Ok(read_count(row, table, keys)?);

@@ -21,8 +21,7 @@ impl PostgresStore {
     /// Reads the rows of a page of several lists together, and one more row if there is one. The lists must be of
     /// one table in one order and have no row in common.
     pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<AnyStored>> {
-        let listings: Vec<_> =
-            listings.iter().filter(|listing| !listing.conditions.iter().any(is_unanswerable)).collect();
+        let listings: Vec<_> = listings.iter().filter(|listing| may_match(listing)).collect();
         let Some(limit) = listings.first().map(|listing| usize::from(listing.limit)) else { return Ok(vec![]) };
         let asked = PageLists { tenant, listings: &listings };
         let plans = try_join_all(listings.iter().map(|listing| self.plan(tenant, listing))).await?;
@@ -99,6 +98,11 @@ impl PageLists<'_> {
 /// Returns `true` for a text with NUL, which PostgreSQL rejects.
 fn zero(cell: &SqlValue) -> bool {
     matches!(cell, SqlValue::Text(text) if text.contains('\0'))
+}
+
+/// Returns `true` if a list may have rows.
+fn may_match(listing: &Listing) -> bool {
+    listing.has_runs() && !listing.conditions.iter().any(is_unanswerable)
 }
 
 /// Returns `true` if no row can match. PostgreSQL rejects texts with NUL, so no stored text contains one.

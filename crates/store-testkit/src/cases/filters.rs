@@ -13,7 +13,7 @@ use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::ChangeSet;
 
 use super::lists::{self, List};
-use super::population::{Population, day, instant};
+use super::population::{Population, day, instant, matches, metadata_filter};
 use crate::Case;
 use crate::world::CaseContext;
 
@@ -80,6 +80,7 @@ pub(super) fn shows_observation(filter: &observation::Filter, it: &Observation, 
         && within(filter.observation_date, it.observation_date)
         && within(filter.created_at, it.created_at)
         && within(filter.updated_at, it.updated_at)
+        && matches((&filter.metadata, &filter.external_id), &it.metadata, &it.external_id)
 }
 
 async fn observation_filter(world: &CaseContext, all: &Population, number: usize, filter: observation::Filter) {
@@ -111,6 +112,8 @@ async fn observation_list_matches_random_filters(world: CaseContext) {
             observation_date: bounds(&world, 20, day),
             created_at: bounds(&world, 15, instant),
             updated_at: bounds(&world, 15, instant),
+            metadata: metadata_filter(&world),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.below(300))),
         };
         observation_filter(&world, &all, number, filter).await;
     }
@@ -127,6 +130,8 @@ async fn observation_list_matches_filters_for_each_viewer(world: CaseContext) {
             kind: random.maybe(20, &[Type::Strength, Type::Opportunity]),
             archived: *random.pick(&ARCHIVED),
             attribute_ids: random.maybe(20, &all.attributes).map(|tag| tag.id).into_iter().collect(),
+            metadata: metadata_filter(&world),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.below(400))),
             ..observation::Filter::default()
         };
         let person = *random.pick(&people);

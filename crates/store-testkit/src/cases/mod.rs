@@ -21,6 +21,7 @@ mod lists;
 mod log;
 mod log_of_all;
 mod mails;
+mod metadata;
 mod objectives;
 mod pages;
 mod population;
@@ -80,6 +81,7 @@ pub(crate) fn all() -> Vec<Case> {
         webhooks::cases(),
         log::cases(),
         mails::cases(),
+        metadata::cases(),
         redelivery::cases(),
         sooner::cases(),
         summaries::cases(),

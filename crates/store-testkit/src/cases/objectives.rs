@@ -13,7 +13,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Vers
 use candor_tables::rows;
 
 use super::lists;
-use super::population::{Population, day, instant};
+use super::population::{Population, day, external_id, instant, matches, metadata, metadata_filter};
 use crate::Case;
 use crate::fixtures::joins;
 use crate::world::CaseContext;
@@ -47,7 +47,7 @@ fn every_status() -> Vec<Status> {
     [&OPEN[..], &[Status::Archived]].concat()
 }
 
-fn everything() -> Filter {
+pub(super) fn everything() -> Filter {
     Filter {
         scopes: SCOPES[4].to_vec(),
         owner_id: None,
@@ -55,19 +55,23 @@ fn everything() -> Filter {
         period_start: Bounds::default(),
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
+        metadata: vec![],
+        external_id: None,
     }
 }
 
 async fn populated(world: &CaseContext, count: usize) -> (Population, Vec<Objective>) {
     let all = Population::new(world, 40, 0).await;
     let objectives: Vec<_> = (0..count)
-        .map(|_| Objective {
+        .map(|number| Objective {
             scope: *world.random.pick(SCOPES[4]),
             status: *world.random.pick(&every_status()),
             period_start: day(world),
             period_end: day(world),
             created_at: instant(world),
             updated_at: instant(world),
+            metadata: metadata(world),
+            external_id: external_id(world, number),
             ..world.make.objective(world.random.pick(&all.people).id)
         })
         .collect();
@@ -89,6 +93,7 @@ fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Populatio
         && within(filter.period_start, objective.period_start)
         && within(filter.period_end, objective.period_end)
         && within(filter.updated_at, objective.updated_at)
+        && matches((&filter.metadata, &filter.external_id), &objective.metadata, &objective.external_id)
         && objective.is_visible_to(viewer, below)
 }
 
@@ -112,6 +117,8 @@ async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
             period_start: bounds(&world, day(&world), day(&world)),
             period_end: bounds(&world, day(&world), day(&world)),
             updated_at: bounds(&world, instant(&world), instant(&world)),
+            metadata: metadata_filter(&world),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.below(250))),
         };
         // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);

@@ -2,6 +2,7 @@
 
 use candor_domain::catalog::{Attribute, Department, Tone};
 use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
+use candor_domain::keyed::{KeyedMap, Metadata};
 use candor_domain::observation::{Observation, Type, Visibility};
 use candor_domain::people::{Custom, CustomFields, Employee, Role, Status};
 use candor_domain::time::{Date, Timestamp};
@@ -50,7 +51,8 @@ impl Population {
         }
         let ids: Vec<_> = everyone.iter().map(|person| person.id).collect();
         let tags: Vec<_> = attributes.iter().map(|attribute| attribute.id).collect();
-        let observations: Vec<_> = (0..observations).map(|_| observation(world, &ids, &tags)).collect();
+        let observations = (0..observations).map(|number| observation(world, number, &ids, &tags));
+        let observations: Vec<_> = observations.collect();
         for batch in observations.chunks(100) {
             world.save(batch.iter().map(|batch| Write::put(&Row::new(batch.clone()))).collect()).await;
         }
@@ -86,6 +88,33 @@ pub(super) fn instant(world: &CaseContext) -> Timestamp {
 /// Returns one of five days.
 pub(super) fn day(world: &CaseContext) -> Date {
     Date::from_epoch_days(19_000 + i32::try_from(world.random.below(5)).unwrap_or_default())
+}
+
+/// Returns metadata with up to two keys of a few values.
+pub(super) fn metadata(world: &CaseContext) -> Metadata {
+    let values = [("cycle", ["2026-h1", "2026-h2"]), ("source", ["import", "form"])];
+    let chosen = values.into_iter().filter(|_| world.random.chance(40));
+    Metadata(chosen.map(|(key, values)| (key.to_owned(), (*world.random.pick(&values)).to_owned())).collect())
+}
+
+/// Returns the external id of half of the rows. `number` is that of the row in its table.
+pub(super) fn external_id(world: &CaseContext, number: usize) -> Option<String> {
+    world.random.chance(50).then(|| format!("crm-{number}"))
+}
+
+/// Returns the digests of a filter by metadata, mostly of none.
+pub(super) fn metadata_filter(world: &CaseContext) -> Vec<[u8; 16]> {
+    if world.random.chance(70) { vec![] } else { metadata(world).digests() }
+}
+
+/// Returns `true` if a row matches the filters by metadata and by external id.
+pub(super) fn matches(
+    (digests, external_id): (&[[u8; 16]], &Option<String>),
+    metadata: &Metadata,
+    own: &Option<String>,
+) -> bool {
+    let all = metadata.digests();
+    digests.iter().all(|digest| all.contains(digest)) && (external_id.is_none() || external_id == own)
 }
 
 fn archived(world: &CaseContext) -> Option<Timestamp> {
@@ -134,7 +163,7 @@ fn person(world: &CaseContext, number: usize, departments: &[Department]) -> Emp
     }
 }
 
-fn observation(world: &CaseContext, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
+fn observation(world: &CaseContext, number: usize, people: &[EmployeeId], tags: &[AttributeId]) -> Observation {
     let CaseContext { random, make, .. } = world;
     let mut attribute_ids: Vec<AttributeId> = Vec::new();
     // Tags have decreasing frequency, so that filters match many rows, few rows or none.
@@ -153,6 +182,8 @@ fn observation(world: &CaseContext, people: &[EmployeeId], tags: &[AttributeId])
         created_at: instant(world),
         updated_at: instant(world),
         archived_at: archived(world),
+        metadata: metadata(world),
+        external_id: external_id(world, number),
         ..make.observation(*random.pick(people))
     }
 }

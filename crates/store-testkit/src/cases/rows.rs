@@ -37,7 +37,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Texts that a faulty encoding might change.
-const TEXTS: [&str; 8] = [
+pub(super) const TEXTS: [&str; 8] = [
     "plain",
     "it's \"quoted\" \\ and % _ ? $1 :a",
     " tab\tand\r\nlines ",

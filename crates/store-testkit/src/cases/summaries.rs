@@ -13,7 +13,7 @@ use candor_port_storage::{CommitError, Row, StorageExt, Version, Versioned, Writ
 use candor_tables::rows;
 
 use super::lists;
-use super::population::{Population, instant};
+use super::population::{Population, external_id, instant, matches, metadata, metadata_filter};
 use crate::Case;
 use crate::world::CaseContext;
 
@@ -44,7 +44,7 @@ impl SummarySet {
         let ids: Vec<_> = people.people.iter().map(|person| person.id).collect();
         let some = |about: usize| (0..5).filter(move |_| world.random.chance(about));
         let summaries: Vec<_> = (0..count)
-            .map(|_| {
+            .map(|number| {
                 let status = *world.random.pick(Status::ALL);
                 let employee_id = *world.random.pick(&ids);
                 // Some authors write about themselves, and some archived summaries were shared before.
@@ -60,6 +60,8 @@ impl SummarySet {
                     included_observation_ids: some(10).map(|index| observations[index]).collect(),
                     created_at: instant(world),
                     updated_at: instant(world),
+                    metadata: metadata(world),
+                    external_id: external_id(world, number),
                     ..world.make.summary(employee_id)
                 }
             })
@@ -81,6 +83,7 @@ impl SummarySet {
             && filter.included_observation_id.is_none_or(|id| summary.included_observation_ids.contains(&id))
             && filter.updated_at.gte.is_none_or(|at| summary.updated_at >= at)
             && filter.updated_at.lte.is_none_or(|at| summary.updated_at <= at)
+            && matches((&filter.metadata, &filter.external_id), &summary.metadata, &summary.external_id)
             && summary.is_visible_to(viewer, viewer.person().is_some_and(below))
     }
 }
@@ -101,6 +104,8 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
             included_objective_id: random.maybe(15, &all.objectives),
             included_observation_id: random.maybe(15, &all.observations),
             updated_at: Bounds { gte: since, lte: None },
+            metadata: metadata_filter(&world),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.below(300))),
         };
         // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
@@ -187,6 +192,8 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
+            metadata: vec![],
+            external_id: None,
         };
         for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
             let list = rows::objectives::list(&filter, viewer, Sort::down(SortBy::CreatedAt), &page);

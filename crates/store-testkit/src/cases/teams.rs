@@ -88,6 +88,8 @@ impl Teams {
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
+            metadata: vec![],
+            external_id: None,
         };
         let goals = store
             .page(*tenant, rows::objectives::list(&filter, Viewer::Person(manager), by_time, &page))

@@ -21,8 +21,8 @@ pub struct Table {
     pub related: &'static [Related],
     /// `true` if rows are updated; then the last column is `version`.
     pub versioned: bool,
-    /// Side table to find rows by tags.
-    pub members: Option<MemberTable>,
+    /// Side tables to find rows by tags.
+    pub members: &'static [MemberTable],
     /// Indexes within a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
     /// Columns without a client filter. Conditions on them may be checked row by row: lists with such a
@@ -32,8 +32,8 @@ pub struct Table {
     pub parameters: &'static [(&'static str, &'static str)],
     /// `true` if rows belong to the organization instead of one data set. They are stored under its live tenant.
     pub of_organization: bool,
-    /// `true` if new rows can share a commit with other change sets. No two rows of the table may compete for a
-    /// unique value other than the id.
+    /// `true` if new rows can share a commit with other change sets. Rows with a unique value other than the id
+    /// never share one, because two of them may compete for the value.
     pub shares_commits: bool,
     /// `true` if archiving a row checks for references. Then every new reference prevents the archiving until its
     /// commit.
@@ -103,7 +103,7 @@ impl Table {
             recorded: &[],
             related: &[],
             versioned: true,
-            members: None,
+            members: &[],
             indexes: &[],
             looked_at: &[],
             parameters: &[],

@@ -3,19 +3,25 @@
 use candor_domain::assignment::{Assignment, Filter, Status, Submission, SubmissionStatus};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{AssignmentId, AssignmentKind, EmployeeId};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::{Readers, Viewer};
 use serde::{Deserialize, Serialize};
 
-use super::column;
+use super::{EXTERNAL_ID, METADATA_FILTER, column};
 use crate::error::CorruptRow;
 use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
+use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
 /// Side table of an assignment's reviewers and requester.
 const PEOPLE: MemberTable = MemberTable { name: "assignment_people", owner: "assignment_id", member: "person" };
+
+/// Side table of the metadata of assignments, as digests.
+const METADATA: MemberTable =
+    MemberTable { name: "assignment_metadata_values", owner: "assignment_id", member: "digest" };
 
 stored! {
     Assignment, id: AssignmentKind, row: assignment;
@@ -32,6 +38,8 @@ stored! {
         submissions: Json = submitted(&assignment.submissions),
         created_at: Time,
         updated_at: Time,
+        metadata: Json,
+        external_id: Option<TextColumn>,
     }
     derived { due_by: DateColumn = assignment.due_by() }
     let submissions = joined(submissions, &reviewer_ids)?;
@@ -40,7 +48,7 @@ stored! {
         submissions,
     }
     table Table {
-        members: Some(PEOPLE),
+        members: &[PEOPLE, METADATA],
         indexes: &[
             Index::on(&["created_at", "id"]),
             Index::on(&["status", "created_at", "id"]),
@@ -48,15 +56,16 @@ stored! {
             Index::on(&["status", "updated_at", "id"]),
             Index::on(&["employee_id", "status", "created_at", "id"]).to_few(),
             Index::on(&["requester_id", "status", "created_at", "id"]).to_few(),
+            Index::unique(&["external_id"]),
         ],
-        parameters: &[("due_by", "due_date"), ("person", "reviewer_id")],
+        parameters: &[("due_by", "due_date"), ("person", "reviewer_id"), METADATA_FILTER],
         shares_commits: true,
         ..Table::named("assignments")
     };
     also {
-        fn members(&self) -> Vec<[u8; 16]> {
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
             let reviewers = self.reviewer_ids.iter().map(|id| id.to_bytes());
-            reviewers.chain(self.requester_id.map(as_requester)).collect()
+            vec![reviewers.chain(self.requester_id.map(as_requester)).collect(), self.metadata.digests()]
         }
     }
 }
@@ -71,6 +80,9 @@ columns_read! {
 }
 
 readers!(Assignment);
+
+/// Lookup by id in another system.
+pub const BY_EXTERNAL_ID: LookupColumn<Assignment> = LookupColumn::column("external_id", Type::Text);
 
 /// Marks a person as the requester of an assignment in the side table. The highest bit of an id is clear until the
 /// year 6429, so a requester cannot be mistaken for a reviewer.
@@ -138,5 +150,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     it.tagged(PEOPLE, viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]));
     it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), SqlValue::Date);
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.keyed(METADATA, &filter.metadata);
+    it.is(EXTERNAL_ID, filter.external_id.clone());
     it.alone()
 }

@@ -37,7 +37,7 @@ stored! {
         last_message_at,
     }
     table Table {
-        members: Some(PARTICIPANTS),
+        members: &[PARTICIPANTS],
         indexes: &[
             Index::on(&["archived", "active_at", "id"]),
             Index::on(&["archived", "created_at", "id"]),
@@ -49,8 +49,8 @@ stored! {
         ..Table::named("conversations")
     };
     also {
-        fn members(&self) -> Vec<[u8; 16]> {
-            self.participant_ids.iter().map(|id| id.to_bytes()).collect()
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
+            vec![self.participant_ids.iter().map(|id| id.to_bytes()).collect()]
         }
     }
 }

@@ -8,7 +8,7 @@ use candor_domain::people::{Employee, Filter, Role, Status};
 use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 
-use super::column;
+use super::{EXTERNAL_ID, column};
 use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{ID, LookupColumn};
@@ -46,7 +46,7 @@ stored! {
     }
     fields { is_hris_managed: connector_id.is_some() }
     table Table {
-        members: Some(TAGS),
+        members: &[TAGS],
         indexes: &[
             Index::unique(&["email_key"]),
             Index::unique(&["external_id"]),
@@ -69,8 +69,8 @@ stored! {
             Searchable::is_found(self)
         }
 
-        fn members(&self) -> Vec<[u8; 16]> {
-            self.custom_fields.digests()
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
+            vec![self.custom_fields.digests()]
         }
     }
 }
@@ -91,14 +91,12 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     let mut it = Listing::new::<Employee>(sort, page);
     it.runs(STATUS, filter.status.statuses().iter().map(|status| status.word()));
     it.is(column("email_key", Type::Text), filter.email.clone());
-    it.is(column("external_id", Type::Text), filter.external_id.clone());
+    it.is(EXTERNAL_ID, filter.external_id.clone());
     it.is(column("job_title", Type::Text), filter.job_title.clone());
     it.is(column("manager_id", Type::Id), filter.manager_id);
     it.is(DEPARTMENT_ID, filter.department_id);
     it.words(ROLE, filter.roles.iter().map(|role| role.word()));
-    for digest in &filter.custom {
-        it.tagged(TAGS, [*digest]);
-    }
+    it.keyed(TAGS, &filter.custom);
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }

@@ -52,6 +52,11 @@ const fn column(name: &'static str, kind: Type) -> Column {
     Column::new(name, kind)
 }
 
+/// Column of the id in another system.
+const EXTERNAL_ID: Column = column("external_id", Type::Text);
+/// Filter that is answered by the digests of metadata.
+const METADATA_FILTER: (&str, &str) = ("digest", "metadata.…");
+
 /// A column whose values are unique within a tenant. Null is not a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniqueColumn {
@@ -79,9 +84,13 @@ impl UniqueColumn {
 }
 
 /// The unique columns of all tables, without the ids.
-pub const UNIQUES: [UniqueColumn; 7] = [
+pub const UNIQUES: [UniqueColumn; 11] = [
     UniqueColumn::new("employees_email", "employees", "email_key", Unique::EmployeeEmail),
     UniqueColumn::new("employees_external_id", "employees", "external_id", Unique::EmployeeExternalId),
+    UniqueColumn::new("observations_external_id", "observations", "external_id", Unique::ObservationExternalId),
+    UniqueColumn::new("objectives_external_id", "objectives", "external_id", Unique::ObjectiveExternalId),
+    UniqueColumn::new("summaries_external_id", "summaries", "external_id", Unique::SummaryExternalId),
+    UniqueColumn::new("assignments_external_id", "assignments", "external_id", Unique::AssignmentExternalId),
     UniqueColumn::new("departments_name", "departments", "name_key", Unique::DepartmentName),
     UniqueColumn::new("attributes_name", "attributes", "name_key", Unique::AttributeName),
     UniqueColumn::new("scim_users_user_name", "scim_users", "user_name_key", Unique::ScimUserName),

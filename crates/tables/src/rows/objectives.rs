@@ -2,15 +2,16 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::objective::{Family, Filter, Objective, ObjectiveGroup, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
-use super::column;
 use super::summaries::INCLUDES;
+use super::{EXTERNAL_ID, METADATA_FILTER, column};
 use crate::counts::GroupKey;
-use crate::flat::{Column, Index, Related, SqlValue, Table, Type};
+use crate::flat::{Column, Index, MemberTable, Related, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
@@ -25,6 +26,10 @@ const LINKED_SUMMARIES: Related = Related {
     table: "summaries",
     archived: false,
 };
+
+/// Side table of the metadata of objectives, as digests.
+const METADATA: MemberTable =
+    MemberTable { name: "objective_metadata_values", owner: "objective_id", member: "digest" };
 
 stored! {
     Objective, id: ObjectiveKind, row: objective;
@@ -44,6 +49,8 @@ stored! {
         completed_at: Option<Time>,
         reviewed: Option<Json>,
         held_back: FlagColumn,
+        metadata: Json,
+        external_id: Option<TextColumn>,
     }
     derived {
         shelf: TextColumn = shelf(objective.scope, objective.status == Status::Archived),
@@ -53,6 +60,7 @@ stored! {
     related { linked_summary_ids = LINKED_SUMMARIES }
     fields { linked_summary_ids }
     table Table {
+        members: &[METADATA],
         indexes: &[
             Index::on(&["shelf", "period_end", "id"]),
             Index::on(&["scope_status", "period_end", "id"]),
@@ -61,14 +69,19 @@ stored! {
             Index::on(&["shelf", "updated_at", "id"]),
             Index::on(&["scope_status", "updated_at", "id"]),
             Index::on(&["owner_id", "scope_status", "period_end", "id"]).to_few(),
+            Index::unique(&["external_id"]),
         ],
-        parameters: &[("shelf", "status"), ("scope_status", "status")],
+        parameters: &[("shelf", "status"), ("scope_status", "status"), METADATA_FILTER],
         shares_commits: true,
         ..Table::named("objectives")
     };
     also {
         fn is_searched(&self) -> bool {
             Searchable::is_found(self)
+        }
+
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
+            vec![self.metadata.digests()]
         }
     }
 }
@@ -86,6 +99,9 @@ readers!(Objective);
 
 /// Lookup by the day on which objectives start automatically (decision C3).
 pub const STARTS_ON: LookupColumn<Objective> = LookupColumn::column("due_on", Type::Date);
+
+/// Lookup by id in another system.
+pub const BY_EXTERNAL_ID: LookupColumn<Objective> = LookupColumn::column("external_id", Type::Text);
 
 /// Returns the key of a group of objectives.
 #[must_use]
@@ -124,6 +140,8 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
         it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
         it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+        it.keyed(METADATA, &filter.metadata);
+        it.is(EXTERNAL_ID, filter.external_id.clone());
         it
     };
     let Viewer::Person(person) = viewer else {

@@ -2,20 +2,25 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, ObservationId, ObservationKind};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::observation::{Filter, Observation, ObservationGroup, Visibility};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::visibility::{Readers, Viewer};
 
-use super::column;
+use super::{EXTERNAL_ID, METADATA_FILTER, column};
 use crate::counts::GroupKey;
 use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, OBSERVATION_DATE, TypedListing, UPDATED_AT, sort_column};
+use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
 /// Side table of the attributes of observations.
 const TAGS: MemberTable =
     MemberTable { name: "observation_attributes", owner: "observation_id", member: "attribute_id" };
+/// Side table of the metadata of observations, as digests.
+const METADATA: MemberTable =
+    MemberTable { name: "observation_metadata_values", owner: "observation_id", member: "digest" };
 
 stored! {
     Observation, id: ObservationKind, row: observation;
@@ -34,10 +39,12 @@ stored! {
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
+        metadata: Json,
+        external_id: Option<TextColumn>,
     }
     derived { archived: FlagColumn = observation.archived_at.is_some() }
     table Table {
-        members: Some(TAGS),
+        members: &[TAGS, METADATA],
         indexes: &[
             Index::on(&["archived", "observation_date", "id", "employee_id"]),
             Index::on(&["archived", "type", "observation_date", "id", "employee_id"]),
@@ -46,7 +53,9 @@ stored! {
             Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
             Index::on(&["author_id", "archived", "observation_date", "id"]).to_few(),
             Index::on(&["requester_id", "archived", "observation_date", "id"]).to_few(),
+            Index::unique(&["external_id"]),
         ],
+        parameters: &[METADATA_FILTER],
         looked_at: &["requester_id", "visibility"],
         shares_commits: true,
         ..Table::named("observations")
@@ -56,8 +65,8 @@ stored! {
             Searchable::is_found(self)
         }
 
-        fn members(&self) -> Vec<[u8; 16]> {
-            self.attribute_ids.iter().map(|id| id.to_bytes()).collect()
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
+            vec![self.attribute_ids.iter().map(|id| id.to_bytes()).collect(), self.metadata.digests()]
         }
     }
 }
@@ -74,6 +83,9 @@ columns_read! {
 }
 
 readers!(Observation);
+
+/// Lookup by id in another system.
+pub const BY_EXTERNAL_ID: LookupColumn<Observation> = LookupColumn::column("external_id", Type::Text);
 
 /// Returns the key of a group of observations.
 #[must_use]
@@ -160,6 +172,8 @@ fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Opt
     list.conditions.extend(filter.manager_id.map(|manager| Condition::Within(about, manager)));
     list.words(column("type", Type::Text), filter.kind.iter().map(|kind| kind.word()));
     list.tagged(TAGS, filter.attribute_ids.iter().map(|attribute| attribute.to_bytes()));
+    list.keyed(METADATA, &filter.metadata);
+    list.is(EXTERNAL_ID, filter.external_id.clone());
     list.within(OBSERVATION_DATE, filter.observation_date, SqlValue::Date);
     list.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
     list.within(UPDATED_AT, filter.updated_at, SqlValue::Time);

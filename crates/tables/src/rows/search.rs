@@ -64,6 +64,8 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         period_start: Bounds::default(),
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
+        metadata: vec![],
+        external_id: None,
     };
     let mut list = objectives::list(&of, viewer, NEWEST, &page(ids)).into_parts();
     for it in &mut list {

@@ -2,15 +2,17 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, SummaryId, SummaryKind};
+use candor_domain::keyed::KeyedMap;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::{Readers, Viewer};
 
-use super::column;
+use super::{EXTERNAL_ID, METADATA_FILTER, column};
 use crate::flat::{Index, MemberTable, Related, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing, UPDATED_AT};
+use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
 /// Side table of the objectives and observations that summaries include. The two kinds have no id in common.
@@ -27,6 +29,10 @@ const ARCHIVED_OBSERVATIONS: Related = Related {
     table: "observations",
     archived: true,
 };
+
+/// Side table of the metadata of summaries, as digests.
+const METADATA: MemberTable =
+    MemberTable { name: "summary_metadata_values", owner: "summary_id", member: "digest" };
 
 stored! {
     Summary, id: SummaryKind, row: summary;
@@ -50,6 +56,8 @@ stored! {
         archived_at: Option<Time>,
         created_at: Time,
         updated_at: Time,
+        metadata: Json,
+        external_id: Option<TextColumn>,
     }
     derived {
         archived: FlagColumn = summary.status == Status::Archived,
@@ -68,7 +76,7 @@ stored! {
     }
     finish showing(archived_observation_ids);
     table Table {
-        members: Some(INCLUDES),
+        members: &[INCLUDES, METADATA],
         indexes: &[
             Index::on(&["archived", "created_at", "id", "employee_id"]),
             Index::on(&["archived", "updated_at", "id", "employee_id"]),
@@ -78,8 +86,14 @@ stored! {
             Index::on(&["employee_id", "stage", "updated_at", "id"]),
             Index::on(&["author_id", "stage", "created_at", "id"]),
             Index::on(&["author_id", "stage", "updated_at", "id"]),
+            Index::unique(&["external_id"]),
         ],
-        parameters: &[("archived", "status"), ("stage", "status"), ("included_id", "included_objective_id")],
+        parameters: &[
+            ("archived", "status"),
+            ("stage", "status"),
+            ("included_id", "included_objective_id"),
+            METADATA_FILTER,
+        ],
         shares_commits: true,
         ..Table::named("summaries")
     };
@@ -88,9 +102,10 @@ stored! {
             Searchable::is_found(self)
         }
 
-        fn members(&self) -> Vec<[u8; 16]> {
+        fn members(&self) -> Vec<Vec<[u8; 16]>> {
             let objectives = self.included_objective_ids.iter().map(|id| id.to_bytes());
-            objectives.chain(self.given_observation_ids().iter().map(|id| id.to_bytes())).collect()
+            let included = objectives.chain(self.given_observation_ids().iter().map(|id| id.to_bytes())).collect();
+            vec![included, self.metadata.digests()]
         }
     }
 }
@@ -106,6 +121,9 @@ columns_read! {
 }
 
 readers!(Summary);
+
+/// Lookup by id in another system.
+pub const BY_EXTERNAL_ID: LookupColumn<Summary> = LookupColumn::column("external_id", Type::Text);
 
 const fn is_shared(at: Option<Timestamp>) -> bool {
     at.is_some()
@@ -173,6 +191,8 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
         filter.included_observation_id.iter().map(|included_observation_id| included_observation_id.to_bytes()),
     );
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.keyed(METADATA, &filter.metadata);
+    it.is(EXTERNAL_ID, filter.external_id.clone());
     Some(it)
 }
 

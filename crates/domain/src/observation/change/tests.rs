@@ -94,7 +94,11 @@ fn each_bad_attribute_is_a_problem_of_its_own() {
     let nonsense = Reference { text: "nonsense".to_owned(), id: None };
     let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
     let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
-    let found = References { people: [person].into(), attributes: [(good, false), (archived, true)].into() };
+    let found = References {
+        people: [person].into(),
+        attributes: [(good, false), (archived, true)].into(),
+        ..References::default()
+    };
     let named = |refused: DomainError| {
         let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
         problems.as_slice().iter().map(|one| (one.field.clone(), one.code, one.value.clone())).collect::<Vec<_>>()
@@ -157,4 +161,47 @@ fn visibility_change_is_an_update_with_an_audit_entry() {
     assert_eq!(decision.state.visibility, Visibility::Managers);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["visibility"]);
     assert_eq!(decision.state.update(&patch, &References::default(), NOW), Ok(None));
+}
+
+#[test]
+fn metadata_is_merged_and_bounded_after_the_merge() {
+    let metadata = |keys: std::ops::Range<usize>| keys.map(|key| (key.to_string(), "x".to_owned())).collect();
+    let stored = Observation { metadata: Metadata(metadata(0..20)), ..observation() };
+    let update = |text: &str| {
+        let Ok(Value::Object(body)) = serde_json::from_str(text) else { panic!("{text}") };
+        Patch::parse(body).against(&stored)
+    };
+    let patch = update(r#"{"metadata":{"0":null,"1":"y","new":""}}"#).unwrap();
+    let after = stored.update(&patch, &References::default(), NOW).unwrap().unwrap();
+    let mut wanted: std::collections::BTreeMap<_, _> = metadata(2..20);
+    wanted.extend([("1".to_owned(), "y".to_owned()), ("new".to_owned(), String::new())]);
+    assert_eq!((after.state.metadata, after.events), (Metadata(wanted), vec![EventType::ObservationUpdated]));
+    let refused = update(r#"{"metadata":{"new":"x"}}"#).unwrap_err();
+    assert_eq!((refused.as_slice()[0].field.as_str(), refused.as_slice()[0].code), ("metadata", Code::TooLong));
+    let same = update(r#"{"metadata":{"1":"x","absent":null}}"#).unwrap();
+    assert_eq!(stored.update(&same, &References::default(), NOW), Ok(None));
+    assert!(update(r#"{"metadata":null}"#).is_err());
+}
+
+#[test]
+fn external_id_of_another_observation_is_a_conflict() {
+    let draft = parse(&body(r#","observation":"x","external_id":"crm-7","metadata":{"k":"v","n":null}"#)).unwrap();
+    let people = [(EmployeeId::from_ulid(Ulid(2)), Status::Active)].into();
+    let mut found = References { people, ..References::default() };
+    let created =
+        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).unwrap().state;
+    assert_eq!(created.external_id.as_deref(), Some("crm-7"));
+    assert_eq!(created.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
+    found.external_ids.add("crm-7", created.id, true);
+    let taken = DomainError::already_taken("external_id", "crm-7", Some(created.id));
+    let again = Observation::create(ObservationId::from_ulid(Ulid(10)), draft, &found, NOW);
+    assert_eq!(again.unwrap_err(), taken);
+    let patch = |external_id: Option<&str>| {
+        let external_id = Some(external_id.map(str::to_owned));
+        patched(ContentPatch { external_id, ..ContentPatch::default() })
+    };
+    assert_eq!(observation().update(&patch(Some("crm-7")), &found, NOW).unwrap_err(), taken);
+    assert_eq!(created.update(&patch(Some("crm-7")), &found, NOW), Ok(None), "it keeps its own");
+    let cleared = created.update(&patch(None), &found, NOW).unwrap().unwrap();
+    assert_eq!(cleared.state.external_id, None);
 }

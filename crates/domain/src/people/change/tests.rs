@@ -73,7 +73,7 @@ fn email_is_unique_in_any_case() {
     let change = patch(r#"{"email":"TAKEN@example.com"}"#, &person);
     assert_eq!(
         person.update(&change, &found, NOW),
-        Err(DomainError::already_taken("email", "taken@example.com", other))
+        Err(DomainError::already_taken("email", "taken@example.com", Some(other)))
     );
     let own = References { email_holder: Some(person.id), ..References::default() };
     assert!(person.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
@@ -237,7 +237,7 @@ fn all_missing_references_are_reported_at_once() {
     assert_eq!(refused(result), missing, "references come before uniqueness");
     let lone = Draft { manager: None, department: None, ..draft };
     let refusal = Employee::create(id, lone.clone(), &found, NOW).unwrap_err();
-    assert_eq!(refusal, DomainError::already_taken("email", "a@example.com", holder));
+    assert_eq!(refusal, DomainError::already_taken("email", "a@example.com", Some(holder)));
     let invited = Draft { send_invite: true, ..lone };
     let state = Employee::create(id, invited, &References::default(), NOW).unwrap().state;
     assert_eq!(

@@ -55,6 +55,11 @@ fn invalid_field_of_a_creation_is_reported() {
             r#","included_observation_ids":["a","a"]"#.to_owned(),
             Some(("included_observation_ids", Code::InvalidFormat)),
         ),
+        (r#","metadata":null"#.to_owned(), Some(("metadata", Code::Required))),
+        (r#","metadata":{"cycle":1}"#.to_owned(), Some(("metadata.cycle", Code::InvalidFormat))),
+        (r#","external_id":null"#.to_owned(), None),
+        (r#","external_id":"""#.to_owned(), Some(("external_id", Code::TooShort))),
+        (format!(r#","external_id":"{}""#, long(129)), Some(("external_id", Code::TooLong))),
         (r#","status":"draft""#.to_owned(), Some(("status", Code::ReadOnly))),
         (r#","employee_feedback":null"#.to_owned(), Some(("employee_feedback", Code::ReadOnly))),
         (r#","period":1"#.to_owned(), Some(("period", Code::UnknownField))),
@@ -90,6 +95,7 @@ fn all_invalid_references_are_reported_at_once() {
             (observation(22), about(2, true)),
         ]
         .into(),
+        ..References::default()
     };
     let id = SummaryId::from_ulid(Ulid(1));
     let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else {
@@ -162,6 +168,9 @@ fn each_change_of_a_summary_fires_an_event() {
         (r#"{"title":"Second half"}"#, Some(1)),
         (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(1)),
         (r#"{"body":"Calm."}"#, Some(1)),
+        (r#"{"metadata":{"cycle":"2026-h1"}}"#, Some(1)),
+        (r#"{"external_id":"crm-7"}"#, Some(1)),
+        (r#"{"metadata":{"absent":null},"external_id":null}"#, None),
         (
             r#"{"body":"Calm under pressure.","status":"pending_review","author_id":"emp_00000000000000000000000003"}"#,
             None,
@@ -198,4 +207,20 @@ fn fixed_summary_refuses_any_update() {
         assert_eq!(refused, DomainError::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#)).against(&summary(Status::PendingReview)).is_err());
+}
+
+#[test]
+fn external_id_of_another_summary_is_a_conflict() {
+    let (one, other) = (SummaryId::from_ulid(Ulid(1)), SummaryId::from_ulid(Ulid(9)));
+    let draft = parse(r#","external_id":"crm-7","metadata":{"cycle":"h1"}"#).unwrap();
+    let mut found = References { people: [draft.employee.id.unwrap()].into(), ..References::default() };
+    let created = Summary::create(one, draft.clone(), &found, NOON).unwrap().state;
+    assert_eq!(created.metadata, Metadata([("cycle".to_owned(), "h1".to_owned())].into()));
+    found.external_ids.add("crm-7", one, true);
+    let taken = DomainError::already_taken("external_id", "crm-7", Some(one));
+    assert_eq!(Summary::create(other, draft, &found, NOON).unwrap_err(), taken);
+    let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).against(&created).unwrap();
+    assert_eq!(created.update(&created, patch(), &found, NOON), Ok(None), "it keeps its own");
+    let another = Summary { id: other, external_id: None, ..created.clone() };
+    assert_eq!(another.update(&another, patch(), &found, NOON).unwrap_err(), taken);
 }

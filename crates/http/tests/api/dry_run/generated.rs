@@ -84,11 +84,12 @@ impl Generator {
                 members.remove(name);
             }
         }
-        const OTHERS: [&str; 14] = [
+        const OTHERS: [&str; 15] = [
             "manager_id",
             "department_id",
             "external_id",
             "custom_fields",
+            "metadata",
             "send_invite",
             "attribute_ids",
             "status",
@@ -126,6 +127,9 @@ impl Generator {
             "included_objective_ids" => json!([self.id("employee-objectives"), self.id("manager-objectives")]),
             "participant_ids" | "reviewer_ids" => json!([self.id("employees"), self.id("invited")]),
             "custom_fields" => json!({"city": self.random.pick(&["Oslo", "Rome"]), "floor": self.random.below(3)}),
+            "metadata" => {
+                json!({"cycle": self.random.pick(&["h1", "h2"]), "source": self.random.pick(&[Some("form"), None])})
+            }
             "send_invite" | "rotate_secret" | "acknowledged" => json!(self.random.chance(50)),
             "status" => word(&["proposed", "approved", "in_progress", "completed", "archived"]),
             "period_start" | "period_end" => word(&["2026-03-01", "2026-04-01", "2026-06-30"]),

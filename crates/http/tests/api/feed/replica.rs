@@ -41,12 +41,16 @@ fn routes() -> Vec<&'static Route> {
 /// Returns fields that a change of the route's resource may have.
 fn fields(route: &Route) -> &'static [&'static str] {
     match family(route) {
-        "observations" => &["observation", "impact", "attribute_ids"],
-        "employee-objectives" | "manager-objectives" => &["title", "description", "period_end", "status"],
+        "observations" => &["observation", "impact", "attribute_ids", "metadata", "external_id"],
+        "employee-objectives" | "manager-objectives" => {
+            &["title", "description", "period_end", "status", "metadata", "external_id"]
+        }
         "employees" => &["last_name", "manager_id", "department_id", "custom_fields", "job_title", "external_id"],
         "attributes" => &["name", "category"],
         "conversations" => &["title", "participant_ids"],
-        "summaries" => &["title", "body", "included_observation_ids", "included_objective_ids"],
+        "summaries" => {
+            &["title", "body", "included_observation_ids", "included_objective_ids", "metadata", "external_id"]
+        }
         "departments" | "organization" => &["name"],
         other => panic!("{other} needs its fields here"),
     }

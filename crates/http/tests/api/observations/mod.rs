@@ -57,6 +57,7 @@ async fn new_observation_is_active_dated_today_with_null_defaults() {
         "id": made["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
         "impact": null, "recommended_action": null, "attribute_ids": [], "observation_date": now[..10],
         "visibility": "person", "created_at": now, "updated_at": now, "archived_at": null,
+        "metadata": {}, "external_id": null,
     });
     assert_eq!(made, wanted);
     let id = made["id"].as_str().unwrap();

@@ -3,6 +3,7 @@
 use candor_domain::access::Tenant;
 use candor_domain::catalog::Department;
 use candor_domain::decision::Decision;
+use candor_domain::external_id::ExternalIdHolders;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
@@ -218,25 +219,25 @@ impl ReferencedRows<'_> {
             let Some(email) = self.email else { return Ok(None) };
             Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?)
         };
-        let external_id = async {
-            let Some(external_id) = self.external_id else { return Ok(None) };
-            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, external_id.to_owned()).await?)
+        let external_ids = async {
+            let mut holders = ExternalIdHolders::default();
+            let Some(external_id) = self.external_id else { return Ok(holders) };
+            let by = rows::employees::BY_EXTERNAL_ID;
+            if let Some(holder) = store.id_by(tenant, by, external_id.to_owned()).await? {
+                // Every caller sees all people.
+                holders.add(external_id, holder, true);
+            }
+            Ok::<_, Error>(holders)
         };
         let managed = async {
             let Some(id) = self.person.and_then(|person| person.connector_id) else { return Ok(vec![]) };
             let connector = store.row::<Connector>(tenant, id).await?;
             Ok::<_, Error>(connector.map(|connector| connector.value.mapped_custom_field_keys).unwrap_or_default())
         };
-        let ((manager, tree), department_archived, email_holder, external_id_holder, managed_keys) =
-            tokio::try_join!(manager, department, email, external_id, managed)?;
-        let references = References {
-            manager,
-            department_archived,
-            email_holder,
-            external_id_holder,
-            managed_keys,
-            acting: None,
-        };
+        let ((manager, tree), department_archived, email_holder, external_ids, managed_keys) =
+            tokio::try_join!(manager, department, email, external_ids, managed)?;
+        let references =
+            References { manager, department_archived, email_holder, external_ids, managed_keys, acting: None };
         Ok(StoredReferences { references, tree })
     }
 }

@@ -66,11 +66,12 @@ impl RowBatch<'_> {
         insert(statement, self.table, tenant, &self.new);
         update(statement, self.table, tenant, &late);
         self.queue_for_index(statement);
-        if let Some(members) = &self.table.members {
-            remove_members(statement, members, tenant, &self.changed);
-            add_members(statement, members, tenant, &self.changed, "ON CONFLICT DO NOTHING");
+        for (at, side) in self.table.members.iter().enumerate() {
+            let [changed, new] = [&self.changed, &self.new].map(|rows| member_pairs(rows, at));
+            remove_members(statement, side, tenant, &self.changed, &changed);
+            add_members(statement, side, tenant, changed, "ON CONFLICT DO NOTHING");
             // No `ON CONFLICT`: a new row has no stored members yet.
-            add_members(statement, members, tenant, &self.new, "");
+            add_members(statement, side, tenant, new, "");
         }
         let layout = statement.layout;
         layout.name_secrets(
@@ -183,20 +184,27 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
     statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
 }
 
-/// Returns the owner ids and the member ids of rows, as parallel arrays.
-fn member_pairs(rows: &[Entry<'_>]) -> (Vec<[u8; 16]>, Vec<[u8; 16]>) {
+/// Owner ids and tags of rows in a side table, as parallel arrays.
+type MemberPairs = (Vec<[u8; 16]>, Vec<[u8; 16]>);
+
+fn member_pairs(rows: &[Entry<'_>], side: usize) -> MemberPairs {
     let pairs =
-        rows.iter().flat_map(|entry| entry.row.members().iter().map(move |member| (entry.row.id(), *member)));
+        rows.iter().flat_map(|entry| entry.row.members(side).iter().map(move |member| (entry.row.id(), *member)));
     pairs.unzip()
 }
 
-fn remove_members(statement: &mut Statement, members: &MemberTable, tenant: &str, changed: &[Entry<'_>]) {
+fn remove_members(
+    statement: &mut Statement,
+    members: &MemberTable,
+    tenant: &str,
+    changed: &[Entry<'_>],
+    (owners, tags): &MemberPairs,
+) {
     if changed.is_empty() {
         return;
     }
     let rows = statement.sql.ids(changed.iter().map(|entry| entry.row.id()));
-    let (owners, tags) = member_pairs(changed);
-    let (owners, tags) = (statement.sql.ids(owners), statement.sql.ids(tags));
+    let (owners, tags) = (statement.sql.ids(owners.iter().copied()), statement.sql.ids(tags.iter().copied()));
     let (MemberTable { name, owner, member }, using) = (members, statement.using());
     statement.part(
         "",
@@ -213,10 +221,9 @@ fn add_members(
     statement: &mut Statement,
     members: &MemberTable,
     tenant: &str,
-    rows: &[Entry<'_>],
+    (owners, tags): MemberPairs,
     conflict: &str,
 ) {
-    let (owners, tags) = member_pairs(rows);
     if tags.is_empty() {
         return;
     }

@@ -1,0 +1,43 @@
+//! External ids of assignments and of submitted observations.
+
+use super::*;
+
+#[test]
+fn taken_external_id_in_a_submission_names_its_observation() {
+    let body = |second: &str| {
+        let first = r#"{"type":"strength","observation":"x","external_id":"taken"}"#;
+        let body = format!(
+            r#"{{"reviewer_id":"emp_00000000000000000000000003","observations":[
+                {{"type":"strength","observation":"x"}},{first},{second}]}}"#
+        );
+        SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap()
+    };
+    let DomainError::Conflict(conflict) =
+        submit(&assignment(), body(r#"{"type":"strength","observation":"x"}"#)).unwrap_err()
+    else {
+        panic!()
+    };
+    let holder = ObservationId::from_ulid(Ulid(7)).to_string();
+    assert_eq!((conflict.field.as_str(), conflict.conflicting_id), ("observations[1].external_id", Some(holder)));
+    let unknown = body(r#"{"type":"strength","observation":"x","attribute_ids":["a"]}"#);
+    let missing = ("observations[2].attribute_ids".to_owned(), Code::NotFoundInOrganization);
+    assert_eq!(refusal_codes(submit(&assignment(), unknown).unwrap_err()), [missing], "references come first");
+}
+
+#[test]
+fn external_id_of_another_assignment_is_a_conflict() {
+    let text = format!(
+        r#"{{"employee_id":"{}","title":"x","reviewer_ids":["{}"],"external_id":"crm-7","metadata":{{"k":"v"}}}}"#,
+        person(2),
+        person(3)
+    );
+    let draft = Draft::parse(object(&text)).unwrap();
+    let people = [2, 3].map(|number| (person(number), people::Status::Active)).into();
+    let mut found = References { people, ..References::default() };
+    let [one, other] = [1, 2].map(|number| AssignmentId::from_ulid(Ulid(number)));
+    let created = Assignment::create(one, draft.clone(), &found, NOON).unwrap().state;
+    assert_eq!(created.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
+    found.external_ids.add("crm-7", one, true);
+    let taken = DomainError::already_taken("external_id", "crm-7", Some(one));
+    assert_eq!(Assignment::create(other, draft, &found, NOON).unwrap_err(), taken);
+}

@@ -1,0 +1,16 @@
+DROP TABLE assignment_metadata_values;
+DROP TABLE summary_metadata_values;
+DROP TABLE objective_metadata_values;
+DROP TABLE observation_metadata_values;
+DROP INDEX assignments_external_id;
+DROP INDEX summaries_external_id;
+DROP INDEX objectives_external_id;
+DROP INDEX observations_external_id;
+ALTER TABLE assignments DROP COLUMN external_id;
+ALTER TABLE assignments DROP COLUMN metadata;
+ALTER TABLE summaries DROP COLUMN external_id;
+ALTER TABLE summaries DROP COLUMN metadata;
+ALTER TABLE objectives DROP COLUMN external_id;
+ALTER TABLE objectives DROP COLUMN metadata;
+ALTER TABLE observations DROP COLUMN external_id;
+ALTER TABLE observations DROP COLUMN metadata;
