@@ -71,11 +71,16 @@ def test_every_operation_is_called(service: Service, client: Candor) -> None:
             try:
                 answer = bound(used, step["call"])(*values, **named)
                 answer = answer.first().data if hasattr(answer, "first") else answer
+                assert "fails" not in step, step
             except CandorError as error:
+                if getattr(error, "status", None) == step.get("fails", 0):
+                    answer = None
+                    break
                 raise AssertionError(f"{step}: {error}") from error
             if answer or not step.get("wait") or time.monotonic() - begun > WAIT:
                 break
-        assert len(answer) == step["count"] if "count" in step else True, step
+        if answer is not None and "count" in step:
+            assert len(answer) == step["count"], step
         if "as" in step:
             known[step["as"]] = answer
     called = {step["call"].replace("return", "return_") for step in steps}
@@ -93,6 +98,11 @@ def test_every_operation_is_called_asynchronously(service: Service) -> None:
                 if "key" in step:
                     async with AsyncCandor(api_key=step["key"], base_url=service.url) as other:
                         await bound(other, step["call"])(*values, **named)
+                    continue
+                if "fails" in step:
+                    with pytest.raises(CandorError) as refused:
+                        await bound(client, step["call"])(*values, **named)
+                    assert getattr(refused.value, "status", None) == step["fails"], step
                     continue
                 begun = time.monotonic()
                 while True:

@@ -14,6 +14,8 @@ interface Step {
   count?: number;
   wait?: true;
   key?: string;
+  /** Status of the error that the call must throw. */
+  fails?: number;
 }
 
 type Method = (...values: unknown[]) => Promise<unknown>;
@@ -80,6 +82,10 @@ test("every operation of the service is called", { timeout: 120_000 }, async () 
   for (const raw of steps) {
     const step = filled(raw, known) as Step;
     const used = step.key ? new Candor({ apiKey: step.key, baseUrl: service.url }) : client;
+    if (step.fails !== undefined) {
+      await assert.rejects(call(used, step), { status: step.fails }, step.call);
+      continue;
+    }
     let answer: unknown;
     try {
       answer = await call(used, step);

@@ -20,7 +20,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cli::{Cli, Command, KeyCommand, OrgCommand};
+use cli::{Cli, Command, ConnectorCommand, KeyCommand, OrgCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
 use error::Error;
 use output::{Output, printable};
@@ -122,6 +122,10 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Key(KeyCommand::List { org }) => commands::key::list(config, org, output).await,
         Command::Key(KeyCommand::Revoke { key_id }) => commands::key::revoke(config, key_id, output).await,
         Command::Console(new) => commands::console::run(config, new, output).await,
+        Command::Connector(ConnectorCommand::Create(new)) => {
+            commands::connector::create(config, new, output).await
+        }
+        Command::Connector(ConnectorCommand::Check(check)) => commands::connector::check(check, output).await,
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
         Command::Doctor => commands::doctor::run(config, output).await,

@@ -2,6 +2,7 @@
 
 mod listen;
 mod operational;
+mod scim_log;
 mod signals;
 
 use std::future::Future;
@@ -187,6 +188,7 @@ impl Running {
             }));
             self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.services), self.stop.subscribe()));
         }
+        self.loops.spawn(scim_log::store_regularly(Arc::clone(&self.services), self.stop.subscribe()));
         self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
             std::future::ready(())
@@ -383,4 +385,5 @@ async fn flush(services: &Services) {
     if let Err(error) = services.auth.flush_uses().await {
         tracing::warn!(%error, "cannot record the last use of API keys");
     }
+    scim_log::flush(services).await;
 }

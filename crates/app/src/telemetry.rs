@@ -40,7 +40,7 @@ enum MetricType {
 }
 
 /// All metrics with their help texts.
-const METRICS: [(MetricType, &str, &str); 48] = [
+const METRICS: [(MetricType, &str, &str); 50] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
     (
         MetricType::Counter,
@@ -156,6 +156,12 @@ const METRICS: [(MetricType, &str, &str); 48] = [
         "candor_webhook_unsent_total",
         "Webhook deliveries dropped without another attempt, by reason.",
     ),
+    (
+        MetricType::Counter,
+        "candor_scim_brake_refusals_total",
+        "Deactivations by identity providers that a brake refused.",
+    ),
+    (MetricType::Counter, "candor_scim_issues_total", "New issues of identity providers, by kind."),
     (
         MetricType::Counter,
         "candor_webhook_leases_lost_total",

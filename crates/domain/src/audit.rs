@@ -12,6 +12,7 @@ use crate::fields::StringEnum;
 use crate::id::{AuditId, Id, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
+use crate::people::Connector;
 use crate::problem::ValidationErrors;
 use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
@@ -113,7 +114,7 @@ pub struct Origin {
     pub ip: Option<String>,
     /// `User-Agent` of the client.
     pub user_agent: Option<String>,
-    /// API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.
+    /// API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the connector. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "KeyUsed")]
     pub api_key: Option<KeyUsed>,
@@ -168,6 +169,13 @@ impl JsonSchema for HistoryEntry<'_> {
 }
 
 impl AuditEntry {
+    /// Makes a connector the actor. The API key that was the actor is named in the context.
+    pub fn act_as(&mut self, connector: &Connector) {
+        let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
+        let key = std::mem::replace(&mut self.actor, Actor { kind: ActorKind::Connector, id, name });
+        self.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
+    }
+
     /// Returns the entry as the history of its resource shows it.
     #[must_use]
     pub fn in_history(&self) -> HistoryEntry<'_> {

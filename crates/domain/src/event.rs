@@ -140,7 +140,7 @@ pub enum EventType {
     /// A connector was created.
     #[strum(to_string = "connector.created")]
     ConnectorCreated,
-    /// The result of an upload was recorded at its connector.
+    /// A setting or the status of a connector changed, or the result of an upload was recorded.
     #[strum(to_string = "connector.updated")]
     ConnectorUpdated,
     /// A setting or the name of the organization changed.
@@ -158,6 +158,12 @@ pub enum EventType {
     /// An invitation was replaced by a newer one, or its person left.
     #[strum(to_string = "invitation.revoked")]
     InvitationRevoked,
+    /// The brake paused a connector.
+    #[strum(to_string = "connector.paused")]
+    ConnectorPaused,
+    /// Syncs of a connector began to fail, or a request of its identity provider was refused for a new reason.
+    #[strum(to_string = "connector.sync_failed")]
+    ConnectorSyncFailed,
 }
 
 impl StringEnum for EventType {
@@ -222,7 +228,9 @@ impl EventType {
             | Self::InvitationCreated
             | Self::InvitationUpdated
             | Self::InvitationAccepted
-            | Self::InvitationRevoked => true,
+            | Self::InvitationRevoked
+            | Self::ConnectorPaused
+            | Self::ConnectorSyncFailed => true,
         }
     }
 
@@ -230,7 +238,14 @@ impl EventType {
     /// of their resource requires.
     #[must_use]
     pub const fn needs_settings_admin(self) -> bool {
-        matches!(self, Self::ConnectorCreated | Self::ConnectorUpdated | Self::ApiKeyExpiring)
+        matches!(
+            self,
+            Self::ConnectorCreated
+                | Self::ConnectorUpdated
+                | Self::ConnectorPaused
+                | Self::ConnectorSyncFailed
+                | Self::ApiKeyExpiring
+        )
     }
 
     /// Returns the bit of this type in stored sets of types. Bits never change: new types go to the end.

@@ -56,9 +56,12 @@ pub enum Type {
     /// An API key expires soon.
     #[strum(to_string = "api_key.expiring")]
     ApiKeyExpiring,
-    /// A sync of an HR system applied no row.
+    /// A sync of an HR system applied no row, or a request of an identity provider was refused.
     #[strum(to_string = "connector.sync_failed")]
     ConnectorSyncFailed,
+    /// A connector was paused because its provider deactivated many people.
+    #[strum(to_string = "connector.paused")]
+    ConnectorPaused,
 }
 
 impl StringEnum for Type {

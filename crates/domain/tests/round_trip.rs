@@ -97,7 +97,7 @@ fn employee_sent_back_changes_nothing() {
         // may have been deleted.
         let mut found = people::References {
             email_holder: Some(employee.id),
-            managed_keys: vec!["text".to_owned(), "whole".to_owned()],
+            managed: people::ManagedFields { keys: vec!["text".to_owned(), "whole".to_owned()], job_title: true },
             ..people::References::default()
         };
         found.external_ids.add("hr-1", employee.id, true);
@@ -313,6 +313,8 @@ fn api_key_sent_back_changes_nothing() {
         remind_at: None,
         expiring_due: None,
         previous_expiring_due: None,
+        connector_id: None,
+        scim_per_minute: None,
     };
     let full = ApiKey {
         environment: Environment::Test,
@@ -337,6 +339,7 @@ fn api_key_sent_back_changes_nothing() {
         level: AccessLevel::Admin,
         person: None,
         expires_at: None,
+        connector: None,
         quotas: Quotas::DEFAULT,
     };
     for key in [plain, full] {

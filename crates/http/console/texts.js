@@ -16,6 +16,8 @@ const words = {
   deactivate: "Deactivate", reactivate: "Reactivate", skip: "Unchanged",
   reject: "Refused", succeeded: "Succeeded", partial: "Partly applied", link_open: "Link not opened",
   link_over: "Link expired",
+  manager_pending: "Manager unknown", reporting_cycle: "Reporting cycle", department_archived: "Department archived",
+  last_admin: "Last org admin", managed_elsewhere: "Managed elsewhere", identity_conflict: "Several people match",
 };
 
 /** @type {Record<string, string>} */
@@ -73,7 +75,7 @@ export const t = {
   themes: { system: "System", light: "Light", dark: "Dark" },
   environments: { live: "Live", test: "Test" },
   quotas: { read: "Reads", write: "Writes", webhook_test: "Webhook tests", csv: "CSV imports",
-    export: "Exports" },
+    export: "Exports", scim: "SCIM" },
   loading: "Loading …", more: "Show more", tryAgain: "Try again", requestId: "Request", copy: "Copy",
   copied: "Copied", notCopied: "The browser does not allow copying",
   cancel: "Cancel", close: "Close", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
@@ -111,7 +113,7 @@ export const t = {
     success: "Delivered, 24 hours", slowest: "slowest subscription", queue: "Queue",
     failing: "Failing subscriptions", quota: "Quota of this key",
     quotaText: "Requests of this key within the last 60 seconds.", pausedWebhook: "Webhook paused",
-    failingWebhook: "Webhook fails", connector: "Connector has issues", key: "Key expires",
+    failingWebhook: "Webhook fails", connector: "Connector has issues", pausedConnector: "Connector is paused", key: "Key expires",
     objective: "Objective in review", summary: "Summary in review", assignment: "Assignment overdue",
     ofSubscriptions: (/** @type {number} */ count) =>
       (count === 1 ? "of 1 subscription" : `of ${count} subscriptions`),
@@ -295,7 +297,23 @@ export const t = {
   audit: { lead: "Who changed what, with the values before and after.", action: "Action",
     target: "Changed resource", actor: "Changed by", by: "by", onlyTarget: "only this", none: "No entries",
     noneText: "Change the filters to see other changes." },
+  provider: {
+    issues: "Open issues", noIssues: "No open issues.", requests: "Newest requests",
+    noRequests: "The identity provider has sent no request.",
+    at: "Time", request: "Request", duration: "Duration", lastRequest: "Last request",
+    lastChange: "Last change of a person",
+    agent: "Client", people: "Managed people", mappings: "Mapped custom fields", brake: "Brake",
+    brakeText: (/** @type {number} */ percent, /** @type {number} */ least) =>
+      percent === 100 ? "Off" : `${percent} % of the people within an hour, from ${least} on`,
+    paused: "Changes are paused",
+    pausedText: "Many people were deactivated within an hour. Check the assignments of the identity provider.",
+    resume: "Resume", resumed: "The connector accepts changes again", resolve: "Resolve",
+    resolvedIssue: "The issue is resolved",
+    times: (/** @type {number} */ count) => (count === 1 ? "1 request" : `${count} requests`),
+  },
   connectors: {
+    type: "Type", typeHint: "An identity provider sends people over SCIM. It needs an API key with the scope scim.",
+    csv: "Uploads of CSV files", scim: "Identity provider (SCIM)",
     lead: "HR systems that manage people, and their last upload.", create: "New connector", none: "No connectors",
     noneText: "A connector marks people as managed by an HR system, which uploads them as CSV.",
     release: "Release people",

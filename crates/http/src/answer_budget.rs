@@ -160,6 +160,7 @@ mod tests {
             level: AccessLevel::Standard,
             person: None,
             expires_at: None,
+            connector: None,
             quotas: Quotas::DEFAULT,
         }
     }

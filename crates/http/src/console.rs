@@ -70,6 +70,7 @@ const FILES: &[(&str, &str)] = files![
     "screens/keys_link.js",
     "screens/people.js",
     "screens/people_one.js",
+    "screens/provider.js",
     "screens/today.js",
     "screens/webhooks.js",
     "screens/webhooks_delivery.js",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use bytes::Bytes;
-use candor_domain::access::PermissionDenied;
+use candor_domain::access::{Permission, PermissionDenied};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
 use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
@@ -251,9 +251,11 @@ impl From<PermissionDenied> for ErrorResponse {
             | PermissionDenied::AdminKeyRequired
             | PermissionDenied::OrganizationKeyRequired
             | PermissionDenied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
+            PermissionDenied::NoConnectorKey => error.with(json!([{"required_scope": Permission::Scim.word()}])),
             PermissionDenied::TestKey => error.with(json!([{"key_environment": "test"}])),
             PermissionDenied::LiveKey => error.with(json!([{"key_environment": "live"}])),
-            PermissionDenied::CannotGrant
+            PermissionDenied::ConnectorKey
+            | PermissionDenied::CannotGrant
             | PermissionDenied::OwnerNotAdmin
             | PermissionDenied::OtherPerson
             | PermissionDenied::AuthorOnly

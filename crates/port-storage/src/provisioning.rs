@@ -7,28 +7,10 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId};
-use candor_domain::people::connector::{LinkedPeople, ScimRequest};
+use candor_domain::people::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 use candor_domain::time::Timestamp;
 
 use crate::error::Read;
-
-/// Limit of each count of [`ConnectorFigures`], so that its cost has a bound.
-pub const MAX_FIGURE: u32 = 100_000;
-
-/// Figures of a connector in one data set.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConnectorFigures {
-    /// People that the connector manages, at most [`MAX_FIGURE`].
-    pub people: u32,
-    /// Open issues, at most [`MAX_FIGURE`].
-    pub open_issues: u32,
-    /// Time of the newest change of a person by the provider.
-    pub last_change_at: Option<Timestamp>,
-    /// Time of the newest request of the provider.
-    pub last_request_at: Option<Timestamp>,
-    /// User agent of the newest request of the provider.
-    pub user_agent: Option<String>,
-}
 
 /// Start of a page of people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

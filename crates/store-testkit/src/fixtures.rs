@@ -280,6 +280,8 @@ impl Fixtures {
             remind_at: None,
             expiring_due: None,
             previous_expiring_due: None,
+            connector_id: None,
+            scim_per_minute: None,
         }
     }
 
@@ -294,6 +296,10 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             last_sync: None,
+            brake: connector::Brake { percent: 30, at_least: 7 },
+            custom_field_mappings: std::collections::BTreeMap::from([("badge".to_owned(), "title".to_owned())]),
+            paused_at: Some(at),
+            resumed_at: Some(at),
         }
     }
 

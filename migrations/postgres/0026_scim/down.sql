@@ -1,3 +1,10 @@
+ALTER TABLE connectors DROP COLUMN resumed_at;
+ALTER TABLE connectors DROP COLUMN paused_at;
+ALTER TABLE connectors DROP COLUMN custom_field_mappings;
+ALTER TABLE connectors DROP COLUMN brake_at_least;
+ALTER TABLE connectors DROP COLUMN brake_percent;
+ALTER TABLE api_keys DROP COLUMN scim_per_minute;
+ALTER TABLE api_keys DROP COLUMN connector_id;
 DROP TABLE scim_requests;
 DROP TABLE sync_issues;
 DROP INDEX employees_by_hris_source;

@@ -72,3 +72,14 @@ CREATE TABLE scim_requests (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX scim_requests_by_connector ON scim_requests (tenant_id, connector_id, occurred_at, id);
+
+-- The connector of a key with the scope `scim`, and the quota of such a key.
+ALTER TABLE api_keys ADD COLUMN connector_id uuid;
+ALTER TABLE api_keys ADD COLUMN scim_per_minute bigint;
+
+-- Settings and state of the connector of an identity provider.
+ALTER TABLE connectors ADD COLUMN brake_percent bigint NOT NULL DEFAULT 20;
+ALTER TABLE connectors ADD COLUMN brake_at_least bigint NOT NULL DEFAULT 20;
+ALTER TABLE connectors ADD COLUMN custom_field_mappings text NOT NULL DEFAULT '{}';
+ALTER TABLE connectors ADD COLUMN paused_at timestamptz;
+ALTER TABLE connectors ADD COLUMN resumed_at timestamptz;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod arguments;
+mod connector;
 mod field;
 mod remote;
 mod settings;
@@ -16,6 +17,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::Setting;
+pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
 pub(crate) use field::Field;
 pub(crate) use remote::{Api, ApiMethod, ApiRequest, Login};
 
@@ -157,6 +159,9 @@ Examples:
   candor console
   candor console --org org_01J00000000000000000000000 --scopes webhooks:read,events:read")]
     Console(NewLinkArguments),
+    /// Connect HR systems and identity providers
+    #[command(subcommand)]
+    Connector(ConnectorCommand),
     /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
     ///
     /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
@@ -325,7 +330,8 @@ pub(crate) struct NewLinkArguments {
 #[command(after_help = "\
 Examples:
   candor key create --org ORG --name 'First key' --scopes '*' --admin
-  candor key create --org ORG --name 'HR sync' --scopes employees:read,employees:write --expires 2027-01-01")]
+  candor key create --org ORG --name 'HR sync' --scopes employees:read,employees:write --expires 2027-01-01
+  candor key create --org ORG --name 'Okta' --scopes scim --connector CONNECTOR")]
 pub(crate) struct NewKey {
     /// Organization of the key
     #[arg(long)]
@@ -354,4 +360,10 @@ pub(crate) struct NewKey {
     /// Write quota per minute [default: 100]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) writes_per_minute: Option<u32>,
+    /// Connector whose identity provider uses the key; needs the scope scim
+    #[arg(long, value_name = "CONNECTOR_ID")]
+    pub(crate) connector: Option<ConnectorId>,
+    /// Quota of SCIM requests per minute [default: 3000]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) scim_per_minute: Option<u32>,
 }

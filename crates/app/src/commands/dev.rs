@@ -146,6 +146,8 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
         expires_at: None,
         reads_per_minute: None,
         writes_per_minute: None,
+        connector: None,
+        scim_per_minute: None,
     };
     let made = operator::create_key(services, order).await;
     Ok(made.map_err(Error::cannot("create the key"))?.1)

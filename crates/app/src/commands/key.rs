@@ -32,6 +32,8 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         expires_at: new.expires,
         reads_per_minute: new.reads_per_minute,
         writes_per_minute: new.writes_per_minute,
+        connector: new.connector.map(|connector| connector.to_string()),
+        scim_per_minute: new.scim_per_minute,
     };
     let made = operator::create_key(&services, order).await;
     let (id, key) = made.map_err(Error::cannot(format!("create a key of {}", new.org)))?;

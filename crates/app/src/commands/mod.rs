@@ -3,6 +3,7 @@
 pub(crate) mod api;
 pub(crate) mod backup;
 pub(crate) mod config;
+pub(crate) mod connector;
 pub(crate) mod console;
 pub(crate) mod copy;
 pub(crate) mod describe;

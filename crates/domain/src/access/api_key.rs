@@ -12,9 +12,10 @@ use super::authority::outlasts;
 use super::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
-use crate::id::{EmployeeId, KeyId, KeyKind, OrganizationId};
+use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind, OrganizationId};
 use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::people::{Role, Status};
+use crate::people::{Role, Status, connector};
+use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 use crate::schema::OpenWord;
 use crate::secret::Secret;
@@ -53,6 +54,10 @@ pub struct ApiKey {
     pub reads_per_minute: Option<u32>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<u32>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    pub connector_id: Option<ConnectorId>,
+    /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
+    pub scim_per_minute: Option<u32>,
     /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
@@ -147,10 +152,12 @@ impl KeyRecord {
             scopes: key.scopes,
             level: key.access_level,
             person,
+            connector: key.connector_id,
             expires_at: key.expires_at,
             quotas: Quotas {
                 read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
                 write: key.writes_per_minute.unwrap_or(Quotas::DEFAULT.write),
+                scim: key.scim_per_minute.unwrap_or(Quotas::DEFAULT.scim),
             },
         })
     }
@@ -174,27 +181,54 @@ fn last4(secret: &Secret) -> String {
     text[text.len().saturating_sub(4)..].to_owned()
 }
 
-impl ApiKey {
-    /// Creates a key. `granter` is the caller, or `None` if the operator creates the key. `person_exists` is
+/// The stored facts about the resources that a new key refers to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeyReferences {
     /// `true` if the person that the key shall act for is in the key's data set.
+    pub person_exists: bool,
+    /// Type of the connector that the key shall belong to; `None` if the organization has no such connector.
+    pub connector: Option<connector::Type>,
+}
+
+impl KeyReferences {
+    /// Returns the connector of a new key.
+    fn connector_of(self, draft: &Draft) -> Result<Option<ConnectorId>, DomainError> {
+        let Some(named) = &draft.connector else {
+            let required = || DomainError::invalid("connector_id", ValueError::required());
+            return if draft.scopes.is_scim() { Err(required()) } else { Ok(None) };
+        };
+        let wrong = match (named.id, self.connector) {
+            (Some(id), Some(connector::Type::Scim)) => return Ok(Some(id)),
+            (Some(_), Some(connector::Type::CsvFeed)) => {
+                ValueError::new(Code::InvalidState, "must be a connector of the type scim")
+            }
+            (_, None) | (None, _) => named.not_found(),
+        };
+        Err(DomainError::unprocessable("connector_id", wrong))
+    }
+}
+
+impl ApiKey {
+    /// Creates a key. `granter` is the caller, or `None` if the operator creates the key.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks.
-    /// [`DomainError::Unprocessable`] for a person who does not exist.
+    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector of another type.
     pub fn create(
         id: KeyId,
         draft: Draft,
         secret: &Secret,
         granter: Option<&Caller>,
-        person_exists: bool,
+        known: KeyReferences,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         let person = draft.employee.as_ref().and_then(|employee| employee.id);
         let end = draft.expires_at;
         granter.map_or(Ok(()), |caller| caller.may_grant(draft.scopes, draft.access_level, person, end))?;
+        let connector_id = known.connector_of(&draft)?;
         let employee_id = match draft.employee {
             None => None,
-            Some(Reference { id: Some(id), .. }) if person_exists => Some(id),
+            Some(Reference { id: Some(id), .. }) if known.person_exists => Some(id),
             Some(other) => return Err(DomainError::unprocessable("employee_id", other.not_found())),
         };
         let state = Self {
@@ -207,6 +241,8 @@ impl ApiKey {
             last4: last4(secret),
             reads_per_minute: draft.reads_per_minute,
             writes_per_minute: draft.writes_per_minute,
+            connector_id,
+            scim_per_minute: draft.scim_per_minute,
             created_at: at,
             updated_at: at,
             expires_at: draft.expires_at,

@@ -13,6 +13,10 @@ pub enum PermissionDenied {
     AdminKeyRequired,
     /// The operation reads the whole data set and needs an admin-level key that acts for no person (decision H1).
     OrganizationKeyRequired,
+    /// The key of a connector serves SCIM requests and `GET /me` only (decision B3).
+    ConnectorKey,
+    /// SCIM requests need the key of a connector (decision B3).
+    NoConnectorKey,
     /// The endpoint refuses test keys (decision B6).
     TestKey,
     /// The endpoint touches test data only and refuses live keys (decision B6).
@@ -55,6 +59,12 @@ impl PermissionDenied {
             Self::AdminKeyRequired => "This request needs an API key whose own access level is admin.",
             Self::OrganizationKeyRequired => {
                 "This request needs an admin-level API key of the organization: one that acts for no person."
+            }
+            Self::ConnectorKey => {
+                "The API key of a connector is for /scim/v2 and GET /v1/me only. Use another API key."
+            }
+            Self::NoConnectorKey => {
+                "SCIM requests need an API key with the scope scim. Create one with the id of a connector."
             }
             Self::TestKey => "Test keys cannot access this endpoint.",
             Self::LiveKey => "Only test keys can access this endpoint: it empties the test data.",

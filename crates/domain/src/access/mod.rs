@@ -17,7 +17,7 @@ use strum::{IntoStaticStr, VariantArray};
 use ulid::Ulid;
 
 use crate::fields::StringEnum;
-use crate::id::{EmployeeId, KeyId, OrganizationId};
+use crate::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use crate::schema::{array, inline_schema, open};
 use crate::time::Timestamp;
 
@@ -120,6 +120,8 @@ pub enum Permission {
     SettingsWrite,
     #[strum(to_string = "exports:read")]
     ExportsRead,
+    #[strum(to_string = "scim")]
+    Scim,
 }
 
 impl StringEnum for Permission {
@@ -155,6 +157,13 @@ impl Permissions {
     #[must_use]
     pub const fn cover(self, other: Self) -> bool {
         other.0 & !self.0 == 0
+    }
+
+    /// Returns `true` if the set names the scope of identity providers. The set of all scopes does not count: only a
+    /// key of a connector has that scope, and it has no other.
+    #[must_use]
+    pub fn is_scim(self) -> bool {
+        self != Self::ALL && self.has(Permission::Scim)
     }
 
     /// Returns the scopes as the API shows them: `*` alone for all.
@@ -215,6 +224,8 @@ pub struct Caller {
     pub level: AccessLevel,
     /// The person that a bound key acts for, or `None` for a key of the organization.
     pub person: Option<BoundPerson>,
+    /// The connector of an identity provider's key. Such a key serves SCIM requests only.
+    pub connector: Option<ConnectorId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
     pub quotas: Quotas,
@@ -315,6 +326,7 @@ pub(crate) mod tests {
             scopes: Permissions::ALL,
             level,
             person: None,
+            connector: None,
             expires_at: None,
             quotas: Quotas::DEFAULT,
         }

@@ -14,6 +14,7 @@ pub enum QuotaClass {
     WebhookTest,
     Csv,
     Export,
+    Scim,
 }
 
 impl StringEnum for QuotaClass {
@@ -26,11 +27,12 @@ impl StringEnum for QuotaClass {
 pub struct Quotas {
     pub read: u32,
     pub write: u32,
+    pub scim: u32,
 }
 
 impl Quotas {
     /// Quotas of a key without numbers of its own.
-    pub const DEFAULT: Self = Self { read: 600, write: 100 };
+    pub const DEFAULT: Self = Self { read: 600, write: 100, scim: 3000 };
     /// Webhook tests per minute, for every key.
     pub const WEBHOOK_TEST: u32 = 10;
     /// CSV uploads per minute, for every key.
@@ -47,6 +49,7 @@ impl Quotas {
             QuotaClass::WebhookTest => Self::WEBHOOK_TEST,
             QuotaClass::Csv => Self::CSV,
             QuotaClass::Export => Self::EXPORT,
+            QuotaClass::Scim => self.scim,
         }
     }
 }

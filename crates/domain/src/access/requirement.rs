@@ -13,6 +13,8 @@ enum Key {
     ReadsTypes,
     /// A key with this scope.
     Scope(Permission),
+    /// The key of a connector.
+    Connector,
 }
 
 /// The callers that an operation admits: key, scope, admin context, environment, and the need to see the whole data set.
@@ -40,6 +42,9 @@ impl Access {
     pub const ANY_KEY: Self = Self::new(Key::Any, None);
     /// Keys with the read scope of each type of resource that the request names. The use case checks the scopes.
     pub const READS_TYPES: Self = Self::new(Key::ReadsTypes, None);
+
+    /// Keys of a connector, for SCIM requests.
+    pub const SCIM: Self = Self::new(Key::Connector, None);
 
     const fn new(key: Key, admin_context: Option<AdminContext>) -> Self {
         Self { key, admin_context, environment: None, needs_full_sight: false }
@@ -112,6 +117,7 @@ impl Access {
         match self.key {
             Key::None | Key::Any | Key::ReadsTypes => None,
             Key::Scope(scope) => Some(scope),
+            Key::Connector => Some(Permission::Scim),
         }
     }
 
@@ -134,12 +140,19 @@ impl Access {
         self.needs_full_sight
     }
 
-    /// Checks what does not depend on the request: environment, scope, and the need to see the whole data set, in this order (decision A13).
+    /// Checks what does not depend on the request: kind of the key, environment, scope, and the need to see the whole
+    /// data set, in this order (decision A13).
     ///
     /// # Errors
+    /// [`PermissionDenied::ConnectorKey`], [`PermissionDenied::NoConnectorKey`],
     /// [`PermissionDenied::TestKey`], [`PermissionDenied::LiveKey`], [`PermissionDenied::MissingScope`],
     /// [`PermissionDenied::ActsForPerson`].
     pub fn admit(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+        match (self.key, caller.connector) {
+            (Key::Scope(_) | Key::ReadsTypes, Some(_)) => return Err(PermissionDenied::ConnectorKey),
+            (Key::Connector, None) => return Err(PermissionDenied::NoConnectorKey),
+            (Key::None | Key::Any, _) | (Key::Connector, Some(_)) | (Key::Scope(_) | Key::ReadsTypes, None) => {}
+        }
         match self.environment {
             Some(Environment::Live) => caller.require_live()?,
             Some(Environment::Test) => caller.require_test()?,
@@ -185,6 +198,26 @@ mod tests {
         }
         let live = key(scoped, Environment::Live, false);
         assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(PermissionDenied::LiveKey));
+    }
+
+    #[test]
+    fn key_of_a_connector_is_admitted_to_scim_and_me_only() {
+        let plain = key(Permissions::ALL, Environment::Test, false);
+        let scopes = Permissions::NONE.with(Permission::Scim);
+        let connector = Some(crate::id::ConnectorId::from_ulid(Ulid(8)));
+        let of_connector = Caller { connector, ..key(scopes, Environment::Test, false) };
+        let other = Err(PermissionDenied::ConnectorKey);
+        for (access, connectors, others) in [
+            (Access::SCIM, Ok(()), Err(PermissionDenied::NoConnectorKey)),
+            (Access::ANY_KEY, Ok(()), Ok(())),
+            (Access::PUBLIC, Ok(()), Ok(())),
+            (Access::READS_TYPES, other, Ok(())),
+            (Access::scope(SCOPE), other, Ok(())),
+            (Access::settings_admin(SCOPE).live_only(), other, Err(PermissionDenied::TestKey)),
+        ] {
+            assert_eq!(access.admit(&of_connector), connectors, "{access:?}");
+            assert_eq!(access.admit(&plain), others, "{access:?}");
+        }
     }
 
     #[test]

@@ -195,10 +195,10 @@ fn change(
     let free = options.connector.filter(|_| stored.connector_id.is_none());
     decisions.extend(free.and_then(|connector| connector.manage(stored, options.at)));
     let patch = Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch };
-    let managed_keys =
-        stored.connector_id.and_then(|connector| known.managed_keys.get(&connector)).cloned().unwrap_or_default();
+    let managed =
+        stored.connector_id.and_then(|connector| known.managed.get(&connector)).cloned().unwrap_or_default();
     let acting = options.connector.map(Resource::id);
-    let found = References { managed_keys, acting, ..checked_references() };
+    let found = References { managed, acting, ..checked_references() };
     let now = decisions.last().map_or(stored, |decision| &decision.state);
     if let Some(update) = now.update(&patch, &found, options.at)? {
         // A change of the record emits one event, also if a connector takes charge of the record at the same time.

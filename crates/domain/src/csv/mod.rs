@@ -35,7 +35,7 @@ use crate::catalog::Department;
 use crate::fields::StringEnum;
 use crate::id::{ConnectorId, EmployeeId};
 use crate::params::{self, Params};
-use crate::people::Employee;
+use crate::people::{Employee, ManagedFields};
 use crate::problem::ValidationErrors;
 
 /// Maximum size of a file, in bytes (§8).
@@ -106,5 +106,5 @@ pub struct StoredRows {
     /// The manager of each of these people and of every manager above them.
     pub lines: HashMap<EmployeeId, EmployeeId>,
     /// The custom keys that each connector of these people owns.
-    pub managed_keys: HashMap<ConnectorId, Vec<String>>,
+    pub managed: HashMap<ConnectorId, ManagedFields>,
 }

@@ -57,6 +57,15 @@ pub struct ReportingLine {
     pub is_below: bool,
 }
 
+/// Fields that a connector manages beside address, names, manager and department, which every connector manages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ManagedFields {
+    /// Keys of custom fields.
+    pub keys: Vec<String>,
+    /// `true` if the connector manages the job title.
+    pub job_title: bool,
+}
+
 /// The stored state of the resources that a body refers to or collides with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
@@ -68,8 +77,8 @@ pub struct References {
     pub email_holder: Option<EmployeeId>,
     /// The person who has the external id.
     pub external_ids: ExternalIdHolders<EmployeeKind>,
-    /// Keys of custom fields that the person's connector manages.
-    pub managed_keys: Vec<String>,
+    /// Fields that the person's connector manages.
+    pub managed: ManagedFields,
     /// The connector that makes the change; it may change the fields that it manages.
     pub acting: Option<ConnectorId>,
 }
@@ -123,7 +132,7 @@ impl Patch {
 
     /// Returns a problem for every member that an HR system manages and that differs from `stored` (§2.3, decision
     /// D8).
-    fn managed_field_problems(&self, stored: &Employee, managed_keys: &[String]) -> ValidationErrors {
+    fn managed_field_problems(&self, stored: &Employee, managed: &ManagedFields) -> ValidationErrors {
         let mut problems = ValidationErrors::none();
         let mut refuse = |field: &str, differs: bool| {
             if differs {
@@ -137,12 +146,14 @@ impl Patch {
         refuse("email", content.email.as_ref().is_some_and(|email| *email != stored.email));
         refuse("first_name", content.first_name.as_ref().is_some_and(|name| *name != stored.first_name));
         refuse("last_name", content.last_name.as_ref().is_some_and(|name| *name != stored.last_name));
+        let job_title = content.job_title.as_ref().is_some_and(|title| *title != stored.job_title);
+        refuse("job_title", managed.job_title && job_title);
         let manager = self.manager.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
         refuse("manager_id", manager.is_some_and(|text| text != reference(&stored.manager_id)));
         let wanted = self.department.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
         refuse("department_id", wanted.is_some_and(|text| text != department(&stored.department_id)));
         for (key, value) in &self.custom_fields {
-            let differs = managed_keys.contains(key) && stored.custom_fields.0.get(key) != value.as_ref();
+            let differs = managed.keys.contains(key) && stored.custom_fields.0.get(key) != value.as_ref();
             refuse(&format!("custom_fields.{key}"), differs);
         }
         problems
@@ -228,7 +239,7 @@ impl Employee {
     pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, DomainError> {
         let mut problems = ValidationErrors::none();
         if self.is_hris_managed && (found.acting.is_none() || found.acting != self.connector_id) {
-            problems.extend(patch.managed_field_problems(self, &found.managed_keys));
+            problems.extend(patch.managed_field_problems(self, &found.managed));
         }
         let mut state = self.clone();
         if let Some(wanted) = &patch.manager {

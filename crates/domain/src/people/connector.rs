@@ -1,31 +1,33 @@
 //! Connectors: HR systems that manage part of a person's record (§2.3, decisions G).
 
+mod body;
 mod brake;
 mod issue;
 mod link;
+mod provider;
 mod sync;
 mod traffic;
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
+pub use body::{BrakePatch, Draft, PATH_CHARS, Patch, parse_release, read_release};
 pub use brake::{BRAKE_SECONDS, Brake, LinkedPeople};
 pub use issue::{IssueDraft, IssueFilter, IssueKind, Resolved, SyncIssue};
 pub use link::{LINK_TEXT_CHARS, ScimLink};
+pub use provider::{ConnectorDetails, ConnectorFigures, MAX_FIGURE};
 pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
-use super::custom::MAX_KEY_CHARS;
 use super::{Employee, MANUAL};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, StringEnum, as_word};
-use crate::id::{ConnectorId, ConnectorKind, EmployeeKind};
-use crate::json::Object;
+use crate::fields::{StringEnum, as_word};
+use crate::id::{ConnectorId, ConnectorKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::problem::{ValidationErrors, ValueError};
-use crate::rule::{self, Checked, Field, List, OneOf, ReferenceRule, Shape, Text};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -36,34 +38,14 @@ pub const MAX_MAPPED_KEYS: usize = 32;
 /// Most people that one release request names.
 pub const MAX_RELEASED: usize = 1000;
 
-const READ_ONLY: &[&str] =
-    &["id", "status", "last_sync_at", "last_sync_status", "last_sync_message", "created_at", "updated_at"];
-
-const TYPE: Field<OneOf<Type>> = Field::new("type", rule::word());
-const HRIS_SOURCE: Field<Checked<String>> = Field::new(
-    "hris_source",
-    rule::rule(
-        |value| {
-            let text = rule::as_text(value)?;
-            slug(text).map(|()| text.to_owned())
-        },
-        || Shape::Slug { max: SOURCE_CHARS, except: MANUAL },
-    ),
-);
-const MAPPED_KEYS: Field<List<Text>> =
-    Field::new("mapped_custom_field_keys", rule::list(MAX_MAPPED_KEYS, rule::text(1..=MAX_KEY_CHARS)));
-const RELEASED: Field<List<ReferenceRule<EmployeeKind>>> = Field::with_about(
-    "employee_ids",
-    rule::list(MAX_RELEASED, rule::reference()),
-    "People to release, at most {max}. Default: all people that the connector manages.",
-);
-
 /// The way in which the HR system sends its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Type {
     /// Uploads of CSV files.
     CsvFeed,
+    /// Requests of an identity provider to `/scim/v2`.
+    Scim,
 }
 
 impl StringEnum for Type {
@@ -85,6 +67,13 @@ pub struct Connector {
     pub updated_at: Timestamp,
     /// Result of the newest sync.
     pub last_sync: Option<Sync>,
+    /// Limit for deactivations by an identity provider within an hour.
+    pub brake: Brake,
+    /// SCIM paths by custom field.
+    pub custom_field_mappings: BTreeMap<String, String>,
+    pub paused_at: Option<Timestamp>,
+    /// Time of the last resume, from which the brake counts.
+    pub resumed_at: Option<Timestamp>,
 }
 
 impl Serialize for Connector {
@@ -94,8 +83,11 @@ impl Serialize for Connector {
             id: self.id,
             kind: self.kind,
             hris_source: &self.hris_source,
-            status: Status::following(sync),
+            status: self.status(),
             mapped_custom_field_keys: &self.mapped_custom_field_keys,
+            brake: self.brake,
+            custom_field_mappings: &self.custom_field_mappings,
+            paused_at: self.paused_at,
             last_sync_at: sync.map(|sync| sync.at),
             last_sync_status: sync.map(|sync| sync.status.word()),
             last_sync_message: sync.and_then(|sync| sync.message.as_deref()),
@@ -117,12 +109,19 @@ struct Document<'a> {
     kind: Type,
     /// Name of the HR system. Managed people have it as their `hris_source`.
     hris_source: &'a str,
-    /// Status, derived from the last upload.
+    /// Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Status>")]
     status: Status,
-    /// Keys of custom fields that the HR system manages.
+    /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`.
     mapped_custom_field_keys: &'a [String],
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is paused.
+    brake: Brake,
+    /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+    /// identity provider manages these custom fields.
+    custom_field_mappings: &'a BTreeMap<String, String>,
+    /// Time at which the brake paused the connector. Null if it is not paused.
+    paused_at: Option<Timestamp>,
     /// Time of the last upload. Null if there was none.
     last_sync_at: Option<Timestamp>,
     /// Result of the last upload. Null if there was none.
@@ -165,63 +164,20 @@ impl Sortable for Connector {
     ];
 }
 
-/// The body of a creation, validated on its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
-    kind: Type,
-    hris_source: String,
-    mapped_custom_field_keys: Vec<String>,
-}
-
-/// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
-fn slug(text: &str) -> Result<(), ValueError> {
-    crate::text::bounded(text, 1..=SOURCE_CHARS)?;
-    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
-    let edges = [text.as_bytes().first(), text.as_bytes().last()];
-    let edged =
-        edges.iter().all(|edge| edge.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
-    if edged && text.bytes().all(inner) && text != MANUAL {
-        return Ok(());
-    }
-    Err(ValueError::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
-}
-
-impl Draft {
-    /// Declares and reads the fields of a creation.
-    pub fn read(fields: &mut Fields) -> Option<Self> {
-        let (kind, hris_source) = (fields.required(&TYPE), fields.required(&HRIS_SOURCE));
-        let keys = fields.present(&MAPPED_KEYS);
-        Some(Self { kind: kind?, hris_source: hris_source?, mapped_custom_field_keys: keys.unwrap_or_default() })
-    }
-
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-}
-
-/// Declares and reads the people of a release; `None` means everyone that the connector manages.
-pub fn read_release(fields: &mut Fields) -> Option<Vec<Reference<EmployeeKind>>> {
-    fields.present(&RELEASED)
-}
-
-/// Reads the people from the body of a release; `None` means everyone that the connector manages.
-///
-/// # Errors
-/// Returns every invalid field.
-pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>>, ValidationErrors> {
-    let mut fields = Fields::new(body);
-    let people = read_release(&mut fields);
-    fields.finish(Some(people))
-}
-
 impl Connector {
+    /// Returns the status of the connector.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.kind {
+            Type::Scim if self.paused_at.is_some() => Status::Paused,
+            Type::Scim => Status::Active,
+            Type::CsvFeed => Status::following(self.last_sync.as_ref()),
+        }
+    }
+
     /// Creates a connector without a sync.
     pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
-        let Draft { kind, hris_source, mapped_custom_field_keys } = draft;
+        let Draft { kind, hris_source, mapped_custom_field_keys, brake, custom_field_mappings } = draft;
         let state = Self {
             id,
             kind,
@@ -230,6 +186,10 @@ impl Connector {
             created_at: at,
             updated_at: at,
             last_sync: None,
+            brake,
+            custom_field_mappings,
+            paused_at: None,
+            resumed_at: None,
         };
         Decision::created(state, "connector.create", vec![EventType::ConnectorCreated])
     }
@@ -281,8 +241,8 @@ mod tests {
     #[test]
     fn released_record_keeps_its_values() {
         let at = Timestamp::from_millis(9_000);
-        let draft =
-            Draft { kind: Type::CsvFeed, hris_source: "acme".to_owned(), mapped_custom_field_keys: vec![] };
+        let draft = Draft::parse(serde_json::from_str(r#"{"type": "csv_feed", "hris_source": "acme"}"#).unwrap());
+        let draft = draft.unwrap();
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         let before = employee(1);
         let managed = connector.manage(&before, at).unwrap().state;
@@ -291,15 +251,5 @@ mod tests {
         let released = connector.release(&managed, at).unwrap().state;
         assert_eq!(Employee { updated_at: before.updated_at, ..released.clone() }, before);
         assert!(connector.release(&released, at).is_none());
-    }
-
-    #[test]
-    fn hris_source_must_be_a_slug() {
-        for good in ["a", "work-day_2", &"a".repeat(64)] {
-            assert_eq!(slug(good), Ok(()), "{good}");
-        }
-        for bad in ["", "-a", "a-", "A", "a b", "manual", &"a".repeat(65)] {
-            assert!(slug(bad).is_err(), "{bad}");
-        }
     }
 }

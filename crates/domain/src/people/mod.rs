@@ -7,7 +7,7 @@ pub mod invitation;
 mod lifecycle;
 mod list;
 
-pub use change::{Draft, Patch, References, ReportingLine};
+pub use change::{Draft, ManagedFields, Patch, References, ReportingLine};
 pub use connector::Connector;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
 pub use invitation::Invitation;

@@ -29,6 +29,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
         level: AccessLevel::Admin,
         person: bound_to.map(|(id, is_org_admin)| BoundPerson { id, is_org_admin }),
         expires_at: None,
+        connector: None,
         quotas: Quotas::DEFAULT,
     }
 }

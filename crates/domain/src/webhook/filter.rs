@@ -258,6 +258,8 @@ impl Family {
             | T::OrganizationUpdated
             | T::WebhookDisabled
             | T::WebhookFailing
+            | T::ConnectorPaused
+            | T::ConnectorSyncFailed
             | T::TestPing => None,
         }
     }

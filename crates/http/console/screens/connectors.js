@@ -9,6 +9,7 @@ import { Badge, Button, Card, Empty, Facts, Field, Id, Page, Problem, Shown, Sta
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { Provider } from "./provider.js";
 
 /** @typedef {import("../types").Connector} Connector */
 
@@ -40,6 +41,7 @@ export default function Connectors() {
               ? html`<div class="tags">
                 ${one.mapped_custom_field_keys.map((field) => html`<${Badge}>${field}</${Badge}>`)}</div>` : "–"],
           [t.id, html`<${Id} value=${one.id} />`]]} />
+        ${one.type === "scim" && html`<${Provider} connector=${one} onChange=${connectors.reload} />`}
         ${one.last_sync_message &&
           html`<div class="problem"><strong>${t.connectors.issue}</strong>
             <p class="prose" dir="auto">${one.last_sync_message}</p></div>`}
@@ -55,17 +57,22 @@ export default function Connectors() {
 /** @param {{ onClose: () => void, onSaved: () => void }} p */
 function Create({ onClose, onSaved }) {
   const [source, setSource] = useState("");
+  const [kind, setKind] = useState("csv_feed");
   const [fields, setFields] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     const keys = fields.split(",").map((one) => one.trim()).filter(Boolean);
-    await request("POST", "/connectors",
-      { body: { type: "csv_feed", hris_source: source.trim(), mapped_custom_field_keys: keys } });
+    const body = { type: kind, hris_source: source.trim(), mapped_custom_field_keys: keys };
+    await request("POST", "/connectors", { body });
     onSaved();
     onClose();
   });
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
     <${Button} kind="primary" busy=${isBusy} disabled=${!source.trim()} onClick=${run}>${t.create}</${Button}>`;
   return html`<${Dialog} title=${t.connectors.create} onClose=${onClose} foot=${foot}><div class="form">
+    <${Field} label=${t.connectors.type} hint=${t.connectors.typeHint} error=${fieldError(error, "type")}>
+      <select value=${kind} onChange=${(/** @type {any} */ event) => setKind(event.target.value)}>
+        <option value="csv_feed">${t.connectors.csv}</option>
+        <option value="scim">${t.connectors.scim}</option></select></${Field}>
     <${Field} label=${t.connectors.source} hint=${t.connectors.sourceHint}
       error=${fieldError(error, "hris_source")}>
       <input value=${source} maxlength="64"

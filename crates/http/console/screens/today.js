@@ -113,6 +113,12 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
         note: html`<${Time} at=${one.last_delivery_at} />`, to });
     }
   }
+  for (const one of (connectors ?? []).filter((connector) => connector.status === "paused")) {
+    matters.push({
+      key: one.id, tone: "bad", kind: t.today.pausedConnector, text: one.hris_source,
+      note: html`<${Time} at=${one.paused_at} />`, to: href("/connectors"),
+    });
+  }
   for (const one of connectors ?? []) {
     if (one.status === "failing" || one.last_sync_status === "partial") {
       matters.push({ key: one.id, tone: one.status === "failing" ? "bad" : "warn", kind: t.today.connector,

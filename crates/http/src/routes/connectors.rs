@@ -1,7 +1,8 @@
 //! Connectors to HR systems (decisions G).
 
 use candor_domain::access::{Access, Permission};
-use candor_domain::id::{ConnectorKind, Kind};
+use candor_domain::id::{ConnectorId, ConnectorKind, Kind, SyncIssueKind};
+use candor_domain::people::connector::{ConnectorDetails, ScimRequest, SyncIssue};
 use candor_domain::people::{Connector, connector};
 use candor_service::Services;
 use candor_service::usecases::connectors as hr;
@@ -12,7 +13,7 @@ use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
@@ -26,8 +27,44 @@ const ROUTES: &[Route] = &[
         .creates(&CONNECTOR),
     Route::get("/connectors/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getConnector", "Get a connector")
-        .description("Returns one connector.")
+        .description("Returns one connector with its figures in the live data set.")
+        .answers(&CONNECTOR_DETAILS),
+    Route::patch("/connectors/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
+        .named("updateConnector", "Change the settings of a connector")
+        .description("Changes the brake and the mappings of custom fields. Members of the figures are ignored.")
+        .takes(&CONNECTOR_UPDATE)
         .answers(&CONNECTOR),
+    Route::post("/connectors/{id}/resume", Access::settings_admin(Permission::SettingsWrite).live_only(), resume)
+        .named("resumeConnector", "Resume a paused connector")
+        .description(
+            "Accepts changes of the identity provider again. The hour of the brake starts again. A connector that \
+             is not paused is a 409.",
+        )
+        .answers(&CONNECTOR),
+    Route::get(
+        "/connectors/{id}/sync-issues",
+        Access::settings_admin(Permission::SettingsRead).live_only(),
+        list_issues,
+    )
+    .named("listSyncIssues", "List the issues of a connector")
+    .description("Lists the parts of syncs that were not applied, the newest first.")
+    .lists(&SYNC_ISSUE, |input| drop(connector::IssueFilter::read(ConnectorId::from_bytes([0; 16]), input))),
+    Route::post(
+        "/connectors/{id}/sync-issues/{issue_id}/resolve",
+        Access::settings_admin(Permission::SettingsWrite).live_only(),
+        resolve_issue,
+    )
+    .named("resolveSyncIssue", "Resolve an issue of a connector")
+    .description("Marks an issue as resolved. A later request with the same problem opens a new one.")
+    .answers(&SYNC_ISSUE),
+    Route::get(
+        "/connectors/{id}/requests",
+        Access::settings_admin(Permission::SettingsRead).live_only(),
+        list_requests,
+    )
+    .named("listScimRequests", "List the newest SCIM requests of a connector")
+    .description("Lists the newest 500 requests of the identity provider, without their bodies.")
+    .lists(&SCIM_REQUEST, |input| drop(ScimRequest::read_list(ConnectorId::from_bytes([0; 16]), input))),
     Route::post(
         "/connectors/{id}/release",
         Access::settings_admin(Permission::SettingsWrite).live_only(),
@@ -40,8 +77,11 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of connectors.
-pub(crate) const GROUP: RouteGroup =
-    RouteGroup::within("Organization", ROUTES).id(ConnectorKind::PREFIX).words(words).events(&[EventFamily {
+pub(crate) const GROUP: RouteGroup = RouteGroup::within("Organization", ROUTES)
+    .id(ConnectorKind::PREFIX)
+    .second_id("issue_id", SyncIssueKind::PREFIX)
+    .words(words)
+    .events(&[EventFamily {
         prefix: "connector.",
         name: "ConnectorEvent",
         types: "ConnectorEventType",
@@ -61,12 +101,43 @@ fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { hr::create(services, &request.context, request.body).await })
 }
 
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::update(services, &request.context, request.id()?, request.body).await })
+}
+
+fn resume<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::resume(services, &request.context, request.id()?).await })
+}
+
+fn list_issues<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::list_issues(services, &request.context, request.id()?, request.params).await })
+}
+
+fn resolve_issue<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(
+        async move { hr::resolve_issue(services, &request.context, request.id()?, request.second_id()?).await },
+    )
+}
+
+fn list_requests<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { hr::list_requests(services, &request.context, request.id()?, request.params).await })
+}
+
 fn release<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { hr::release(services, &request.context, request.id()?, request.body).await })
 }
 
 const CONNECTOR: Schema =
     Schema::resource("Connector", || resource::<Connector, _>(connector::Draft::read, vec![])).example(example);
+const CONNECTOR_DETAILS: Schema =
+    Schema::resource("ConnectorDetails", || resource::<ConnectorDetails, _>(connector::Draft::read, vec![]))
+        .example(example_of_details)
+        .outcome("The connector resource with its figures.");
+const CONNECTOR_UPDATE: Schema =
+    Schema::new("ConnectorUpdate", || body_of::<Connector, _>(connector::Patch::read))
+        .example(|| json!({"brake": {"percent": 30}, "custom_field_mappings": {"badge": ENTERPRISE_NUMBER}}));
+const SYNC_ISSUE: Schema = Schema::new("SyncIssue", answer_of::<SyncIssue>).example(example_of_issue);
+const SCIM_REQUEST: Schema = Schema::new("ScimRequest", answer_of::<ScimRequest>).example(example_of_request);
 const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", answer_of::<Released>)
     .example(|| json!({"released": 12}))
     .outcome("Number of released people.");
@@ -79,16 +150,49 @@ const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connec
 fn words() -> Vec<Member> {
     vec![
         enum_member::<connector::Type>("Transfer method of records from an HR system."),
-        enum_member::<connector::Status>("Status of a connector, derived from the last upload."),
+        enum_member::<connector::Status>("Status of a connector."),
         enum_member::<connector::SyncStatus>("Result of an upload."),
+        enum_member::<connector::IssueKind>("Kind of an issue of a connector."),
+        enum_member::<connector::Resolved>("Issues that a list shows."),
         sort::<Connector>(),
+        sort::<SyncIssue>(),
+        sort::<ScimRequest>(),
     ]
 }
 
 fn example() -> Value {
     json!({"id": "con_01KJPWD6M24DF9HWRAYHFSFV52", "type": "csv_feed", "hris_source": "acme-hr",
-           "status": "active", "mapped_custom_field_keys": ["grade"], "last_sync_at": AT,
+           "status": "active", "mapped_custom_field_keys": ["grade"],
+           "brake": {"percent": 20, "at_least": 20}, "custom_field_mappings": {}, "paused_at": null, "last_sync_at": AT,
            "last_sync_status": "partial",
            "last_sync_message": "1 of 12 rows had errors, the first in row 7: email: must be an address",
            "created_at": AT, "updated_at": AT})
+}
+
+/// Attribute in the examples of mappings.
+const ENTERPRISE_NUMBER: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:employeeNumber";
+const ISSUE_ID: &str = "iss_01KJPWD6M24DF9HWRAYHFSFV53";
+const REQUEST_ID: &str = "req_01KJPWD6M24DF9HWRAYHFSFV54";
+
+fn example_of_details() -> Value {
+    let figures = [
+        ("last_request_at", json!(AT)),
+        ("last_change_at", json!(AT)),
+        ("people", json!(120)),
+        ("open_issues", json!(1)),
+        ("user_agent", json!("Okta SCIM Client 1.0.0")),
+    ];
+    figures.into_iter().fold(example(), |example, (name, value)| with(example, name, value))
+}
+
+fn example_of_issue() -> Value {
+    json!({"id": ISSUE_ID, "connector_id": "con_01KJPWD6M24DF9HWRAYHFSFV52", "kind": "manager_pending",
+           "user_name": "ada@example.com", "external_id": "00u1", "employee_id": EMPLOYEE_ID,
+           "message": "No person matches the manager 00u2. It is set when that person arrives.", "count": 3,
+           "first_occurred_at": AT, "occurred_at": AT, "resolved_at": null})
+}
+
+fn example_of_request() -> Value {
+    json!({"request_id": REQUEST_ID, "occurred_at": AT, "method": "PATCH", "path": "/scim/v2/Users/emp_1",
+           "status": 200, "scim_type": null, "duration_ms": 12, "user_agent": "Okta SCIM Client 1.0.0"})
 }

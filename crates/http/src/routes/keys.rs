@@ -136,7 +136,8 @@ pub(super) fn example() -> Value {
     json!({
         "id": KEY_ID, "name": "HR sync", "environment": "live", "access_level": "standard",
         "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
-        "reads_per_minute": null, "writes_per_minute": null, "created_at": AT, "updated_at": AT, "expires_at": null,
+        "reads_per_minute": null, "writes_per_minute": null, "connector_id": null, "scim_per_minute": null,
+        "created_at": AT, "updated_at": AT, "expires_at": null,
         "last_used_at": null, "revoked_at": null, "link_expires_at": null,
     })
 }
@@ -145,9 +146,11 @@ fn example_of_me() -> Value {
     let quota = |limit: u32| json!({"limit": limit, "window_seconds": 60});
     json!({
         "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID, "environment": "live",
-        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "expires_at": null,
+        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "connector_id": null,
+        "expires_at": null,
         "quotas": {
             "read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6), "export": quota(6),
+            "scim": quota(3000),
         },
     })
 }

@@ -6,6 +6,7 @@ mod authorization;
 mod bound;
 mod conditional;
 mod connections;
+mod connectors;
 mod console;
 mod conversations;
 mod cors;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use candor_http::table::{Body, Method, Route};
 use serde_json::{Value, json};
 
+use crate::connectors;
 use crate::support::{Request, START, TestApi};
 
 /// A CSV file with a new person.
@@ -22,8 +23,7 @@ impl Resources {
             assert_eq!(answered.status, 201, "{path}: {}", answered.text());
             answered.json()["id"].as_str().unwrap().to_owned()
         };
-        let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample",
-                            "send_invite": true});
+        let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
         let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
         let employee = made("/v1/employees", ada).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["observation.created"]});
@@ -45,6 +45,7 @@ impl Resources {
         let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
         let connector = made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let issue = connectors::open_issue(world, key, &connector).await;
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited]});
         let conversation = made("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
@@ -69,6 +70,7 @@ impl Resources {
             ("attributes", attribute),
             ("api-keys", api_key),
             ("connectors", connector),
+            ("sync-issues", issue),
             ("webhooks", webhook),
             ("deliveries", delivery),
             ("events", event),
@@ -84,7 +86,11 @@ impl Resources {
     pub(crate) fn path(&self, route: &Route) -> String {
         let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
         let family = if invited { "invited" } else { family(route) };
-        let second = if route.path.contains("{message_id}") { "messages" } else { "deliveries" };
+        let second = match route.path {
+            path if path.contains("{message_id}") => "messages",
+            path if path.contains("{issue_id}") => "sync-issues",
+            _ => "deliveries",
+        };
         path(route, self.id(family), self.id(second))
     }
 
@@ -107,6 +113,7 @@ impl Resources {
             }
             Some("reactivate" | "rehire") => done("deactivate").await,
             Some("restore") => done("archive").await,
+            Some("resume") => connectors::pause(world, self.id("connectors")).await,
             Some("complete" | "miss") => {
                 done("approve").await;
                 assert_eq!(world.patch(&resource, json!({"status": "in_progress"})).await.status, 200);
@@ -164,6 +171,7 @@ impl Resources {
             "AttributeUpdate" => json!({"category": "Communication"}),
             "ApiKeyCreate" => json!({"name": "New", "scopes": ["employees:read"]}),
             "ConnectorCreate" => json!({"type": "csv_feed", "hris_source": "another"}),
+            "ConnectorUpdate" => json!({"brake": {"percent": 30}}),
             "WebhookCreate" => json!({"url": "https://another.example/", "event_types": ["*"]}),
             "WebhookUpdate" => json!({"url": "https://another.example/"}),
             "WebhookReplay" => json!({"since": START.to_string()}),
@@ -182,7 +190,12 @@ pub(crate) fn family(route: &Route) -> &'static str {
 
 /// Returns a route's path with these ids.
 pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
-    let path = route.path.replace("{id}", id).replace("{delivery_id}", second).replace("{message_id}", second);
+    let path = route
+        .path
+        .replace("{id}", id)
+        .replace("{delivery_id}", second)
+        .replace("{message_id}", second)
+        .replace("{issue_id}", second);
     let query = match path.rsplit('/').next() {
         Some("search") => "?q=calm",
         Some("counts") => "?group_by=month",

@@ -146,6 +146,8 @@ impl TestApi {
             expires_at: None,
             reads_per_minute: Some(100_000),
             writes_per_minute: Some(100_000),
+            connector: None,
+            scim_per_minute: None,
         };
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
@@ -162,6 +164,8 @@ impl TestApi {
             expires_at: None,
             reads_per_minute: None,
             writes_per_minute: None,
+            connector: None,
+            scim_per_minute: None,
         };
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }

@@ -6,6 +6,7 @@ use candor_domain::access::{AdminContext, Caller};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
+use candor_domain::people::Connector;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
@@ -123,6 +124,21 @@ impl RequestContext {
             request_id: Some(self.request.to_string()),
             context: self.origin.clone(),
         }
+    }
+
+    /// Creates the audit entry of a decision that a connector makes by this request. The entry names the API key
+    /// beside the connector.
+    #[must_use]
+    pub fn audit_of_connector(
+        &self,
+        connector: &Connector,
+        id: AuditId,
+        draft: AuditDraft,
+        at: Timestamp,
+    ) -> AuditEntry {
+        let mut entry = self.audit(id, draft, at);
+        entry.act_as(connector);
+        entry
     }
 
     fn actor(&self) -> Actor {

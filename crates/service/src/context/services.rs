@@ -31,6 +31,7 @@ use crate::context::handover::Deliveries;
 use crate::context::limits::Limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
+use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::striped_locks::StripedLocks;
 use crate::context::tenant_sizes::TenantSizes;
@@ -106,6 +107,8 @@ pub struct Services {
     pub webhook_transport: Arc<dyn WebhookTransport>,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
+    /// Log of the newest SCIM requests.
+    pub scim_log: ScimLog,
     /// Per-key and per-address rate limiter.
     pub limits: Limits,
     /// Settings of the operator.
@@ -157,6 +160,7 @@ impl Services {
             vault,
             webhook_transport,
             auth,
+            scim_log: ScimLog::default(),
             limits,
             settings,
             deliveries,

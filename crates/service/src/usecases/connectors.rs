@@ -1,12 +1,17 @@
 //! Connectors, by which an HR system owns part of a person's record and releases it again (decisions G).
 
+mod log;
+pub mod provider;
+
+pub use log::{list_issues, list_requests, resolve_issue};
+
 use candor_domain::audit::AuditDraft;
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
-use candor_domain::people::connector::{Draft, parse_release};
+use candor_domain::people::connector::{ConnectorDetails, Draft, Patch, ScimLink, parse_release};
 use candor_domain::people::{Connector, Employee};
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
@@ -50,7 +55,39 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.find_stored::<Connector>(context, id).await?).await
+    let stored = services.find_stored::<Connector>(context, id).await?;
+    context.authorize()?;
+    let figures = services.store.connector_figures(context.caller.tenant, id).await?;
+    let value = ConnectorDetails { connector: stored.value, figures };
+    expand::plain(services, context, &Versioned { value, version: stored.version }).await
+}
+
+/// `PATCH /connectors/{id}`: changes the settings of a connector.
+///
+/// # Errors
+/// Not found, invalid fields, not an admin; see [`Error`].
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
+    let decide = async |at: Timestamp| {
+        let stored = services.find_stored::<Connector>(context, id).await?;
+        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
+        let decision = stored.value.update(&patch, at);
+        Ok((stored, decision.map(PendingChange::new)))
+    };
+    services.update(context, decide).await
+}
+
+/// `POST /connectors/{id}/resume`: resumes a paused connector.
+///
+/// # Errors
+/// Not found, not an admin, not paused; see [`Error`].
+pub async fn resume(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
+    services.act_on(context, id, Connector::resume).await
 }
 
 /// `POST /connectors`: creates a connector.
@@ -95,7 +132,7 @@ pub async fn release(
             break;
         }
         people.truncate(chunk);
-        let (change, count) = giving_back(services, context, &connector, &people, services.clock.now())?;
+        let (change, count) = giving_back(services, context, &connector, &people, services.clock.now()).await?;
         if context.dry_run {
             // Nothing is saved, so the next people are those after these.
             after = people.last().map(|person| person.value.id);
@@ -112,7 +149,7 @@ pub async fn release(
     }
     let plan = async |at: Timestamp| {
         let people = people(services, context, &selection(after)).await?;
-        let (mut change, count) = giving_back(services, context, &connector, &people, at)?;
+        let (mut change, count) = giving_back(services, context, &connector, &people, at).await?;
         change.events.splice(..0, previewed.iter().cloned());
         let body = render(&Released { released: earlier + count })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
@@ -167,8 +204,9 @@ async fn named_people(
     problems.or(people).map_err(|error| DomainError::Unprocessable(error).into())
 }
 
-/// Creates the change set that releases these people; returns it with the number of people released.
-fn giving_back(
+/// Creates the change set that releases these people and ends their links; returns it with the number of people
+/// released.
+async fn giving_back(
     services: &Services,
     context: &RequestContext,
     connector: &Connector,
@@ -188,5 +226,11 @@ fn giving_back(
         change.writes.push(Write::employee(&Row::expecting(state, person.version), None));
     }
     let count = change.writes.len();
+    let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
+    for link in services.store.rows::<ScimLink>(context.caller.tenant, &ids).await? {
+        if link.value.connector_id == connector.id {
+            change.writes.push(Write::put(&Row::expecting(link.value.ended(at), link.version)));
+        }
+    }
     Ok((change, count))
 }

@@ -1,12 +1,12 @@
 //! API keys (§5, decisions B4 to B7).
 
-use candor_domain::access::api_key::{ApiKey, Draft, Patch, generate, parse_rotation};
+use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, Patch, generate, parse_rotation};
 use candor_domain::access::{AccessLevel, Environment, Permissions, QuotaClass, Tenant};
-use candor_domain::fields::{Reference, as_word};
-use candor_domain::id::{EmployeeId, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::fields::as_word;
+use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
-use candor_domain::people::Employee;
+use candor_domain::people::{Connector, Employee};
 use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
@@ -68,10 +68,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let tenant = Tenant { organization: context.caller.tenant.organization, environment: draft.environment };
-        let person_exists = exists(services, tenant, draft.employee.as_ref()).await?;
+        let known = known(services, context.caller.tenant.organization, &draft).await?;
         let secret = generate(draft.environment, random32(&*services.ids)?);
-        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), person_exists, at)?;
+        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), known, at)?;
         let answer = with_secret(&decision.state, &secret)?;
         Ok(PendingChange::new(decision).answering(answer, MADE_MEMBERS))
     };
@@ -80,16 +79,23 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     reply
 }
 
-/// Returns `true` if the person of a key exists in the key's tenant.
-pub(crate) async fn exists(
+/// Loads the facts about the person and the connector that a new key of the organization names.
+pub(crate) async fn known(
     services: &Services,
-    tenant: Tenant,
-    person: Option<&Reference<EmployeeKind>>,
-) -> Result<bool, Error> {
-    match person.and_then(|person| person.id) {
-        None => Ok(false),
-        Some(id) => Ok(services.store.row::<Employee>(tenant, id).await?.is_some()),
-    }
+    organization: OrganizationId,
+    draft: &Draft,
+) -> Result<KeyReferences, Error> {
+    let tenant = Tenant { organization, environment: draft.environment };
+    let person_exists = match draft.employee.as_ref().and_then(|person| person.id) {
+        None => false,
+        Some(id) => services.store.row::<Employee>(tenant, id).await?.is_some(),
+    };
+    // Connectors serve both data sets and exist in the live one.
+    let connector = match draft.connector.as_ref().and_then(|connector| connector.id) {
+        None => None,
+        Some(id) => services.store.row::<Connector>(Tenant::live(organization), id).await?,
+    };
+    Ok(KeyReferences { person_exists, connector: connector.map(|connector| connector.value.kind) })
 }
 
 /// `PATCH /api-keys/{id}`: updates an API key.
@@ -173,6 +179,10 @@ pub struct QuotasByClass {
     csv: Quota,
     /// Quota of requests of the class `export`.
     export: Quota,
+    /// Quota of requests of the class `scim`. Absent for keys without a connector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Quota")]
+    scim: Option<Quota>,
 }
 
 /// The key of a request and its access.
@@ -196,6 +206,8 @@ pub struct Me<'a> {
     scopes: Permissions,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
     employee_id: Option<EmployeeId>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    connector_id: Option<ConnectorId>,
     /// Expiry time of the key. Null if it does not expire.
     expires_at: Option<Timestamp>,
     /// Request quotas of the key.
@@ -218,6 +230,7 @@ pub fn me(context: &RequestContext) -> Result<Reply, Error> {
         access_level: caller.level,
         scopes: caller.scopes,
         employee_id: caller.person.map(|person| person.id),
+        connector_id: caller.connector,
         expires_at: caller.expires_at,
         quotas: QuotasByClass {
             read: quota(QuotaClass::Read),
@@ -225,6 +238,7 @@ pub fn me(context: &RequestContext) -> Result<Reply, Error> {
             webhook_test: quota(QuotaClass::WebhookTest),
             csv: quota(QuotaClass::Csv),
             export: quota(QuotaClass::Export),
+            scim: caller.connector.map(|_| quota(QuotaClass::Scim)),
         },
     };
     Ok(Reply::ok(render(&body)?, None))

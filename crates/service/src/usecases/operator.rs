@@ -5,11 +5,14 @@ use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::decision::Resource;
-use candor_domain::fields::Reference;
-use candor_domain::id::{EmployeeKind, KeyId, OrganizationId};
+use candor_domain::fields::{Reference, StringEnum};
+use candor_domain::id::{ConnectorId, ConnectorKind, EmployeeKind, KeyId, OrganizationId};
+use candor_domain::json::{Object, Value};
 use candor_domain::organization::{self, Organization, Patch};
 use candor_domain::page::{MAX_LIMIT, PageRequest, Sortable};
 use candor_domain::params::Bounds;
+use candor_domain::people::{Connector, connector};
+use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
 use candor_domain::text::single_line;
@@ -47,6 +50,10 @@ pub struct NewKeyRequest {
     pub reads_per_minute: Option<u32>,
     /// Write quota per minute; `None` for the default.
     pub writes_per_minute: Option<u32>,
+    /// Id of the connector whose provider uses the key, as text.
+    pub connector: Option<String>,
+    /// Quota of SCIM requests per minute; `None` for the default.
+    pub scim_per_minute: Option<u32>,
 }
 
 async fn commit(services: &Services, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
@@ -143,21 +150,28 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         .row::<Organization>(live, live.organization)
         .await?
         .ok_or(Error::Refused(DomainError::NotFound))?;
-    let tenant = Tenant { environment: order.environment, ..live };
     let employee = order.employee.map(|text| Reference::<EmployeeKind> { id: text.parse().ok(), text });
-    let person_exists = keys::exists(services, tenant, employee.as_ref()).await?;
+    let connector = order.connector.map(|text| Reference::<ConnectorKind> { id: text.parse().ok(), text });
     let draft = Draft {
         name: order.name,
         environment: order.environment,
         access_level: order.level,
         scopes: order.scopes,
         employee,
+        connector,
         expires_at: order.expires_at,
         reads_per_minute: order.reads_per_minute,
         writes_per_minute: order.writes_per_minute,
+        scim_per_minute: order.scim_per_minute,
     };
+    let mut problems = ValidationErrors::none();
+    for (field, flaw) in draft.conflicts() {
+        problems.add(field, flaw);
+    }
+    problems.or(()).map_err(DomainError::Invalid)?;
+    let known = keys::known(services, order.organization, &draft).await?;
     let secret = generate(order.environment, random32(&*services.ids)?);
-    let decision = ApiKey::create(services.id(at), draft, &secret, None, person_exists, at)?;
+    let decision = ApiKey::create(services.id(at), draft, &secret, None, known, at)?;
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
@@ -212,6 +226,8 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
         expires_at: Some(at.plus_seconds(order.seconds)),
         reads_per_minute: None,
         writes_per_minute: None,
+        connector: None,
+        scim_per_minute: None,
     };
     let code = generate_code(random32(&*services.ids)?);
     let decision = ApiKey::create_link(services.id(at), draft, &code, None, at)?;
@@ -235,6 +251,33 @@ pub async fn organization_without_key(services: &Services) -> Result<Option<Orga
     let listing = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &request);
     let page = services.store.page(Tenant::live(*id), listing).await?;
     Ok(page.items.is_empty().then_some(*id))
+}
+
+/// Creates a connector with the default settings, and returns its id.
+///
+/// # Errors
+/// An unknown organization, a source that is no slug; see [`Error`].
+pub async fn create_connector(
+    services: &Services,
+    organization: OrganizationId,
+    kind: connector::Type,
+    source: &str,
+) -> Result<ConnectorId, Error> {
+    let mut body = Object::new();
+    body.push("type", Value::Text(kind.word().to_owned()));
+    body.push("hris_source", Value::Text(source.to_owned()));
+    let draft = connector::Draft::parse(body).map_err(DomainError::Invalid)?;
+    let live = Tenant::live(organization);
+    let found = services.store.row::<Organization>(live, live.organization).await?;
+    found.ok_or(Error::Refused(DomainError::NotFound))?;
+    let at = services.clock.now();
+    let decision = Connector::create(services.id(at), draft, at);
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
+    change.events = services.events(&decision.events, &render(&decision.state)?, at);
+    let id = decision.state.id;
+    change.writes.push(Write::put(&Row::new(decision.state)));
+    commit(services, live, change).await?;
+    Ok(id)
 }
 
 /// A key with its organization.

@@ -116,6 +116,7 @@ impl SearchTest {
             level: AccessLevel::Admin,
             person: person.map(|id| BoundPerson { id, is_org_admin: false }),
             expires_at: None,
+            connector: None,
             quotas: Quotas::DEFAULT,
         };
         RequestContext {

@@ -84,6 +84,7 @@ impl TestServices {
             level: AccessLevel::Admin,
             person: None,
             expires_at: None,
+            connector: None,
             quotas: Quotas::DEFAULT,
         })
     }
@@ -143,6 +144,8 @@ impl TestServices {
             expires_at: None,
             reads_per_minute: None,
             writes_per_minute: None,
+            connector: None,
+            scim_per_minute: None,
         }
     }
 }

@@ -5,14 +5,12 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, EmployeeId, Id, SyncIssueId};
-use candor_domain::people::connector::{KEPT_REQUESTS, LinkedPeople, ScimRequest};
+use candor_domain::people::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
-use candor_port_storage::provisioning::{
-    ConnectorFigures, MAX_FIGURE, PeoplePage, PeopleStart, Provisioning, VisiblePeople,
-};
+use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, VisiblePeople};
 use candor_tables::flat::{CellReader, SqlValue, Stored};
 
 use crate::failure::Failure;

@@ -4,11 +4,12 @@ use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::json::{Object, Value};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::connector::{
-    IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved, ScimLink, ScimRequest, SyncIssue,
+    ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved, ScimLink,
+    ScimRequest, SyncIssue,
 };
 use candor_domain::people::{Connector, Employee, Status};
 use candor_domain::time::Timestamp;
-use candor_port_storage::provisioning::{ConnectorFigures, PeoplePage, PeopleStart, VisiblePeople};
+use candor_port_storage::provisioning::{PeoplePage, PeopleStart, VisiblePeople};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_tables::rows::{scim_requests, scim_users, sync_issues};
 

@@ -56,6 +56,8 @@ stored! {
         expiring_due: Option<Time>,
         previous_expiring_due: Option<Time>,
         link_expires_at: Option<Time>,
+        connector_id: Option<IdColumn>,
+        scim_per_minute: Option<Int>,
     }
     fields {
         hash: KeyHash(hash),

@@ -4,7 +4,7 @@ use candor_domain::id::ConnectorKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::people::Connector;
-use candor_domain::people::connector::Sync;
+use candor_domain::people::connector::{Brake, Sync};
 use candor_domain::time::Timestamp;
 
 use crate::flat::{Index, Table};
@@ -23,6 +23,11 @@ stored! {
         last_sync_at: Option<Time> = connector.last_sync.as_ref().map(|sync| sync.at),
         last_sync_status: Option<OneOfColumn> = connector.last_sync.as_ref().map(|sync| sync.status),
         last_sync_message: Option<TextColumn> = connector.last_sync.as_ref().and_then(|sync| sync.message.clone()),
+        brake_percent: Int = connector.brake.percent,
+        brake_at_least: Int = connector.brake.at_least,
+        custom_field_mappings: Json,
+        paused_at: Option<Time>,
+        resumed_at: Option<Time>,
     }
     fields {
         last_sync: last_sync_at.zip(last_sync_status).map(|(at, status)| Sync {
@@ -30,6 +35,7 @@ stored! {
             status,
             message: last_sync_message,
         }),
+        brake: Brake { percent: brake_percent, at_least: brake_at_least },
     }
     table Table {
         indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],

@@ -3,11 +3,11 @@
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, SyncIssueKind};
 use candor_domain::page::{PageRequest, Sort};
-use candor_domain::people::connector::{IssueFilter, Resolved, SyncIssue};
+use candor_domain::people::connector::{IssueFilter, IssueKind, Resolved, SyncIssue};
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};
-use crate::listing::{Listing, TypedListing};
+use crate::listing::{Listing, OCCURRED_AT, TypedListing};
 use crate::read::LookupColumn;
 use crate::stored::stored;
 
@@ -68,4 +68,18 @@ pub fn list(
     issues.is(CONNECTOR_ID, Some(connector));
     issues.words(column("kind", Type::Text), filter.kind.map(StringEnum::word));
     issues.alone()
+}
+
+/// List of the open issues of refused requests, at most one of each kind.
+#[must_use]
+pub fn open_refusals(connector: ConnectorId) -> TypedListing<SyncIssue> {
+    let kinds = IssueKind::ALL.iter().filter(|kind| kind.is_refusal());
+    let parts = kinds.map(|kind| {
+        let mut issues = Listing::ordered::<SyncIssue>(OCCURRED_AT, false, 1);
+        issues.runs = Some((RESOLVED, vec![SqlValue::Flag(false)]));
+        issues.is(CONNECTOR_ID, Some(connector));
+        issues.words(column("kind", Type::Text), [kind.word()]);
+        issues
+    });
+    TypedListing::from_parts(parts.collect())
 }

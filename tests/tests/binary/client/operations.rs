@@ -34,6 +34,8 @@ pub(super) struct Step {
     #[serde(default)]
     wait: bool,
     key: Option<String>,
+    /// Status of the error that the call must return.
+    fails: Option<u16>,
 }
 
 impl Step {
@@ -116,11 +118,16 @@ async fn every_operation_is_called_once() {
             }
         };
         let answer = tokio::time::timeout(PATIENCE, carried_out).await.unwrap();
+        called.push(step.call.clone());
+        if let Some(status) = step.fails {
+            let Err(Error::Api(error)) = answer else { panic!("{}: {answer:?}", step.call) };
+            assert_eq!(error.status.as_u16(), status, "{}", step.call);
+            continue;
+        }
         let answer = answer.unwrap_or_else(|error| panic!("{}: {error:?}", step.call));
         if let Some(count) = step.count {
             assert_eq!(answer.as_array().unwrap().len(), count, "{}", step.call);
         }
-        called.push(step.call.clone());
         if let Some(name) = step.stored_as {
             known.insert(name, answer);
         }

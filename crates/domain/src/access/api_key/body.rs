@@ -3,7 +3,7 @@
 use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
 use super::ApiKey;
 use crate::fields::{Fields, Reference, StringEnum, Update};
-use crate::id::EmployeeKind;
+use crate::id::{ConnectorKind, EmployeeKind};
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, Line, OneOf, ReferenceRule, Rule, Shape, Whole};
@@ -23,13 +23,14 @@ const READ_ONLY: &[&str] = &[
     "last4",
     "reads_per_minute",
     "writes_per_minute",
+    "scim_per_minute",
     "created_at",
     "updated_at",
     "last_used_at",
     "revoked_at",
     "link_expires_at",
 ];
-const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id"];
+const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id", "connector_id"];
 
 pub(super) const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
 pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
@@ -45,6 +46,11 @@ pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
 const ENVIRONMENT: Field<OneOf<Environment>> = Field::new("environment", rule::word());
 pub(super) const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
+const CONNECTOR: Field<ReferenceRule<ConnectorKind>> = Field::with_about(
+    "connector_id",
+    rule::reference(),
+    "Required with the scope `scim`. All other keys have no connector.",
+);
 const EXPIRES_AT: Field<Checked<Timestamp>> =
     Field::with_about("expires_at", rule::datetime(), "It must be in the future.");
 const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
@@ -52,6 +58,9 @@ const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
     rule::whole(0..=MAX_OVERLAP_SECONDS),
     "Seconds during which the previous secret stays valid, at most {max}.",
 );
+
+/// Scopes of every key of a connector.
+const SCIM_ALONE: Permissions = Permissions::NONE.with(Permission::Scim);
 
 /// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +71,14 @@ pub struct Draft {
     pub access_level: AccessLevel,
     pub scopes: Permissions,
     pub employee: Option<Reference<EmployeeKind>>,
+    pub connector: Option<Reference<ConnectorKind>>,
     pub expires_at: Option<Timestamp>,
     /// Read quota. Only the operator sets a number above the default.
     pub reads_per_minute: Option<u32>,
     /// Write quota. Only the operator sets a number above the default.
     pub writes_per_minute: Option<u32>,
+    /// Quota of SCIM requests. Only the operator sets a number above the default.
+    pub scim_per_minute: Option<u32>,
 }
 
 /// The body of an update, validated by itself.
@@ -105,17 +117,42 @@ impl Draft {
         let environment = fields.present_or(&ENVIRONMENT, Environment::Live);
         let access_level = fields.present_or(&ACCESS_LEVEL, AccessLevel::Standard);
         let employee = fields.optional(&EMPLOYEE);
+        let connector = fields.optional(&CONNECTOR);
         let expires_at = fields.optional(&EXPIRES_AT.and(|at| is_end(at, now).map(|()| at)));
-        Some(Self {
+        let draft = Self {
             name: name?,
             environment,
             access_level,
             scopes: scopes?,
             employee,
+            connector,
             expires_at,
             reads_per_minute: None,
             writes_per_minute: None,
-        })
+            scim_per_minute: None,
+        };
+        for (field, flaw) in draft.conflicts() {
+            fields.problem(field, flaw);
+        }
+        Some(draft)
+    }
+
+    /// Returns the fields that contradict one another. A key of a connector has the scope `scim` alone, the
+    /// standard level and no person.
+    #[must_use]
+    pub fn conflicts(&self) -> Vec<(&'static str, ValueError)> {
+        if !self.scopes.is_scim() {
+            let flaw = || ("connector_id", ValueError::format("null, unless `scopes` has the scope `scim`"));
+            return self.connector.iter().map(|_| flaw()).collect();
+        }
+        let with_scim = |wanted: &str| ValueError::format(format!("{wanted} with the scope `scim`"));
+        let conflicts = [
+            (self.scopes != SCIM_ALONE).then(|| ("scopes", with_scim("no further scope"))),
+            (self.access_level != AccessLevel::Standard).then(|| ("access_level", with_scim("`standard`"))),
+            self.employee.as_ref().map(|_| ("employee_id", with_scim("null"))),
+            self.connector.is_none().then(|| ("connector_id", ValueError::required())),
+        ];
+        conflicts.into_iter().flatten().collect()
     }
 
     /// Reads the body of a creation.
@@ -155,6 +192,12 @@ impl Update<Patch> {
         if let Some(flaw) = new_end.and_then(|end| is_end(end, now).err()) {
             fields.problem("expires_at", flaw);
         }
+        let scopes = patch.scopes.unwrap_or(stored.scopes);
+        let is_kept = if stored.connector_id.is_some() { scopes == SCIM_ALONE } else { !scopes.is_scim() };
+        if !is_kept {
+            fields
+                .problem("scopes", ValueError::format("`scim` alone for the key of a connector, else without it"));
+        }
         fields.finish(Some(patch))
     }
 }
@@ -172,4 +215,78 @@ pub fn parse_rotation(body: Object) -> Result<i64, ValidationErrors> {
     let mut fields = Fields::new(body);
     let overlap = read_rotation(&mut fields);
     fields.finish(Some(overlap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{KeyReferences, generate};
+    use super::*;
+    use crate::id::{ConnectorId, KeyId};
+    use crate::people::connector;
+    use crate::refusal::DomainError;
+    use ulid::Ulid;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+    const CONNECTOR_ID: &str = "con_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+    fn parse(rest: &str) -> Result<Draft, Vec<(String, Code)>> {
+        let body = serde_json::from_str(&format!(r#"{{"name": "Okta", {rest}}}"#)).unwrap();
+        Draft::parse(body, NOW).map_err(|problems| {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        })
+    }
+
+    fn made(rest: &str, connector: Option<connector::Type>) -> Result<ApiKey, DomainError> {
+        let (draft, secret) = (parse(rest).unwrap(), generate(Environment::Live, [1; 32]));
+        let known = KeyReferences { person_exists: true, connector };
+        ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret, None, known, NOW).map(|decision| decision.state)
+    }
+
+    #[test]
+    fn scim_scope_stands_alone_and_needs_a_connector() {
+        let with = format!(r#""connector_id": "{CONNECTOR_ID}""#);
+        let table = [
+            (format!(r#""scopes": ["scim"], {with}"#), vec![]),
+            (r#""scopes": ["*"]"#.to_owned(), vec![]),
+            (r#""scopes": ["scim"]"#.to_owned(), vec![("connector_id", Code::Required)]),
+            (format!(r#""scopes": ["audit:read"], {with}"#), vec![("connector_id", Code::InvalidFormat)]),
+            (format!(r#""scopes": ["*"], {with}"#), vec![("connector_id", Code::InvalidFormat)]),
+            (format!(r#""scopes": ["scim", "audit:read"], {with}"#), vec![("scopes", Code::InvalidFormat)]),
+            (
+                format!(r#""scopes": ["scim"], {with}, "access_level": "admin", "employee_id": "emp_1""#),
+                vec![("access_level", Code::InvalidFormat), ("employee_id", Code::InvalidFormat)],
+            ),
+        ];
+        for (body, wanted) in table {
+            let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
+            assert_eq!(parse(&body).err().unwrap_or_default(), wanted, "{body}");
+        }
+    }
+
+    #[test]
+    fn connector_of_a_key_must_exist_and_speak_scim() {
+        let body = format!(r#""scopes": ["scim"], "connector_id": "{CONNECTOR_ID}""#);
+        let key = made(&body, Some(connector::Type::Scim)).unwrap();
+        let id: ConnectorId = CONNECTOR_ID.parse().unwrap();
+        assert_eq!(key.connector_id, Some(id));
+        let code = |refused: DomainError| match refused {
+            DomainError::Unprocessable(problems) => problems.as_slice()[0].code,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(code(made(&body, None).unwrap_err()), Code::NotFoundInOrganization);
+        let other = made(&body, Some(connector::Type::CsvFeed)).unwrap_err();
+        assert_eq!(code(other), Code::InvalidState);
+        let plain = made(r#""scopes": ["audit:read"]"#, None).unwrap();
+        for (stored, scopes, accepted) in [
+            (&key, r#"["scim"]"#, true),
+            (&key, r#"["audit:read"]"#, false),
+            (&key, r#"["*"]"#, false),
+            (&plain, r#"["scim"]"#, false),
+            (&plain, r#"["scim", "audit:read"]"#, false),
+            (&plain, r#"["*"]"#, true),
+        ] {
+            let body = serde_json::from_str(&format!(r#"{{"scopes": {scopes}}}"#)).unwrap();
+            assert_eq!(Patch::parse(body).against(stored, NOW).is_ok(), accepted, "{scopes}");
+        }
+    }
 }

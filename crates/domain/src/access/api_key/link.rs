@@ -4,7 +4,7 @@
 //! the key stores the hash of the link's code and authenticates nothing.
 
 use super::body::{ACCESS_LEVEL, NAME, SCOPES};
-use super::{ApiKey, Draft, KeyHash, KeyRecord, hash, last4};
+use super::{ApiKey, Draft, KeyHash, KeyRecord, KeyReferences, hash, last4};
 use crate::access::{AccessLevel, Caller, Permission, Permissions};
 use crate::decision::Decision;
 use crate::fields::{Fields, StringEnum};
@@ -142,8 +142,10 @@ impl LinkDraft {
             scopes: self.scopes,
             employee: granter.bound_to().map(Into::into),
             expires_at: Some(end),
+            connector: None,
             reads_per_minute: None,
             writes_per_minute: None,
+            scim_per_minute: None,
         }
     }
 }
@@ -178,9 +180,10 @@ impl ApiKey {
         granter: Option<&Caller>,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
+        let known = KeyReferences { person_exists: true, connector: None };
         let code_end = at.plus_seconds(CODE_SECONDS);
         let link_end = draft.expires_at.map_or(code_end, |end| end.min(code_end));
-        let decision = Self::create(id, draft, code, granter, true, at)?;
+        let decision = Self::create(id, draft, code, granter, known, at)?;
         let state = Self { link_expires_at: Some(link_end), expiring_due: None, ..decision.state };
         Ok(Decision::created(state, "api_key.create_link", vec![]))
     }

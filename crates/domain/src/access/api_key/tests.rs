@@ -10,6 +10,8 @@ use ulid::Ulid;
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
 const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
+const NOTHING: KeyReferences = KeyReferences { person_exists: false, connector: None };
+const PERSON_EXISTS: KeyReferences = KeyReferences { person_exists: true, connector: None };
 
 pub(super) fn secret(number: u8) -> Secret {
     generate(Environment::Live, [number; 32])
@@ -35,15 +37,17 @@ fn draft(scopes: Permissions, access_level: AccessLevel) -> Draft {
         access_level,
         scopes,
         employee: None,
+        connector: None,
         expires_at: None,
         reads_per_minute: None,
         writes_per_minute: None,
+        scim_per_minute: None,
     }
 }
 
 pub(super) fn key() -> ApiKey {
     let draft = draft(set(&[ObservationsRead, ObservationsWrite]), AccessLevel::Standard);
-    ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, false, NOW).unwrap().state
+    ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, NOTHING, NOW).unwrap().state
 }
 
 pub(super) fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
@@ -76,7 +80,7 @@ fn granted_access_is_limited_to_the_granters_own() {
         let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let draft = draft(wanted, wanted_level);
         let made =
-            ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), false, NOW);
+            ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), NOTHING, NOW);
         assert_eq!(made.err(), denied, "create {draft:?}");
         let other = ApiKey { scopes: wanted, access_level: wanted_level, ..key() };
         assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
@@ -85,7 +89,7 @@ fn granted_access_is_limited_to_the_granters_own() {
         assert_eq!(narrow.update(patch, &granter, NOW).err(), denied, "widen {narrow:?}");
     }
     let operator =
-        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Permissions::ALL, Admin), &secret(2), None, false, NOW);
+        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Permissions::ALL, Admin), &secret(2), None, NOTHING, NOW);
     assert!(operator.is_ok(), "the operator grants anything");
 }
 
@@ -113,7 +117,7 @@ fn bound_key_manages_keys_of_its_person_only() {
         let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
         let new = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), true, NOW);
+        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), PERSON_EXISTS, NOW);
         assert_eq!(made.err(), denied, "create {role:?} {person:?}");
         let stored = ApiKey { employee_id: person, ..key() };
         assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
@@ -170,7 +174,7 @@ fn granted_end_is_limited_to_the_granters_own() {
         let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
         let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let new = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), false, NOW);
+        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), NOTHING, NOW);
         assert_eq!(made.err(), denied, "create {own:?} {given:?}");
         let lasting = ApiKey { expires_at: given, ..key() };
         assert_eq!(lasting.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {own:?} {given:?}");
@@ -216,7 +220,8 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
             assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
             let employee = Some(Reference { text: PERSON.to_string(), id: Some(PERSON) });
             let new = Draft { employee, ..draft(Permissions::ALL, Admin) };
-            let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&caller), true, NOW);
+            let made =
+                ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&caller), PERSON_EXISTS, NOW);
             assert_eq!(made.is_ok(), may, "{role:?} {level:?}");
         }
     }
@@ -265,8 +270,9 @@ fn caller_has_the_rights_of_its_key() {
         scopes: key.scopes,
         level: AccessLevel::Standard,
         person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
+        connector: None,
         expires_at: key.expires_at,
-        quotas: Quotas { read: 1200, write: Quotas::DEFAULT.write },
+        quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
     };
     assert_eq!(caller, Some(wanted));
 }
@@ -313,7 +319,8 @@ fn key_cannot_be_bound_outside_its_data_set() {
     let make = |text: &str, id: Option<EmployeeId>, exists: bool| {
         let employee = Some(Reference { text: text.to_owned(), id });
         let draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, exists, NOW)
+        let known = KeyReferences { person_exists: exists, ..NOTHING };
+        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, known, NOW)
     };
     assert_eq!(make("emp", Some(PERSON), true).unwrap().state.employee_id, Some(PERSON));
     for (id, exists) in [(Some(PERSON), false), (None, false), (None, true)] {

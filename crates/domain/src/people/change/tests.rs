@@ -51,7 +51,10 @@ fn reporting_cycle_is_refused() {
 #[test]
 fn managed_field_is_refused_unless_its_value_is_equal() {
     let person = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
-    let found = References { managed_keys: vec!["grade".to_owned()], ..References::default() };
+    let found = References {
+        managed: ManagedFields { keys: vec!["grade".to_owned()], job_title: false },
+        ..References::default()
+    };
     let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
     let fields: Vec<_> = refused(person.update(&patch(body, &person), &found, NOW))
         .into_iter()

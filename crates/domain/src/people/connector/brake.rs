@@ -1,13 +1,18 @@
 //! The brake of a connector: it stops a provider that deactivates many people within an hour.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Length of the period that the brake counts, in seconds.
 pub const BRAKE_SECONDS: i64 = 3600;
 
 /// The limit for deactivations by a provider within an hour. A deactivation is refused if the count with it is at
 /// least [`Brake::at_least`] and more than [`Brake::percent`] of the linked people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Brake {
-    /// Percentage of the linked people that may be deactivated within an hour, 0 to 100.
+    /// Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off.
+    #[schemars(range(max = 100))]
     pub percent: u16,
     /// Number of deactivations within an hour below which the brake never acts.
     pub at_least: u32,

@@ -3,8 +3,7 @@
 use strum::{IntoStaticStr, VariantArray};
 
 use super::Connector;
-use crate::audit::Target;
-use crate::decision::{Decision, Resource};
+use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::StringEnum;
 use crate::notification::{Notice, Recipients, Type, excerpt};
@@ -20,6 +19,8 @@ pub enum Status {
     Active,
     /// The newest sync applied no row.
     Failing,
+    /// The brake stopped the identity provider. Changes are refused until an administrator resumes the connector.
+    Paused,
 }
 
 impl StringEnum for Status {
@@ -72,7 +73,9 @@ impl Connector {
         let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
         let notices = fails.then(|| self.failure_notice(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Decision { notices, ..Decision::changed(self, state, "connector.sync", vec![EventType::ConnectorUpdated]) }
+        let mut events = vec![EventType::ConnectorUpdated];
+        events.extend(fails.then_some(EventType::ConnectorSyncFailed));
+        Decision { notices, ..Decision::changed(self, state, "connector.sync", events) }
     }
 
     fn failure_notice(&self, sync: &Sync) -> Notice {
@@ -81,27 +84,25 @@ impl Connector {
             to: Recipients::OrgAdmins,
             title: format!("Sync of {} failed: no rows were applied", self.hris_source),
             body: sync.message.clone().unwrap_or_default(),
-            target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+            target: self.target(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Draft, Type as ConnectorType};
+    use super::super::Draft;
     use super::*;
     use crate::id::ConnectorId;
     use ulid::Ulid;
+
+    const CSV_FEED: &str = r#"{"type": "csv_feed", "hris_source": "acme"}"#;
 
     #[test]
     fn org_admins_get_a_notice_when_syncs_begin_to_fail() {
         use SyncStatus::{Failed, Partial, Succeeded};
         let at = Timestamp::from_millis(9_000);
-        let draft = Draft {
-            kind: ConnectorType::CsvFeed,
-            hris_source: "acme".to_owned(),
-            mapped_custom_field_keys: vec![],
-        };
+        let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
         let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         assert_eq!(Status::following(connector.last_sync.as_ref()), Status::Pending);
         let table = [
@@ -117,6 +118,7 @@ mod tests {
             let message = Some("Row 2".to_owned());
             let decision = connector.synced(Sync { at, status, message }, at);
             assert_eq!(decision.notices.len(), notices, "{number}");
+            assert_eq!(decision.events.contains(&EventType::ConnectorSyncFailed), notices == 1, "{number}");
             assert!(decision.state.updated_at > connector.updated_at, "{number}");
             connector = decision.state;
             assert_eq!(Status::following(connector.last_sync.as_ref()), then, "{number}");
@@ -126,11 +128,7 @@ mod tests {
     #[test]
     fn long_sync_message_is_truncated() {
         let at = Timestamp::from_millis(9_000);
-        let draft = Draft {
-            kind: ConnectorType::CsvFeed,
-            hris_source: "acme".to_owned(),
-            mapped_custom_field_keys: vec![],
-        };
+        let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
         let long = Sync { at, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
         let decision = connector.synced(long, at);

@@ -78,6 +78,8 @@ pub(crate) async fn key_for(world: &TestApi, person: &str, level: AccessLevel) -
         expires_at: None,
         reads_per_minute: Some(100_000),
         writes_per_minute: Some(100_000),
+        connector: None,
+        scim_per_minute: None,
     };
     operator::create_key(&world.services, order).await.unwrap().1.reveal().to_owned()
 }

@@ -9,6 +9,7 @@ use candor_service::runtime::operational_events;
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
+use crate::connectors;
 use crate::support::TestApi;
 
 /// Performs every action that fires an event, and returns the types of the fired events.
@@ -158,6 +159,7 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     assert_eq!(test.status, 200);
     fired.extend(a_receiver_is_gone(&world).await);
     fired.extend(operational_events_are_due(&world).await);
+    fired.extend(connectors::provider_is_refused(&world).await);
     // Fired by the mailer, which this process does not have; its tests are those of the service.
     fired.insert(EventType::InvitationUpdated.word().to_owned());
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());

@@ -7,7 +7,9 @@ use candor_domain::external_id::ExternalIdHolders;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
-use candor_domain::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
+use candor_domain::people::{
+    Connector, Draft, Employee, ManagedFields, Patch, References, Rehire, ReportingLine, Status,
+};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
@@ -230,14 +232,17 @@ impl ReferencedRows<'_> {
             Ok::<_, Error>(holders)
         };
         let managed = async {
-            let Some(id) = self.person.and_then(|person| person.connector_id) else { return Ok(vec![]) };
-            let connector = store.row::<Connector>(tenant, id).await?;
-            Ok::<_, Error>(connector.map(|connector| connector.value.mapped_custom_field_keys).unwrap_or_default())
+            let Some(id) = self.person.and_then(|person| person.connector_id) else {
+                return Ok(ManagedFields::default());
+            };
+            // The settings of a connector are in the live data set.
+            let connector = store.row::<Connector>(Tenant::live(tenant.organization), id).await?;
+            Ok::<_, Error>(connector.map(|connector| connector.value.managed_fields()).unwrap_or_default())
         };
-        let ((manager, tree), department_archived, email_holder, external_ids, managed_keys) =
+        let ((manager, tree), department_archived, email_holder, external_ids, managed) =
             tokio::try_join!(manager, department, email, external_ids, managed)?;
         let references =
-            References { manager, department_archived, email_holder, external_ids, managed_keys, acting: None };
+            References { manager, department_archived, email_holder, external_ids, managed, acting: None };
         Ok(StoredReferences { references, tree })
     }
 }

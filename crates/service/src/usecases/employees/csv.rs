@@ -116,7 +116,9 @@ async fn connector(
         None => None,
     };
     let unknown = || DomainError::unprocessable("connector_id", wanted.not_found());
-    Ok(Some(found.ok_or_else(unknown)?.value))
+    let connector = found.ok_or_else(unknown)?.value;
+    connector.require_uploads()?;
+    Ok(Some(connector))
 }
 
 /// Parameters and file of an upload.

@@ -61,9 +61,8 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
         store.rows::<Connector>(tenant, &connectors),
         store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
     )?;
-    let keys =
-        connectors.into_iter().map(|connector| (connector.value.id, connector.value.mapped_custom_field_keys));
-    known.managed_keys = keys.collect();
+    let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.managed_fields()));
+    known.managed = keys.collect();
     Ok(LoadedRows { known, versions, tree: above.tree, invitations: newest(invitations) })
 }
 

@@ -1,9 +1,7 @@
 //! Converts a piece of a plan to one change set, with all its events and audit entries.
 
 use std::collections::HashSet;
-use std::mem;
 
-use candor_domain::audit::{Actor, ActorKind, KeyUsed};
 use candor_domain::catalog::Department;
 use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
@@ -67,9 +65,7 @@ impl ChangeParts<'_> {
         let rendered = render(&decision.state)?;
         let (mut one, state) = upload.services.change_set(upload.context, decision, &rendered, at);
         if let Some(connector) = &upload.asked.connector {
-            let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
-            let key = mem::replace(&mut one.audit.actor, Actor { kind: ActorKind::Connector, id, name });
-            one.audit.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
+            one.audit.act_as(connector);
         }
         self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|event| event.kind));
         match &mut self.change {

@@ -1,0 +1,250 @@
+//! `candor connector check`: sends the requests of an identity provider and judges the responses.
+
+use std::time::Duration;
+
+use candor_client::{Candor, Error as ClientError, Method};
+use candor_port_clock::{SystemIds, random32};
+use serde_json::{Value, json};
+
+use crate::cli::ConnectorCheck;
+use crate::error::{CommandFailure, Error};
+use crate::output::{Output, table};
+use crate::remote::{API_KEY, ApiKey, variable};
+
+/// Time limit for one request.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Media type of SCIM.
+const SCIM: &str = "application/scim+json";
+/// Schema of a list.
+const LIST: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
+const USER: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
+const PATCH: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+
+/// Failures of the check.
+#[derive(Debug, thiserror::Error)]
+enum CheckFailure {
+    #[error("no token: set {API_KEY} to the token of the connector")]
+    NoToken,
+    #[error("{failed} of {all} requests had the wrong response; see the list above")]
+    Wrong { failed: usize, all: usize },
+}
+
+impl CommandFailure for CheckFailure {}
+
+/// Response of the service: its status, media type and body.
+struct Answer {
+    status: u16,
+    media_type: String,
+    body: Value,
+}
+
+/// A request and the problem of its response, if there is one.
+struct Step {
+    request: String,
+    problem: Option<String>,
+}
+
+/// Sends the requests and prints a line for each.
+///
+/// # Errors
+/// [`CheckFailure`] without a token and for wrong responses; an address that is no URL.
+pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
+    let token = ApiKey::parse(&variable(API_KEY).ok_or(CheckFailure::NoToken)?)?;
+    let random = random32(&SystemIds::default())
+        .map_err(|error| Error::Defect { what: "make a name", reason: error.to_string() })?;
+    let unknown: String = random.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let provider = Provider::new(&check.url, &token)?;
+    let mut steps = vec![
+        provider.step("GET", "/Users?startIndex=1&count=2", None, first_page).await,
+        provider.step("GET", &format!("/Users?filter=externalId+eq+%22{unknown}%22"), None, no_match).await,
+        provider.step("GET", "/ServiceProviderConfig", None, offers_patch).await,
+        provider.step("GET", "/Schemas", None, list).await,
+        provider.step("GET", &format!("/Users/{unknown}"), None, |answer| has_status(answer, 404)).await,
+    ];
+    if check.write {
+        provider.write(&unknown, &mut steps).await;
+    }
+    let failed = steps.iter().filter(|step| step.problem.is_some()).count();
+    let rows: Vec<_> = steps
+        .iter()
+        .map(|step| vec![step.request.clone(), step.problem.clone().unwrap_or_else(|| "good".to_owned())])
+        .collect();
+    let object: Vec<_> =
+        steps.iter().map(|step| json!({"request": step.request, "problem": step.problem})).collect();
+    output.say(&json!({"data": object, "failed": failed}), &table(&rows))?;
+    match failed {
+        0 => Ok(()),
+        failed => Err(CheckFailure::Wrong { failed, all: steps.len() }.into()),
+    }
+}
+
+/// Client of the SCIM endpoints.
+struct Provider {
+    candor: Candor,
+}
+
+impl Provider {
+    fn new(url: &str, token: &ApiKey) -> Result<Self, Error> {
+        let base = url.trim_end_matches('/').trim_end_matches("/scim/v2");
+        let client = Candor::builder().api_key(token.secret()).base_url(base).user_agent("candor-connector-check");
+        let candor = client.timeout(PATIENCE).max_retries(0).build().map_err(|_| Error::Argument {
+            argument: "--url",
+            value: url.to_owned(),
+            wanted: "expected the address of a service, such as https://candor.example".to_owned(),
+        })?;
+        Ok(Self { candor })
+    }
+
+    async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, String> {
+        // The paths of the client are below /v1.
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let request = self.candor.request(method.clone(), &format!("/../scim/v2{path}"));
+        let query = query.split('&').filter_map(|pair| pair.split_once('='));
+        let plain = |text: &str| text.replace('+', " ").replace("%22", "\"");
+        let mut request = query.fold(request, |request, (name, value)| request.query(name, plain(value)));
+        if let Some(body) = body {
+            request = request.body(SCIM, body.to_string());
+        }
+        let (status, headers, bytes) = match request.send().await {
+            Ok(response) => (response.status, response.headers, response.data),
+            Err(ClientError::Api(error)) => (error.status, error.headers, error.body),
+            Err(error) => return Err(error.to_string()),
+        };
+        let media_type = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Ok(Answer { status: status.as_u16(), media_type: media_type.to_owned(), body })
+    }
+
+    /// Sends one request and judges the response.
+    async fn step(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        judge: impl Fn(&Answer) -> Result<(), String>,
+    ) -> Step {
+        self.step_with_answer(method, path, body, judge).await.0
+    }
+
+    async fn step_with_answer(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        judge: impl Fn(&Answer) -> Result<(), String>,
+    ) -> (Step, Value) {
+        let verb = Method::from_bytes(method.as_bytes()).unwrap_or(Method::GET);
+        let request = format!("{method} {path}");
+        match self.send(&verb, path, body).await {
+            Err(problem) => (Step { request, problem: Some(problem) }, Value::Null),
+            Ok(answer) => {
+                let problem = scim_form(&answer).and_then(|()| judge(&answer)).err();
+                (Step { request, problem }, answer.body)
+            }
+        }
+    }
+
+    /// Creates, deactivates and removes a person.
+    async fn write(&self, name: &str, steps: &mut Vec<Step>) {
+        let user = json!({
+            "schemas": [USER], "userName": format!("{name}@example.com"), "externalId": name, "active": true,
+            "name": {"givenName": "Candor", "familyName": "Check"},
+            "emails": [{"value": format!("{name}@example.com"), "type": "work", "primary": true}],
+        });
+        let created = |answer: &Answer| has_status(answer, 201);
+        let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), created).await;
+        let is_created = step.problem.is_none();
+        steps.push(step);
+        let Some(id) = body["id"].as_str().filter(|_| is_created) else { return };
+        let path = format!("/Users/{id}");
+        let off =
+            json!({"schemas": [PATCH], "Operations": [{"op": "Replace", "path": "active", "value": "False"}]});
+        steps.push(self.step("POST", "/Users", Some(&user), |answer| has_status(answer, 409)).await);
+        steps.push(self.step("PATCH", &path, Some(&off), is_inactive).await);
+        steps.push(self.step("DELETE", &path, None, |answer| has_status(answer, 204)).await);
+        steps.push(self.step("GET", &path, None, |answer| has_status(answer, 404)).await);
+    }
+}
+
+/// Checks the media type of a response with a body.
+fn scim_form(answer: &Answer) -> Result<(), String> {
+    if answer.status == 204 || answer.media_type.starts_with(SCIM) {
+        return Ok(());
+    }
+    Err(format!("status {}: the media type is {:?} instead of {SCIM}", answer.status, answer.media_type))
+}
+
+fn has_status(answer: &Answer, wanted: u16) -> Result<(), String> {
+    if answer.status == wanted {
+        return Ok(());
+    }
+    let detail = answer.body["detail"].as_str().unwrap_or("no detail");
+    Err(format!("status {} instead of {wanted}: {detail}", answer.status))
+}
+
+fn list(answer: &Answer) -> Result<(), String> {
+    has_status(answer, 200)?;
+    let is_list = answer.body["schemas"] == json!([LIST]) && answer.body["totalResults"].is_u64();
+    if is_list { Ok(()) } else { Err("the body is not a ListResponse with a number in totalResults".to_owned()) }
+}
+
+fn first_page(answer: &Answer) -> Result<(), String> {
+    list(answer)?;
+    let total = answer.body["totalResults"].as_u64().unwrap_or_default();
+    let shown = answer.body["Resources"].as_array().map_or(0, Vec::len);
+    match usize::try_from(total.min(2)) {
+        Ok(wanted) if wanted == shown => Ok(()),
+        _ => Err(format!("{shown} people on a page of 2, with {total} in total")),
+    }
+}
+
+fn no_match(answer: &Answer) -> Result<(), String> {
+    list(answer)?;
+    let total = &answer.body["totalResults"];
+    if *total == 0 { Ok(()) } else { Err(format!("an unknown externalId matches {total} people")) }
+}
+
+fn offers_patch(answer: &Answer) -> Result<(), String> {
+    has_status(answer, 200)?;
+    let is_offered = answer.body["patch"]["supported"] == true;
+    if is_offered { Ok(()) } else { Err("patch.supported is not true".to_owned()) }
+}
+
+fn is_inactive(answer: &Answer) -> Result<(), String> {
+    has_status(answer, 200)?;
+    let is_off = answer.body["active"] == false;
+    if is_off { Ok(()) } else { Err("the person is still active".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: Value) -> Answer {
+        Answer { status, media_type: format!("{SCIM};charset=utf-8"), body }
+    }
+
+    fn page(total: u64, shown: usize) -> Answer {
+        answer(200, json!({"schemas": [LIST], "totalResults": total, "Resources": vec![json!({}); shown]}))
+    }
+
+    #[test]
+    fn page_has_as_many_people_as_the_total_allows() {
+        for (total, shown, is_good) in [(0, 0, true), (1, 1, true), (9, 2, true), (9, 3, false), (1, 0, false)] {
+            assert_eq!(first_page(&page(total, shown)).is_ok(), is_good, "{shown} of {total}");
+        }
+        assert!(no_match(&page(0, 0)).is_ok() && no_match(&page(1, 1)).is_err());
+        assert!(list(&answer(200, json!({"schemas": [LIST], "totalResults": "1"}))).is_err());
+    }
+
+    #[test]
+    fn response_in_another_form_is_refused() {
+        let plain = Answer { media_type: "application/json".to_owned(), ..answer(200, Value::Null) };
+        assert!(scim_form(&plain).is_err());
+        assert!(scim_form(&Answer { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
+        let refused = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
+        assert_eq!(refused, "status 401 instead of 200: The key is revoked.");
+        assert!(is_inactive(&answer(200, json!({"active": "False"}))).is_err());
+        assert!(offers_patch(&answer(200, json!({"patch": {"supported": true}}))).is_ok());
+    }
+}

@@ -1,0 +1,26 @@
+//! Storing of the newest SCIM requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_service::Services;
+use candor_service::usecases::connectors::provider;
+use tokio::sync::watch;
+
+use super::every;
+
+/// Interval in which SCIM requests are stored. An administrator who connects a provider waits for them.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// Stores the collected requests regularly until the service stops.
+pub(super) async fn store_regularly(services: Arc<Services>, stop: watch::Receiver<bool>) {
+    provider::register_metrics();
+    every(INTERVAL, stop, || flush(&services)).await;
+}
+
+/// Stores the collected requests.
+pub(super) async fn flush(services: &Services) {
+    if let Err(error) = services.scim_log.flush(&*services.store).await {
+        tracing::warn!(%error, "cannot store the newest SCIM requests; retrying soon");
+    }
+}

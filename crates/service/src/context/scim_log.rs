@@ -1,0 +1,56 @@
+//! Collects SCIM requests, and writes them to the log of their connector in batches.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use candor_domain::access::Tenant;
+use candor_domain::id::ConnectorId;
+use candor_domain::people::connector::{KEPT_REQUESTS, ScimRequest};
+use candor_port_storage::{Storage, StorageError};
+
+/// Requests that are not in the store yet, by data set and connector. Older ones than the store keeps are dropped.
+#[derive(Debug, Default)]
+pub struct ScimLog {
+    pending: Mutex<HashMap<(Tenant, ConnectorId), VecDeque<ScimRequest>>>,
+}
+
+impl ScimLog {
+    /// Adds a request. It is stored with the next [`ScimLog::flush`].
+    pub fn add(&self, tenant: Tenant, request: ScimRequest) {
+        let request = request.bounded();
+        self.put(tenant, request.connector_id, [request]);
+    }
+
+    fn put(&self, tenant: Tenant, connector: ConnectorId, requests: impl IntoIterator<Item = ScimRequest>) {
+        let kept = usize::try_from(KEPT_REQUESTS).unwrap_or(usize::MAX);
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_connector = pending.entry((tenant, connector)).or_default();
+        of_connector.extend(requests);
+        while of_connector.len() > kept {
+            of_connector.pop_front();
+        }
+    }
+
+    /// Stores the requests since the last call.
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store does not answer; the next call tries again.
+    pub async fn flush(&self, store: &dyn Storage) -> Result<(), StorageError> {
+        let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut failed = None;
+        for ((tenant, connector), requests) in pending {
+            let requests: Vec<_> = requests.into();
+            let stored = match &failed {
+                None => store.log_requests(tenant, connector, &requests).await,
+                Some(_) => Ok(()),
+            };
+            if let Err(error) = stored {
+                failed = Some(error);
+            }
+            if failed.is_some() {
+                self.put(tenant, connector, requests);
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}

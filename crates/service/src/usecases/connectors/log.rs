@@ -1,0 +1,77 @@
+//! Issues and newest requests of a connector, for its administrator.
+
+use candor_domain::audit::AuditDraft;
+use candor_domain::decision::Decision;
+use candor_domain::id::{ConnectorId, SyncIssueId};
+use candor_domain::params::Params;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::{IssueFilter, ScimRequest, SyncIssue};
+use candor_domain::refusal::DomainError;
+use candor_domain::time::Timestamp;
+use candor_tables::rows;
+
+use crate::context::change::PendingChange;
+use crate::context::error::Error;
+use crate::context::expand;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
+
+/// `GET /connectors/{id}/sync-issues`: lists the issues of a connector, the newest first.
+///
+/// # Errors
+/// Not found, invalid parameters, not an admin; see [`Error`].
+pub async fn list_issues(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    params: Params,
+) -> Result<Reply, Error> {
+    let connector = services.find_stored::<Connector>(context, id).await?.value;
+    let request = IssueFilter::parse(connector.id, params)?;
+    let listing = rows::sync_issues::list(connector.id, &request.filter, request.sort, &request.page);
+    expand::plain_page(services, context, &request, listing).await
+}
+
+/// `POST /connectors/{id}/sync-issues/{issue_id}/resolve`: resolves an issue. A later request with the same problem
+/// opens a new one.
+///
+/// # Errors
+/// Not found, not an admin, resolved already; see [`Error`].
+pub async fn resolve_issue(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    issue: SyncIssueId,
+) -> Result<Reply, Error> {
+    let decide = async |at: Timestamp| {
+        let stored = services.find_stored::<SyncIssue>(context, issue).await?;
+        if stored.value.connector_id != id {
+            return Err(DomainError::NotFound.into());
+        }
+        context.validate_action(stored.version)?;
+        let Some(state) = stored.value.resolved(at) else {
+            return Err(DomainError::transition("resolved_at", stored.value.resolved_at, "resolve").into());
+        };
+        let audit = AuditDraft::new(&state, "connector.resolve_issue").with_changes(&stored.value, &state);
+        let decision = Decision { state, events: vec![], audit, notices: vec![] };
+        Ok((stored, PendingChange::new(decision)))
+    };
+    services.act(context, decide).await
+}
+
+/// `GET /connectors/{id}/requests`: lists the newest SCIM requests of a connector.
+///
+/// # Errors
+/// Not found, invalid parameters, not an admin; see [`Error`].
+pub async fn list_requests(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    params: Params,
+) -> Result<Reply, Error> {
+    let connector = services.find_stored::<Connector>(context, id).await?.value;
+    let request = ScimRequest::parse_list(connector.id, params)?;
+    let listing = rows::scim_requests::list(connector.id, request.sort, &request.page);
+    expand::plain_page(services, context, &request, listing).await
+}

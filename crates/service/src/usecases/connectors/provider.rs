@@ -1,0 +1,211 @@
+//! Steps of SCIM requests that concern the connector: its settings, the brake, and issues.
+
+use candor_domain::access::{Environment, Tenant};
+use candor_domain::audit::AuditDraft;
+use candor_domain::event::{Event, EventType};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::notification::Notification;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::{IssueDraft, SyncIssue};
+use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_tables::rows;
+
+use crate::context::error::Error;
+use crate::context::notices::addressed;
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, or_not_found, render};
+
+/// Maximum attempts if concurrent changes are committed first.
+const ATTEMPTS: usize = 8;
+
+/// Counter of the deactivations that brakes refused.
+const BRAKE_REFUSALS: &str = "candor_scim_brake_refusals_total";
+
+/// Registers the counter that an alert watches, so that its first increment is visible.
+pub fn register_metrics() {
+    metrics::counter!(BRAKE_REFUSALS).increment(0);
+}
+
+/// Returns the connector of the caller's key. It is stored in the live data set, also for test keys.
+///
+/// # Errors
+/// Not found for a key without a connector; see [`Error`].
+pub async fn connector(services: &Services, context: &RequestContext) -> Result<Versioned<Connector>, Error> {
+    let id: Option<ConnectorId> = context.caller.connector;
+    let live = Tenant::live(context.caller.tenant.organization);
+    match id {
+        Some(id) => or_not_found(services.store.row::<Connector>(live, id).await?),
+        None => or_not_found(None),
+    }
+}
+
+/// Returns the write that a change of a person in the test data set needs before it refers to the connector: a copy
+/// of the connector's row. `None` in the live data set, and if the copy exists.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn copy_for_test_data(
+    services: &Services,
+    context: &RequestContext,
+    connector: &Connector,
+) -> Result<Option<Write>, Error> {
+    let tenant = context.caller.tenant;
+    if tenant.environment == Environment::Live {
+        return Ok(None);
+    }
+    let copy = services.store.row::<Connector>(tenant, connector.id).await?;
+    Ok(copy.is_none().then(|| Write::put(&Row::new(connector.clone()))))
+}
+
+/// Returns `true` if the brake allows the connector to deactivate this person. In the live data set a refusal pauses
+/// the connector.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn may_deactivate(
+    services: &Services,
+    context: &RequestContext,
+    connector: &Connector,
+    person: EmployeeId,
+) -> Result<bool, Error> {
+    let tenant = context.caller.tenant;
+    let since = connector.brake_since(services.clock.now());
+    let others = services.store.deactivations(tenant, connector.id, since, person).await?;
+    if !connector.brake.needs_people(others) {
+        return Ok(true);
+    }
+    let people = services.store.linked_people(tenant, connector.id, since).await?;
+    if connector.brake.allows(others, people) {
+        return Ok(true);
+    }
+    metrics::counter!(BRAKE_REFUSALS).increment(1);
+    if tenant.environment == Environment::Live {
+        pause(services, context, connector.id, others).await?;
+    }
+    Ok(false)
+}
+
+/// Pauses a connector, with the connector as actor.
+async fn pause(
+    services: &Services,
+    context: &RequestContext,
+    id: ConnectorId,
+    deactivated: u64,
+) -> Result<(), Error> {
+    let tenant = context.caller.tenant;
+    for _ in 0..ATTEMPTS {
+        let stored = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
+        let at = services.clock.now();
+        let Some(decision) = stored.value.pause(deactivated, at) else { return Ok(()) };
+        let audit = context.audit_of_connector(&stored.value, services.id(at), decision.audit, at);
+        let mut change = ChangeSet::new(audit);
+        change.events = services.events(&decision.events, &render(&decision.state)?, at);
+        change.notices = addressed(services, tenant, &decision.notices, at).await?;
+        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        match services.commit(tenant, change).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            // Another request changed the connector first, perhaps to pause it.
+            Err(_) => {}
+        }
+    }
+    Err(Error::Contended)
+}
+
+/// Consequences of an issue that are saved with the change that caused it.
+#[derive(Debug, Default)]
+pub struct IssueChange {
+    /// Writes of the issue.
+    pub writes: Vec<Write>,
+    /// Events of the connector.
+    pub events: Vec<Event>,
+    /// Notifications to the org admins.
+    pub notices: Vec<Notification>,
+}
+
+/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit fails with
+/// [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request reported the same issue; the decision is
+/// then repeated.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn issue_change(
+    services: &Services,
+    context: &RequestContext,
+    connector: &Connector,
+    draft: IssueDraft,
+) -> Result<IssueChange, Error> {
+    let (tenant, at) = (context.caller.tenant, services.clock.now());
+    if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
+        let repeated = open.value.repeated(draft.message, at);
+        let writes = vec![Write::put(&Row::expecting(repeated, open.version))];
+        return Ok(IssueChange { writes, ..IssueChange::default() });
+    }
+    let issue = SyncIssue::open(services.id(at), connector.id, draft, at);
+    new_issue(services, tenant, connector, &issue).await
+}
+
+async fn open_issue(
+    services: &Services,
+    tenant: Tenant,
+    connector: &Connector,
+    draft: &IssueDraft,
+) -> Result<Option<Versioned<SyncIssue>>, Error> {
+    let key = SyncIssue::occurrence_key(connector.id, draft);
+    let found = services.store.rows_by(tenant, rows::sync_issues::BY_OPEN_KEY, &[key]).await?;
+    Ok(found.into_iter().next())
+}
+
+async fn new_issue(
+    services: &Services,
+    tenant: Tenant,
+    connector: &Connector,
+    issue: &SyncIssue,
+) -> Result<IssueChange, Error> {
+    metrics::counter!("candor_scim_issues_total", "kind" => issue.kind.word()).increment(1);
+    let writes = vec![Write::put(&Row::new(issue.clone()))];
+    if !issue.kind.is_refusal() {
+        return Ok(IssueChange { writes, ..IssueChange::default() });
+    }
+    let others = services.store.first(tenant, rows::sync_issues::open_refusals(connector.id)).await?;
+    let notice = connector.issue_notice(issue, others.is_some());
+    let notices = addressed(services, tenant, notice.as_slice(), issue.occurred_at).await?;
+    let events = services.events(&[EventType::ConnectorSyncFailed], &render(connector)?, issue.occurred_at);
+    Ok(IssueChange { writes, events, notices })
+}
+
+/// Records the issue of a refused request, which changes nothing else.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn report_refusal(
+    services: &Services,
+    context: &RequestContext,
+    connector: &Connector,
+    draft: IssueDraft,
+) -> Result<(), Error> {
+    let tenant = context.caller.tenant;
+    for _ in 0..ATTEMPTS {
+        let at = services.clock.now();
+        if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
+            // A provider repeats the request in each of its cycles, so that only the first one has an audit entry.
+            if services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await? {
+                return Ok(());
+            }
+            continue;
+        }
+        let issue = SyncIssue::open(services.id(at), connector.id, draft.clone(), at);
+        let IssueChange { writes, events, notices } = new_issue(services, tenant, connector, &issue).await?;
+        let audit = AuditDraft::new(&issue, "connector.open_issue").with_comment(Some(issue.message.clone()));
+        let mut change = ChangeSet::new(context.audit_of_connector(connector, services.id(at), audit, at));
+        (change.writes, change.events, change.notices) = (writes, events, notices);
+        match services.commit(tenant, change).await {
+            Ok(()) => return Ok(()),
+            Err(CommitError::Storage(error)) => return Err(error.into()),
+            // A concurrent request opened the issue first.
+            Err(_) => {}
+        }
+    }
+    Err(Error::Contended)
+}
