@@ -31,7 +31,7 @@ use crate::read_turns::ReadTurn;
 use crate::record::{self, Record, WITHOUT_KEY};
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, Route, Success};
-use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router};
+use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router, routes::scim};
 
 /// Pattern label of requests without a route.
 const UNKNOWN: &str = "unknown";
@@ -123,6 +123,9 @@ impl Api {
             exchange.pattern = pattern;
             return docs::answer(self, exchange, page).await;
         }
+        if scim::is_below(request.path()) {
+            return self.scim(exchange, payload).await;
+        }
         let path = router::plain(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
             self.no_route(exchange).await?;
@@ -193,7 +196,7 @@ impl Api {
     }
 
     /// Returns the caller of the API key, or `None` if the key is missing or invalid.
-    async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
+    pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let found = self.services.auth.authenticate(key).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
@@ -268,7 +271,7 @@ impl Api {
         Ok(())
     }
 
-    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+    pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client), exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {
@@ -372,7 +375,7 @@ impl Api {
 }
 
 /// Takes the payload, which can be read only once.
-fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
+pub(crate) fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }
 

@@ -18,6 +18,7 @@ use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::read_gate::ReadGate;
 use crate::request::Captures;
+use crate::routes::scim;
 use crate::{body, compress, dry_run, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -68,6 +69,9 @@ impl Answer {
     pub(crate) fn from_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
+        }
+        if scim::is_below(exchange.request.path()) {
+            return scim::refusing(exchange, error);
         }
         Self::refusing(exchange.id, error)
     }

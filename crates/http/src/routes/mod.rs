@@ -19,6 +19,7 @@ pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod organization;
 pub(crate) mod portal_links;
+pub(crate) mod scim;
 pub(crate) mod search;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;

@@ -39,6 +39,7 @@ mod portal_links;
 mod receivers;
 mod records;
 mod resources;
+mod scim;
 mod search;
 mod slow;
 mod snapshots;

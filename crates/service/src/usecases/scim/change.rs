@@ -1,0 +1,263 @@
+//! Converts the decision about one person to a change set, with the people who wait for them as manager.
+
+use candor_domain::audit::AuditDraft;
+use candor_domain::catalog::Department;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::id::EmployeeId;
+use candor_domain::people::connector::ScimLink;
+use candor_domain::people::{Connector, Employee, Status};
+use candor_domain::scim::{ProvisionedUser, resolve_manager};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::rows;
+
+use super::issues::{is_not_pending, recurs};
+use super::load::ResolvedReferences;
+use super::view::LoadedUser;
+use super::{ScimContext, ScimFailure};
+use crate::context::invitation_events;
+use crate::context::services::{Services, render};
+use crate::usecases::connectors::provider;
+
+/// Most people whose manager one request sets. Further ones follow with the next request about the manager.
+const MAX_WAITING: u16 = 100;
+
+/// A change set under construction. The connector is the actor of its audit entries.
+pub(super) struct ScimChange<'a> {
+    services: &'a Services,
+    context: &'a ScimContext,
+    connector: &'a Connector,
+    at: Timestamp,
+    change: Option<ChangeSet>,
+    writes: Vec<Write>,
+    requires: Vec<Require>,
+}
+
+/// The stored rows of a person that a change replaces.
+pub(super) struct StoredRows<'a> {
+    pub(super) person: Option<&'a Versioned<Employee>>,
+    pub(super) link: Option<&'a Versioned<ScimLink>>,
+}
+
+impl<'a> StoredRows<'a> {
+    /// Returns the rows of a loaded user.
+    pub(super) fn of_user(user: Option<&'a LoadedUser>) -> Self {
+        Self { person: user.map(|user| &user.person), link: user.and_then(|user| user.link.as_ref()) }
+    }
+}
+
+impl<'a> ScimChange<'a> {
+    pub(super) async fn new(
+        services: &'a Services,
+        context: &'a ScimContext,
+        connector: &'a Connector,
+        at: Timestamp,
+    ) -> Result<Self, ScimFailure> {
+        let copy = provider::copy_for_test_data(services, &context.request, connector).await?;
+        let writes = copy.into_iter().collect();
+        Ok(Self { services, context, connector, at, change: None, writes, requires: vec![] })
+    }
+
+    /// Adds the events and the audit entry of a decision, and returns its state.
+    fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, ScimFailure> {
+        let rendered = render(&decision.state)?;
+        let (one, state) = self.services.change_set(&self.context.request, decision, &rendered, self.at);
+        self.merge(one);
+        Ok(state)
+    }
+
+    fn merge(&mut self, mut one: ChangeSet) {
+        one.audit.act_as(self.connector);
+        match &mut self.change {
+            None => self.change = Some(one),
+            Some(all) => {
+                all.events.append(&mut one.events);
+                all.more_audit.push(one.audit);
+            }
+        }
+    }
+
+    /// Adds the audit entry of a change that concerns only the link.
+    fn add_link_entry(&mut self, person: &Employee) {
+        let draft = AuditDraft::new(person, "employee.link");
+        let request = &self.context.request;
+        self.merge(ChangeSet::new(request.audit(self.services.id(self.at), draft, self.at)));
+    }
+
+    /// Adds the decision about the person of the request.
+    pub(super) async fn add_user(
+        &mut self,
+        provisioned: &ProvisionedUser,
+        stored: &StoredRows<'_>,
+        references: &ResolvedReferences,
+    ) -> Result<(), ScimFailure> {
+        let before = stored.person.map(|person| &person.value);
+        let after = provisioned.person(before).cloned();
+        let department = after.as_ref().and_then(|person| person.department_id);
+        let joined = department.filter(|id| before.and_then(|person| person.department_id) != Some(*id));
+        if let Some(decision) = &provisioned.department {
+            let created = self.add(decision.clone())?;
+            self.writes.push(Write::put(&Row::new(created)));
+        } else {
+            self.requires.extend(joined.map(Require::open::<Department>));
+        }
+        for decision in &provisioned.decisions {
+            self.add(decision.clone())?;
+        }
+        let Some(after) = after else { return Ok(()) };
+        if provisioned.decisions.is_empty() {
+            self.add_link_entry(&after);
+        } else {
+            let is_moved = before.and_then(|person| person.manager_id) != after.manager_id;
+            let seen = before.and(after.manager_id).map(|_| references.tree);
+            let lines = is_moved.then_some(ReportingLineChange { seen });
+            let row = match stored.person {
+                Some(person) => Row::expecting(after.clone(), person.version),
+                None => Row::new(after.clone()),
+            };
+            self.writes.push(Write::employee(&row, lines));
+        }
+        self.write_link(provisioned.link.clone(), stored.link);
+        if let Some(before) = before {
+            self.end_invitation(before, after.status).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the link of a person.
+    pub(super) fn write_link(&mut self, link: ScimLink, stored: Option<&Versioned<ScimLink>>) {
+        let row = match stored {
+            Some(stored) => Row::expecting(link, stored.version),
+            None => Row::new(link),
+        };
+        self.writes.push(Write::put(&row));
+    }
+
+    /// Adds the removal of a person.
+    pub(super) async fn add_removal(
+        &mut self,
+        decision: Option<Decision<Employee>>,
+        link: ScimLink,
+        stored: &StoredRows<'_>,
+    ) -> Result<(), ScimFailure> {
+        let Some(person) = stored.person else { return Ok(()) };
+        match decision {
+            Some(decision) => {
+                let after = self.add(decision)?;
+                let status = after.status;
+                self.writes.push(Write::put(&Row::expecting(after, person.version)));
+                self.end_invitation(&person.value, status).await?;
+            }
+            None => self.add_link_entry(&person.value),
+        }
+        self.write_link(link, stored.link);
+        Ok(())
+    }
+
+    /// Revokes the invitation of a person who is not pending any more.
+    async fn end_invitation(&mut self, before: &Employee, status: Status) -> Result<(), ScimFailure> {
+        if before.status != Status::PendingInvite || status == Status::PendingInvite {
+            return Ok(());
+        }
+        let newest = rows::invitations::newest(before.id);
+        let Some(stored) = self.services.store.first(self.context.tenant(), newest).await? else { return Ok(()) };
+        let revoked = stored.value.revoke(self.at);
+        let events = invitation_events::events(self.services, Some(&stored.value), &revoked, status, self.at)?;
+        if let Some(change) = &mut self.change {
+            change.events.extend(events);
+        }
+        self.writes.push(Write::put(&Row::expecting(revoked, stored.version)));
+        Ok(())
+    }
+
+    pub(super) fn require(&mut self, requires: impl IntoIterator<Item = Require>) {
+        self.requires.extend(requires);
+    }
+
+    /// Sets the manager of the people who wait for this person.
+    pub(super) async fn resolve_waiting(
+        &mut self,
+        person: &Employee,
+        external_id: Option<&str>,
+        references: &ResolvedReferences,
+    ) -> Result<(), ScimFailure> {
+        let (store, tenant, connector) = (&self.services.store, self.context.tenant(), self.connector.id);
+        let id = person.id.to_string();
+        let texts = [Some(id.as_str()), external_id, Some(person.email.as_str())];
+        let mut keys: Vec<_> =
+            texts.into_iter().flatten().map(|text| ScimLink::manager_key(connector, text)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut waiting: Vec<Versioned<ScimLink>> = Vec::new();
+        for key in keys {
+            waiting.extend(store.entries(tenant, rows::scim_users::waiting_for(key, MAX_WAITING)).await?);
+        }
+        waiting.retain(|link| link.value.id != person.id);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<EmployeeId> = waiting.iter().map(|link| link.value.id).collect();
+        let people = store.rows::<Employee>(tenant, &ids).await?;
+        for link in waiting {
+            let Some(report) = people.iter().find(|report| report.value.id == link.value.id) else { continue };
+            if report.value.connector_id != Some(connector) {
+                continue;
+            }
+            self.resolve_one(report, &link, person.id, references).await?;
+        }
+        let resolved = self.context.resolved_issues(self.services, &ids, is_not_pending, self.at).await?;
+        self.writes.extend(resolved);
+        Ok(())
+    }
+
+    async fn resolve_one(
+        &mut self,
+        report: &Versioned<Employee>,
+        link: &Versioned<ScimLink>,
+        manager: EmployeeId,
+        references: &ResolvedReferences,
+    ) -> Result<(), ScimFailure> {
+        let is_below = references.above.contains(&report.value.id);
+        let set = resolve_manager(&report.value, &link.value, manager, is_below, self.at);
+        match set.decision {
+            Some(decision) => {
+                let after = self.add(decision)?;
+                let lines = ReportingLineChange { seen: Some(references.tree) };
+                let row = Row::expecting(after, report.version);
+                self.writes.push(Write::employee(&row, Some(lines)));
+            }
+            None => self.add_link_entry(&report.value),
+        }
+        self.write_link(set.link, Some(link));
+        if let (Some(issue), Some(change)) = (set.issue, &mut self.change) {
+            self.context.add_issues(self.services, self.connector, vec![issue], change).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the change set with the issues of the person. `None` if nothing was added.
+    pub(super) async fn finish(
+        self,
+        person: EmployeeId,
+        issues: Vec<candor_domain::people::connector::IssueDraft>,
+    ) -> Result<Option<ChangeSet>, ScimFailure> {
+        let Self { services, context, connector, at, change, mut writes, requires } = self;
+        let Some(mut change) = change else { return Ok(None) };
+        let ended = context.resolved_issues(services, &[person], |issue| recurs(issue, &issues), at).await?;
+        writes.append(&mut change.writes);
+        writes.extend(ended);
+        change.writes = writes;
+        change.requires = requires;
+        context.add_issues(services, connector, issues, &mut change).await?;
+        Ok(Some(change))
+    }
+}
+
+/// Returns the version of a row after a write, or its stored version.
+pub(super) fn version_after(stored: Option<Version>, is_written: bool) -> Version {
+    match stored {
+        None => Version::FIRST,
+        Some(version) if is_written => version.next(),
+        Some(version) => version,
+    }
+}

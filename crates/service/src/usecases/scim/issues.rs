@@ -1,0 +1,59 @@
+//! Issues of a change: opened or counted with it, resolved when a request applies everything.
+
+use candor_domain::id::EmployeeId;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::{IssueDraft, IssueKind, SyncIssue};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_tables::rows;
+
+use super::{ScimContext, ScimFailure};
+use crate::context::services::Services;
+use crate::usecases::connectors::provider::{self, IssueChange};
+
+impl ScimContext {
+    /// Adds issues to a change set.
+    pub(super) async fn add_issues(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        drafts: Vec<IssueDraft>,
+        change: &mut ChangeSet,
+    ) -> Result<(), ScimFailure> {
+        for draft in drafts {
+            let issue = provider::issue_change(services, &self.request, connector, draft).await?;
+            let IssueChange { writes, events, notices } = issue;
+            change.writes.extend(writes);
+            change.events.extend(events);
+            change.notices.extend(notices);
+        }
+        Ok(())
+    }
+
+    /// Returns the writes that resolve the open issues about people which `recurs` does not name.
+    pub(super) async fn resolved_issues(
+        &self,
+        services: &Services,
+        people: &[EmployeeId],
+        recurs: impl Fn(&SyncIssue) -> bool,
+        at: Timestamp,
+    ) -> Result<Vec<Write>, ScimFailure> {
+        let stored = services.store.rows_by(self.tenant(), rows::sync_issues::BY_EMPLOYEE, people).await?;
+        let own = stored.into_iter().filter(|issue| issue.value.connector_id == self.connector);
+        let ended = own.filter(|issue| !recurs(&issue.value)).filter_map(|issue| {
+            issue.value.resolved(at).map(|resolved| Write::put(&Row::expecting(resolved, issue.version)))
+        });
+        Ok(ended.collect())
+    }
+}
+
+/// Returns `true` if one of the drafts is another occurrence of an open issue.
+pub(super) fn recurs(issue: &SyncIssue, drafts: &[IssueDraft]) -> bool {
+    let key = issue.open_key();
+    key.is_some() && drafts.iter().any(|draft| key == Some(SyncIssue::occurrence_key(issue.connector_id, draft)))
+}
+
+/// Returns `true` unless the issue waits for a manager.
+pub(super) fn is_not_pending(issue: &SyncIssue) -> bool {
+    issue.kind != IssueKind::ManagerPending
+}

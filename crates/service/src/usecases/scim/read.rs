@@ -1,0 +1,192 @@
+//! Reads of users: lists with filters and pages, and single users.
+
+use candor_domain::id::EmployeeId;
+use candor_domain::json::{Object, Value};
+use candor_domain::people::Employee;
+use candor_domain::people::connector::ScimLink;
+use candor_domain::scim::filter::{UserCondition, UserFilter};
+use candor_domain::scim::{
+    LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart, is_visible,
+};
+use candor_domain::text::folded;
+use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
+use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::rows;
+
+use super::view::LoadedUser;
+use super::{ScimContext, ScimFailure, render};
+use crate::context::reply::Reply;
+use crate::context::services::Services;
+
+/// People of a page, with the figures of the list.
+struct UserPage {
+    users: Vec<LoadedUser>,
+    total: u64,
+    next: Option<UserCursor>,
+}
+
+/// `GET /Users`: lists the people that the connector sees.
+///
+/// # Errors
+/// `invalidCursor`; errors of the store.
+pub async fn list(
+    services: &Services,
+    context: &ScimContext,
+    request: &UserListRequest,
+) -> Result<Reply, ScimFailure> {
+    let connector = context.load_connector(services).await?;
+    let page = if request.filter.names_one() {
+        context.named_page(services, request).await?
+    } else {
+        context.visible_page(services, request).await?
+    };
+    let resources = page
+        .users
+        .iter()
+        .map(|user| Value::Object(request.projection.apply(context.resource(&connector.mappings, user))));
+    let resources: Vec<_> = resources.collect();
+    let mut body = Object::new();
+    body.push("schemas", Value::List(vec![Value::Text(LIST_SCHEMA.to_owned())]));
+    body.push("totalResults", Value::Number(page.total.into()));
+    body.push("itemsPerPage", Value::Number(resources.len().into()));
+    if let UserListStart::Index(start) = request.start {
+        body.push("startIndex", Value::Number(start.into()));
+    }
+    if let Some(next) = page.next {
+        body.push("nextCursor", Value::Text(next.encode(&request.filter)));
+    }
+    body.push("Resources", Value::List(resources));
+    Ok(Reply::ok(render(&body)?, None))
+}
+
+/// `GET /Users/{id}`: returns one user.
+///
+/// # Errors
+/// 404 for a person that the connector does not see; errors of the store.
+pub async fn get(
+    services: &Services,
+    context: &ScimContext,
+    id: EmployeeId,
+    projection: &Projection,
+) -> Result<Reply, ScimFailure> {
+    let connector = context.load_connector(services).await?;
+    let user = context.load_user(services, id).await?;
+    let resource = projection.apply(context.resource(&connector.mappings, &user));
+    let version = user.version();
+    Ok(Reply::ok(render(&resource)?, Some(version.person)).with_etag_extra(version.link))
+}
+
+impl ScimContext {
+    /// Loads a user that the connector sees.
+    pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, ScimFailure> {
+        let person = services.store.row::<Employee>(self.tenant(), id).await?;
+        let mut users = self.load_users(services, person.into_iter().collect()).await?;
+        users.retain(|user| self.sees(user));
+        Ok(users.pop().ok_or_else(ScimError::not_found)?)
+    }
+
+    fn sees(&self, user: &LoadedUser) -> bool {
+        is_visible(&user.person.value, user.link.as_ref().map(|link| &link.value), self.connector)
+    }
+
+    /// Returns the people that a condition on an identifier names, at most a few.
+    async fn people_named(
+        &self,
+        services: &Services,
+        filter: &UserFilter,
+    ) -> Result<Vec<Versioned<Employee>>, ScimFailure> {
+        let (store, tenant) = (&services.store, self.tenant());
+        let mut ids: Vec<EmployeeId> = Vec::new();
+        let condition = filter
+            .0
+            .iter()
+            .find(|condition| !matches!(condition, UserCondition::Active(_) | UserCondition::Manager(_)));
+        match condition {
+            Some(UserCondition::Id(id)) => ids.extend(id.parse::<EmployeeId>().ok()),
+            Some(UserCondition::ExternalId(id)) => {
+                let key = ScimLink::external_key(self.connector, id);
+                ids.extend(store.id_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key).await?);
+            }
+            Some(UserCondition::UserName(name)) => {
+                let key = ScimLink::user_name_key(self.connector, name);
+                ids.extend(store.id_by(tenant, rows::scim_users::BY_USER_NAME, key).await?);
+                ids.extend(store.id_by(tenant, rows::employees::BY_EMAIL, folded(name)).await?);
+            }
+            Some(UserCondition::Email(email)) => {
+                ids.extend(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?);
+            }
+            Some(UserCondition::Active(_) | UserCondition::Manager(_)) | None => {}
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(store.rows::<Employee>(tenant, &ids).await?)
+    }
+
+    async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
+        let people = self.people_named(services, &request.filter).await?;
+        let manager = self.manager_of_filter(services, &request.filter).await?;
+        let mut users = self.load_users(services, people).await?;
+        users.retain(|user| {
+            self.sees(user) && request.filter.selects(&user.person.value, user.live_link(), manager)
+        });
+        users.sort_by_key(|user| user.person.value.id);
+        let total = users.len();
+        let skipped = match &request.start {
+            UserListStart::Index(start) => usize::try_from(start.saturating_sub(1)).unwrap_or(usize::MAX),
+            UserListStart::Cursor(None) => 0,
+            UserListStart::Cursor(Some(text)) => {
+                let cursor = UserCursor::decode(text, &request.filter)?;
+                users.iter().filter(|user| user.person.value.id <= cursor.after).count()
+            }
+        };
+        let count = usize::try_from(request.count).unwrap_or(usize::MAX);
+        let users = users.into_iter().skip(skipped).take(count).collect();
+        Ok(UserPage { users, total: u64::try_from(total).unwrap_or(u64::MAX), next: None })
+    }
+
+    /// Returns the person that the filter's condition on the manager names.
+    async fn manager_of_filter(
+        &self,
+        services: &Services,
+        filter: &UserFilter,
+    ) -> Result<Option<EmployeeId>, ScimFailure> {
+        match filter.manager() {
+            Some(text) => self.find_manager(services, text).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn visible_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
+        let manager = self.manager_of_filter(services, &request.filter).await?;
+        if request.filter.manager().is_some() && manager.is_none() {
+            return Ok(UserPage { users: vec![], total: 0, next: None });
+        }
+        let cursor = match &request.start {
+            UserListStart::Cursor(Some(text)) => Some(UserCursor::decode(text, &request.filter)?),
+            UserListStart::Cursor(None) | UserListStart::Index(_) => None,
+        };
+        let start = match (&request.start, cursor) {
+            (UserListStart::Index(start), _) => PeopleStart::Skip(start.saturating_sub(1)),
+            (UserListStart::Cursor(_), Some(cursor)) => PeopleStart::After(cursor.after),
+            (UserListStart::Cursor(_), None) => PeopleStart::Skip(0),
+        };
+        let count = usize::try_from(request.count).unwrap_or(usize::MAX);
+        let query = VisiblePeople {
+            connector: self.connector,
+            active: request.filter.active(),
+            manager,
+            start,
+            limit: u16::try_from(request.count.saturating_add(1)).unwrap_or(u16::MAX),
+        };
+        let mut page = services.store.visible_people(self.tenant(), &query).await?;
+        let total = page.total.or(cursor.map(|cursor| cursor.total)).unwrap_or_default();
+        let has_more = page.ids.len() > count;
+        page.ids.truncate(count);
+        let is_cursor = matches!(request.start, UserListStart::Cursor(_));
+        let next = page.ids.last().filter(|_| has_more && is_cursor).map(|id| UserCursor { after: *id, total });
+        let people = services.store.rows::<Employee>(self.tenant(), &page.ids).await?;
+        let mut users = self.load_users(services, people).await?;
+        users.sort_by_key(|user| user.person.value.id);
+        Ok(UserPage { users, total, next })
+    }
+}

@@ -1,0 +1,109 @@
+//! The SCIM form of stored people.
+
+use std::collections::HashMap;
+
+use candor_domain::catalog::Department;
+use candor_domain::id::DepartmentId;
+use candor_domain::json::Object;
+use candor_domain::people::Employee;
+use candor_domain::people::connector::ScimLink;
+use candor_domain::scim::{CustomMapping, Meta, StoredUser, UserDocument};
+use candor_port_storage::{StorageExt, Version, Versioned};
+
+use super::{ScimContext, ScimFailure};
+use crate::context::services::Services;
+
+/// A stored person with the data of the connector about them.
+pub(super) struct LoadedUser {
+    pub(super) person: Versioned<Employee>,
+    pub(super) link: Option<Versioned<ScimLink>>,
+    pub(super) department: Option<String>,
+}
+
+/// Versions that the entity tag of a user consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UserVersion {
+    pub(super) person: Version,
+    /// Version of the link; 0 for a person without one.
+    pub(super) link: u64,
+}
+
+impl LoadedUser {
+    pub(super) fn version(&self) -> UserVersion {
+        let link = self.link.as_ref().map_or(0, |link| link.version.0.cast_unsigned());
+        UserVersion { person: self.person.version, link }
+    }
+
+    /// Returns the link, unless it was removed.
+    pub(super) fn live_link(&self) -> Option<&ScimLink> {
+        self.link.as_ref().map(|link| &link.value).filter(|link| link.removed_at.is_none())
+    }
+}
+
+/// Returns the form of a person as stored.
+pub(super) fn stored_user<'a>(
+    context: &'a ScimContext,
+    mappings: &'a [CustomMapping],
+    employee: &'a Employee,
+    link: Option<&'a ScimLink>,
+    department: Option<&'a str>,
+) -> StoredUser<'a> {
+    let extra = link.map(|link| UserDocument::from_stored(link.extra.clone())).unwrap_or_default();
+    StoredUser {
+        employee,
+        user_name: link.map(|link| link.user_name.as_str()),
+        external_id: link.and_then(|link| link.external_id.as_deref()),
+        manager_ref: link.and_then(|link| link.manager_ref.as_deref()),
+        extra,
+        department,
+        mappings,
+        base: &context.base,
+    }
+}
+
+/// Returns the resource of a person with these versions.
+pub(super) fn resource(
+    context: &ScimContext,
+    user: &StoredUser<'_>,
+    link: Option<&ScimLink>,
+    version: UserVersion,
+) -> Object {
+    let employee = user.employee;
+    let changed = link.map_or(employee.updated_at, |link| link.updated_at.max(employee.updated_at));
+    let tag = format!("W/{}", (context.tag)(version.person, version.link));
+    user.resource(&Meta { created: employee.created_at, last_modified: changed, version: &tag })
+}
+
+impl ScimContext {
+    /// Returns the resource of a loaded person.
+    pub(super) fn resource(&self, mappings: &[CustomMapping], user: &LoadedUser) -> Object {
+        let link = user.live_link();
+        let stored = stored_user(self, mappings, &user.person.value, link, user.department.as_deref());
+        resource(self, &stored, link, user.version())
+    }
+
+    /// Loads the links and departments of people.
+    pub(super) async fn load_users(
+        &self,
+        services: &Services,
+        people: Vec<Versioned<Employee>>,
+    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+        let tenant = self.tenant();
+        let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
+        let departments: Vec<DepartmentId> =
+            people.iter().filter_map(|person| person.value.department_id).collect();
+        let (links, departments) = tokio::try_join!(
+            services.store.rows::<ScimLink>(tenant, &ids),
+            services.store.rows::<Department>(tenant, &departments),
+        )?;
+        let own = links.into_iter().filter(|link| link.value.connector_id == self.connector);
+        let mut links: HashMap<_, _> = own.map(|link| (link.value.id, link)).collect();
+        let names: HashMap<_, _> =
+            departments.into_iter().map(|department| (department.value.id, department.value.name)).collect();
+        let loaded = people.into_iter().map(|person| {
+            let department = person.value.department_id.and_then(|id| names.get(&id).cloned());
+            LoadedUser { link: links.remove(&person.value.id), department, person }
+        });
+        Ok(loaded.collect())
+    }
+}

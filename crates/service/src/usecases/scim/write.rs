@@ -1,0 +1,368 @@
+//! Creation, replacement, PATCH and removal of users.
+
+use std::future::Future;
+
+use candor_domain::access::Environment;
+use candor_domain::id::EmployeeId;
+use candor_domain::json::Object;
+use candor_domain::people::{Connector, Employee};
+use candor_domain::scim::{
+    PatchOperation, Projection, ProvisionedUser, ProvisioningInput, Refused, ScimError, ScimUser, UserDocument,
+    WriteKind, admit_match, remove as decide_removal,
+};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, CommitError, StorageExt};
+
+use super::change::{ScimChange, StoredRows, version_after};
+use super::load::{IdentifierHolders, ResolvedReferences};
+use super::view::{LoadedUser, UserVersion, resource, stored_user};
+use super::{LoadedConnector, ScimContext, ScimFailure, ScimPrecondition, render};
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::services::Services;
+use crate::usecases::connectors::provider;
+
+/// Maximum attempts if concurrent changes are committed first.
+const ATTEMPTS: usize = 8;
+/// Seconds after which an identity provider may send changes to a paused connector again.
+const PAUSED_SECONDS: u32 = 300;
+
+/// Result of planning a write.
+enum WritePlan {
+    /// Saves nothing and returns this reply.
+    Unchanged(Reply),
+    /// Saves the change set, then returns the reply.
+    Commit(Box<ChangeSet>, Reply),
+    /// Refuses the request.
+    Refuse(Box<Refused>),
+}
+
+/// Body of a change of a stored user.
+enum ChangeBody {
+    Replacement(UserDocument),
+    Operations(Vec<PatchOperation>),
+}
+
+/// `POST /Users`: creates, adopts or restores a person.
+///
+/// # Errors
+/// See [`ScimFailure`].
+pub async fn create(
+    services: &Services,
+    context: &ScimContext,
+    body: Object,
+    projection: &Projection,
+) -> Result<Reply, ScimFailure> {
+    let connector = context.load_for_change(services).await?;
+    let document = UserDocument::from_body(body)?;
+    let user = ScimUser::read(&document, &connector.mappings, None)?;
+    let _turn = context.take_turn(services, &user).await;
+    let plan = async |at: Timestamp| {
+        let holders = context.holders(services, &user).await?;
+        let candidates = context.candidates(services, &user, holders).await?;
+        let matched = match candidates.person(&user) {
+            Ok(matched) => matched,
+            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
+        };
+        let person = match matched {
+            Some(id) => services.store.row::<Employee>(context.tenant(), id).await?,
+            None => None,
+        };
+        let stored = context.load_users(services, person.into_iter().collect()).await?.pop();
+        if let Some(stored) = &stored {
+            let link = stored.link.as_ref().map(|link| &link.value);
+            if let Err(refused) = admit_match(&user, &stored.person.value, link, context.connector) {
+                return Ok(WritePlan::Refuse(Box::new(refused)));
+            }
+        }
+        let id = matched.unwrap_or_else(|| services.id(at));
+        let write = Write { kind: WriteKind::Create, user: &user, id, stored: stored.as_ref(), holders };
+        context.plan(services, &connector, &write, projection, at).await
+    };
+    context.run(services, &connector.connector, plan).await
+}
+
+/// `PUT /Users/{id}`: replaces the managed attributes of a person.
+///
+/// # Errors
+/// See [`ScimFailure`].
+pub async fn replace(
+    services: &Services,
+    context: &ScimContext,
+    id: EmployeeId,
+    body: Object,
+    projection: &Projection,
+) -> Result<Reply, ScimFailure> {
+    let body = ChangeBody::Replacement(UserDocument::from_body(body)?);
+    context.change(services, id, &body, projection).await
+}
+
+/// `PATCH /Users/{id}`: changes attributes of a person, all of the operations or none.
+///
+/// # Errors
+/// See [`ScimFailure`].
+pub async fn patch(
+    services: &Services,
+    context: &ScimContext,
+    id: EmployeeId,
+    body: &Object,
+    projection: &Projection,
+) -> Result<Reply, ScimFailure> {
+    let body = ChangeBody::Operations(PatchOperation::parse_all(body)?);
+    context.change(services, id, &body, projection).await
+}
+
+/// `DELETE /Users/{id}`: deactivates a person. The connector does not see the person any more.
+///
+/// # Errors
+/// See [`ScimFailure`].
+pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, ScimFailure> {
+    let connector = context.load_for_change(services).await?;
+    let plan = async |at: Timestamp| {
+        let stored = context.load_user(services, id).await?;
+        let Some(link) = stored.live_link() else { return Err(ScimError::not_found().into()) };
+        context.check_precondition(stored.version())?;
+        let other = context.other_admin(services, &stored.person.value).await?;
+        let removed = match decide_removal(&stored.person.value, link, other.is_some(), at) {
+            Ok(removed) => removed,
+            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
+        };
+        if removed.decision.is_some() {
+            context.require_brake(services, &connector.connector, id).await?;
+        }
+        let mut change = ScimChange::new(services, context, &connector.connector, at).await?;
+        change.add_removal(removed.decision, removed.link, &StoredRows::of_user(Some(&stored))).await?;
+        change.require(other);
+        let change = change.finish(id, vec![]).await?.ok_or_else(no_change)?;
+        Ok(WritePlan::Commit(Box::new(change), Reply::removed()))
+    };
+    context.run(services, &connector.connector, plan).await
+}
+
+fn no_change() -> ScimFailure {
+    ScimFailure::Failed(Error::Bug("a SCIM change has no decision".to_owned()))
+}
+
+fn paused() -> ScimError {
+    let detail = "The connector is paused, because many people were deactivated within an hour. An administrator must \
+                  check the assignments and resume it.";
+    ScimError { retry_after: Some(PAUSED_SECONDS), ..ScimError::with_status(503, detail) }
+}
+
+/// A write about one person.
+struct Write<'a> {
+    kind: WriteKind,
+    user: &'a ScimUser,
+    id: EmployeeId,
+    stored: Option<&'a LoadedUser>,
+    holders: IdentifierHolders,
+}
+
+impl ScimContext {
+    /// Loads the connector for a change.
+    async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
+        let loaded = self.load_connector(services).await?;
+        let is_paused = loaded.connector.paused_at.is_some() && self.tenant().environment == Environment::Live;
+        if is_paused { Err(paused().into()) } else { Ok(loaded) }
+    }
+
+    async fn take_turn<'a>(
+        &self,
+        services: &'a Services,
+        user: &ScimUser,
+    ) -> Option<tokio::sync::MutexGuard<'a, ()>> {
+        if user.manager.is_some() { Some(services.move_lock(self.tenant()).await) } else { None }
+    }
+
+    fn check_precondition(&self, version: UserVersion) -> Result<(), ScimFailure> {
+        let Some(ScimPrecondition::OneOf(tags)) = &self.precondition else { return Ok(()) };
+        let tag = (self.tag)(version.person, version.link);
+        if tags.contains(&tag) { Ok(()) } else { Err(Error::PreconditionFailed.into()) }
+    }
+
+    async fn require_brake(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        person: EmployeeId,
+    ) -> Result<(), ScimFailure> {
+        let is_allowed = provider::may_deactivate(services, &self.request, connector, person).await?;
+        if is_allowed { Ok(()) } else { Err(paused().into()) }
+    }
+
+    async fn change(
+        &self,
+        services: &Services,
+        id: EmployeeId,
+        body: &ChangeBody,
+        projection: &Projection,
+    ) -> Result<Reply, ScimFailure> {
+        let connector = self.load_for_change(services).await?;
+        let plan = async |at: Timestamp| {
+            let stored = self.load_user(services, id).await?;
+            self.check_precondition(stored.version())?;
+            let person = &stored.person.value;
+            let document = match body {
+                ChangeBody::Replacement(document) => document.clone(),
+                ChangeBody::Operations(operations) => {
+                    let department = stored.department.as_deref();
+                    let form = stored_user(self, &connector.mappings, person, stored.live_link(), department);
+                    form.document().apply(operations)?
+                }
+            };
+            let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
+            let holders = self.holders(services, &user).await?;
+            let write = Write { kind: WriteKind::Change, user: &user, id, stored: Some(&stored), holders };
+            self.plan(services, &connector, &write, projection, at).await
+        };
+        self.run(services, &connector.connector, plan).await
+    }
+
+    /// Decides a write and builds its change set.
+    async fn plan(
+        &self,
+        services: &Services,
+        connector: &LoadedConnector,
+        write: &Write<'_>,
+        projection: &Projection,
+        at: Timestamp,
+    ) -> Result<WritePlan, ScimFailure> {
+        let before = write.stored.map(|stored| &stored.person.value);
+        let references = self.resolve(services, write.user, write.id, before, at).await?;
+        let other_admin = match before {
+            Some(person) if write.user.active == Some(false) => self.other_admin(services, person).await?,
+            Some(_) | None => None,
+        };
+        let input = write.input(&connector.connector, &references, other_admin.is_some(), at);
+        let provisioned = match input.decide() {
+            Ok(provisioned) => provisioned,
+            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
+        };
+        let deactivates = before.is_some_and(|person| provisioned.deactivates(person));
+        if deactivates {
+            self.require_brake(services, &connector.connector, write.id).await?;
+        }
+        let reply = self.reply(connector, write, &provisioned, &references, projection)?;
+        if provisioned.is_unchanged() {
+            for issue in provisioned.issues {
+                provider::report_refusal(services, &self.request, &connector.connector, issue).await?;
+            }
+            return Ok(WritePlan::Unchanged(reply));
+        }
+        let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
+        change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
+        change.require(other_admin.filter(|_| deactivates));
+        if let Some(person) = provisioned.person(before) {
+            change.resolve_waiting(person, write.user.external_id.as_deref(), &references).await?;
+        }
+        let change = change.finish(write.id, provisioned.issues).await?.ok_or_else(no_change)?;
+        Ok(WritePlan::Commit(Box::new(change), reply))
+    }
+
+    /// Renders the user after a write.
+    fn reply(
+        &self,
+        connector: &LoadedConnector,
+        write: &Write<'_>,
+        provisioned: &ProvisionedUser,
+        references: &ResolvedReferences,
+        projection: &Projection,
+    ) -> Result<Reply, ScimFailure> {
+        let before = write.stored.map(|stored| &stored.person.value);
+        let person = provisioned.person(before).ok_or_else(no_change)?;
+        let is_same = before.is_some_and(|before| before.department_id == person.department_id);
+        let stored_name = write.stored.and_then(|stored| stored.department.as_deref());
+        let name = if is_same { stored_name } else { references.department_name.as_deref() };
+        let name = name.filter(|_| person.department_id.is_some());
+        let stored_version = write.stored.map(|stored| stored.person.version);
+        let stored_link = write.stored.and_then(|stored| stored.link.as_ref()).map(|link| link.version);
+        let is_changed = !provisioned.is_unchanged();
+        let link_version = version_after(stored_link, is_changed).0.cast_unsigned();
+        let version = UserVersion {
+            person: version_after(stored_version, !provisioned.decisions.is_empty()),
+            link: link_version,
+        };
+        let link = Some(&provisioned.link);
+        let form = stored_user(self, &connector.mappings, person, link, name);
+        let body = render(&projection.apply(resource(self, &form, link, version)))?;
+        let reply = match write.kind {
+            WriteKind::Create => Reply::created(write.id.to_string(), body, Some(version.person)),
+            WriteKind::Change => Reply::ok(body, Some(version.person)),
+        };
+        Ok(reply.with_etag_extra(version.link))
+    }
+
+    /// Runs a write: plans, commits, and plans again if another change was committed first.
+    async fn run<F, Fut>(&self, services: &Services, connector: &Connector, plan: F) -> Result<Reply, ScimFailure>
+    where
+        F: Fn(Timestamp) -> Fut,
+        Fut: Future<Output = Result<WritePlan, ScimFailure>>,
+    {
+        let request = &self.request;
+        for _ in 0..ATTEMPTS {
+            let at = services.clock.now();
+            let (mut change, reply) = match plan(at).await {
+                Ok(WritePlan::Commit(change, reply)) => (change, reply),
+                Ok(WritePlan::Unchanged(reply)) => return Ok(services.store_reply(request, reply, at).await?),
+                Ok(WritePlan::Refuse(refused)) => return self.refuse(services, connector, *refused).await,
+                Err(ScimFailure::Refused(error)) => return self.refuse(services, connector, error.into()).await,
+                Err(failure) => return Err(failure),
+            };
+            change.replay = services.replay_of(request, &reply, at)?;
+            match services.commit(self.tenant(), *change).await {
+                Ok(()) => return Ok(reply),
+                Err(CommitError::Replayed) => {
+                    return Ok(services.replay_or(request, Err(Error::Contended)).await?);
+                }
+                Err(CommitError::Storage(error)) => return Err(error.into()),
+                Err(
+                    CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
+                ) => {}
+            }
+        }
+        Err(Error::Contended.into())
+    }
+
+    /// Returns the stored reply of an earlier request with the same idempotency key, or records the issue and refuses.
+    async fn refuse(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        refused: Refused,
+    ) -> Result<Reply, ScimFailure> {
+        if let Some(reply) = services.stored_reply(&self.request).await? {
+            return Ok(reply);
+        }
+        if let Some(issue) = refused.issue {
+            provider::report_refusal(services, &self.request, connector, *issue).await?;
+        }
+        Err(refused.error.into())
+    }
+}
+
+impl Write<'_> {
+    fn input<'a>(
+        &'a self,
+        connector: &'a Connector,
+        references: &ResolvedReferences,
+        has_other_admin: bool,
+        at: Timestamp,
+    ) -> ProvisioningInput<'a> {
+        ProvisioningInput {
+            kind: self.kind,
+            connector,
+            user: self.user,
+            id: self.id,
+            person: self.stored.map(|stored| &stored.person.value),
+            link: self.stored.and_then(|stored| stored.link.as_ref()).map(|link| &link.value),
+            manager: references.manager,
+            department: references.department.clone(),
+            email_holder: self.holders.email,
+            external_id_holder: self.holders.external_id,
+            user_name_link: self.holders.user_name_link,
+            external_id_link: self.holders.external_id_link,
+            has_other_admin,
+            at,
+        }
+    }
+}
