@@ -82,10 +82,10 @@ impl WalkState {
         self.has_more || now >= self.look_at || !self.passed_over.is_empty()
     }
 
-    fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>) -> QueueWalk {
+    fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>, limited: Vec<(QueueKey, u16)>) -> QueueWalk {
         // If as many queues as before have deliveries, half of the capacity remains for new ones.
         let each = (room / (2 * self.queues.max(self.queues_before))).clamp(1, most);
-        QueueWalk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full }
+        QueueWalk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full, limited }
     }
 
     /// Records a step of the walk. While a walk finds deliveries, its next step is due at once. After its end, the
@@ -144,8 +144,15 @@ impl Claims {
         self.each = count.map_or(EACH, |count| count.max(EACH));
     }
 
-    /// Returns the next claim, if any. `full` lists the queues to skip, in order.
-    pub(crate) fn next(&mut self, now: Duration, room: usize, full: Vec<QueueKey>) -> Option<Claim> {
+    /// Returns the next claim, if any. `full` lists the queues to skip, in order, and `limited` the queues from
+    /// which a walk takes fewer deliveries.
+    pub(crate) fn next(
+        &mut self,
+        now: Duration,
+        room: usize,
+        full: Vec<QueueKey>,
+        limited: Vec<(QueueKey, u16)>,
+    ) -> Option<Claim> {
         if room < LEAST_ROOM {
             return None;
         }
@@ -153,13 +160,13 @@ impl Claims {
         let parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
         self.parked_had_its_turn = parked;
         if parked {
-            return Some(Claim::Parked(self.parked.walk(room, EACH, full)));
+            return Some(Claim::Parked(self.parked.walk(room, EACH, full, limited)));
         }
         if !due {
             return None;
         }
-        if self.walking || !full.is_empty() {
-            return Some(Claim::SubscriptionQueues(self.due.walk(room, self.each, full)));
+        if self.walking || !full.is_empty() || !limited.is_empty() {
+            return Some(Claim::SubscriptionQueues(self.due.walk(room, self.each, full, limited)));
         }
         Some(Claim::Oldest { most: to_u16(room.min(MOST)) })
     }

@@ -1,9 +1,11 @@
 //! The state machine of queued deliveries: takes events and returns the next claim, attempt or batch.
 
+mod rates;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
-use candor_domain::webhook::{DisableReason, Job};
+use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
 
 use crate::attempt::{AttemptEnd, DeliveryResult};
@@ -13,6 +15,7 @@ use crate::queues::{QueueLimits, QueuePlace, StartedAttempt, SubscriptionQueues}
 use crate::record::{Batch, NextRecordStep, Outcomes, RecordRefusal, RecordedBatch};
 use crate::unsettled::InFlight;
 use crate::{Settings, WaitingDelivery};
+pub use rates::{RateLeaseOrder, SendPermit};
 
 /// Minimum pause between claims when there is no capacity or the last claim was empty.
 const REST: Duration = Duration::from_millis(20);
@@ -126,13 +129,15 @@ impl<M> Dispatcher<M> {
         let (room, full) = (self.queues.room(), self.queues.full());
         let free = self.queues.least_free(self.claims.recent());
         self.claims.each_takes(free);
-        self.claims.next(now.steady, room, full)
+        let limited = self.queues.limited();
+        self.claims.next(now.steady, room, full, limited)
     }
 
-    /// Returns the steady time at which to ask for the next claim, unless a wake comes before.
+    /// Returns the steady time at which to ask for the next claim and the next attempt, unless a wake comes before.
     #[must_use]
     pub fn look_again_at(&self, now: Now) -> Duration {
-        self.claims.look_at().max(now.steady + REST)
+        let claim_at = self.claims.look_at();
+        self.waits_until(now).map_or(claim_at, |at| at.min(claim_at)).max(now.steady + REST)
     }
 
     /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]. Gives
@@ -146,7 +151,7 @@ impl<M> Dispatcher<M> {
             let is_doubtful = self.unsettled.is_doubtful(job, order.at.wall);
             let takes = !is_doubtful
                 && kept < self.queues.room()
-                && self.queues.takes((job.tenant, job.webhook_id), *count);
+                && (is_test(job) || self.queues.takes((job.tenant, job.webhook_id), *count));
             *count += usize::from(takes);
             kept += usize::from(takes);
             takes
@@ -195,9 +200,12 @@ impl<M> Dispatcher<M> {
                 return None;
             }
             let queue = (waiting.job.tenant, waiting.job.webhook_id);
-            self.queues.offer(queue, waiting, ends).err().map(|waiting| waiting.job)
+            let is_unlimited = is_test(&waiting.job);
+            self.queues.offer(queue, waiting, ends, is_unlimited).err().map(|waiting| waiting.job)
         };
         let refused = deliveries.into_iter().filter_map(offer).collect();
+        // The claim loop also begins attempts that wait for the rate of their receiver.
+        self.wakes.claims |= self.queues.has_limited();
         self.give_back(refused, Some(ends), now);
     }
 
@@ -313,4 +321,9 @@ impl<M> Dispatcher<M> {
         self.wakes.records = true;
         self.queues.attempts()
     }
+}
+
+/// Returns `true` for tests, which no rate delays.
+fn is_test(job: &Job) -> bool {
+    job.origin == DeliveryOrigin::Test
 }

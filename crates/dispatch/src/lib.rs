@@ -24,7 +24,7 @@ use std::time::Duration;
 use candor_domain::webhook::{Job, Schedule};
 
 pub use attempt::{AttemptEnd, DeliveryResult, Destination, admit, finish_attempt, store_failed, unsent};
-pub use dispatcher::{ClaimOrder, Dispatcher, Wakes};
+pub use dispatcher::{ClaimOrder, Dispatcher, RateLeaseOrder, SendPermit, Wakes};
 pub use lease::{LeaseDeadline, Now};
 pub use queues::{QueueLimits, QueuePlace, ReceiverResponse, StartedAttempt};
 pub use record::{AttemptResults, Batch, HealthDeltas, NextRecordStep, RecordRefusal, RecordedBatch};

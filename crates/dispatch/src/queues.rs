@@ -6,12 +6,15 @@
 //! quick ones.
 
 mod left;
+mod limited;
 mod pace;
+mod rate;
 mod ring;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use candor_port_storage::queue::QueueKey;
@@ -20,7 +23,9 @@ use crate::lease::{LeaseDeadline, Now};
 use left::SkippedQueues;
 use pace::ConcurrencyWindow;
 pub use pace::ReceiverResponse;
+pub(crate) use rate::{RATE_LEASE, RateDecision};
 use ring::RoundRobin;
+use state::{HeldItem, QueueCount, State};
 
 /// Number of queues above which idle ones are dropped, with the concurrency that they had adapted.
 const REMEMBERED: usize = 4096;
@@ -56,6 +61,8 @@ pub struct QueuePlace {
     pub queue: QueueKey,
     /// Round of the queue's [`Pace`] in which the attempt began.
     round: u32,
+    /// Number of the attempt in this process.
+    number: u64,
 }
 
 impl QueueLimits {
@@ -83,34 +90,14 @@ pub(crate) struct SubscriptionQueues<T> {
     /// Totals of all queues. `slow` has the totals of those whose receivers are not known to be quick.
     all: QueueCount,
     slow: QueueCount,
+    /// Number of waiting deliveries of queues with a rate.
+    limited_waiting: usize,
+    /// Number of attempts so far.
+    begun: u64,
     /// Number of results that are not recorded yet.
     unrecorded: usize,
     reserved: usize,
     open: bool,
-}
-
-#[derive(Debug)]
-struct State<T> {
-    waiting: VecDeque<(T, LeaseDeadline)>,
-    attempts: usize,
-    pace: ConcurrencyWindow,
-    in_ring: bool,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-struct QueueCount {
-    attempts: usize,
-    waiting: usize,
-}
-
-impl<T> State<T> {
-    fn new() -> Self {
-        Self { waiting: VecDeque::new(), attempts: 0, pace: ConcurrencyWindow::new(), in_ring: false }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.attempts == 0 && self.waiting.is_empty()
-    }
 }
 
 impl<T> SubscriptionQueues<T> {
@@ -123,6 +110,8 @@ impl<T> SubscriptionQueues<T> {
             ring: RoundRobin::default(),
             all: QueueCount::default(),
             slow: QueueCount::default(),
+            limited_waiting: 0,
+            begun: 0,
             unrecorded: 0,
             reserved: 0,
             open: true,
@@ -168,25 +157,44 @@ impl<T> SubscriptionQueues<T> {
         }
         let (waiting, depth, quick) =
             self.queues.get(&queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
-        let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2;
+        let is_limited = self.queues.get(&queue).is_some_and(|state| state.rate.is_some());
+        let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2
+            || is_limited && self.is_crowded_by_limited(coming);
         self.room() > coming
             && self.all.waiting + coming < self.limits.waiting
             && waiting + coming < depth
             && !crowded
     }
 
+    /// Returns `true` if a test can be taken: it waits for no rate and no other delivery of its queue.
+    pub(crate) const fn takes_test(&self) -> bool {
+        self.room() > 0 && self.all.waiting < self.limits.waiting
+    }
+
     /// Adds a delivery, or returns it if there is no capacity.
-    pub(crate) fn offer(&mut self, queue: QueueKey, item: T, ends: LeaseDeadline) -> Result<(), T> {
-        let takes = self.takes(queue, 0);
+    pub(crate) fn offer(
+        &mut self,
+        queue: QueueKey,
+        item: T,
+        ends: LeaseDeadline,
+        is_unlimited: bool,
+    ) -> Result<(), T> {
+        let takes = if is_unlimited { self.takes_test() } else { self.takes(queue, 0) };
         // A queue that refuses a delivery needs an entry, too: claims skip only queues that `full` finds.
         self.tidy();
         let state = self.queues.entry(queue).or_insert_with(State::new);
         if !takes {
             return Err(item);
         }
-        state.waiting.push_back((item, ends));
+        let held = HeldItem { item, ends, is_unlimited };
+        if is_unlimited {
+            state.waiting.push_front(held)
+        } else {
+            state.waiting.push_back(held)
+        }
         self.all.waiting += 1;
         self.slow.waiting += usize::from(!state.pace.is_quick());
+        self.limited_waiting += usize::from(state.rate.is_some());
         if !state.in_ring {
             state.in_ring = true;
             self.ring.push(queue);
@@ -217,30 +225,41 @@ impl<T> SubscriptionQueues<T> {
     }
 
     fn start_in(&mut self, queue: QueueKey, now: Now) -> Option<StartedAttempt<T>> {
-        let Self { limits, needs, all, slow, .. } = self;
-        let state = self.queues.get_mut(&queue)?;
-        let quick = state.pace.is_quick();
-        let crowded = !quick && slow.attempts >= limits.attempts / 2;
-        // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new one.
-        let ease = slow.attempts < limits.attempts / 4;
-        let width = if ease { state.pace.at_ease() } else { state.pace.width() };
-        if crowded || state.attempts >= width {
+        if !self.queues.get(&queue).is_some_and(|state| self.has_slot(state)) {
             return None;
         }
+        let Self { needs, all, slow, limited_waiting, begun, .. } = self;
+        let state = self.queues.get_mut(&queue)?;
+        let quick = state.pace.is_quick();
         let was_full = state.is_full();
-        while let Some((item, ends)) = state.waiting.pop_front() {
+        while state.may_begin(now) {
+            let HeldItem { item, ends, is_unlimited } = state.waiting.pop_front()?;
             all.waiting -= 1;
             slow.waiting -= usize::from(!quick);
+            *limited_waiting -= usize::from(state.rate.is_some());
             if ends.remaining(now) >= *needs {
+                *begun += 1;
+                let place = QueuePlace { queue, round: state.pace.round(), number: *begun };
+                if let Some(rate) = state.rate.as_mut().filter(|_| !is_unlimited) {
+                    rate.begin(place.number);
+                }
                 state.attempts += 1;
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
                 let makes_room = was_full && !state.is_full();
-                let place = QueuePlace { queue, round: state.pace.round() };
                 return Some(StartedAttempt { place, item, ends, makes_room });
             }
         }
         None
+    }
+
+    /// Returns `true` if the concurrency of a queue and the capacity for slow receivers permit another attempt.
+    fn has_slot(&self, state: &State<T>) -> bool {
+        let crowded = !state.pace.is_quick() && self.slow.attempts >= self.limits.attempts / 2;
+        // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new one.
+        let ease = self.slow.attempts < self.limits.attempts / 4;
+        let width = if ease { state.pace.at_ease() } else { state.pace.width() };
+        !crowded && state.attempts < width
     }
 
     /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
@@ -252,12 +271,15 @@ impl<T> SubscriptionQueues<T> {
     /// Ends an attempt without a result.
     pub(crate) fn release_without_effect(
         &mut self,
-        QueuePlace { queue, round }: QueuePlace,
+        QueuePlace { queue, round, number }: QueuePlace,
         answer: Option<ReceiverResponse>,
     ) {
         self.all.attempts = self.all.attempts.saturating_sub(1);
         let Some(state) = self.queues.get_mut(&queue) else { return };
         state.attempts = state.attempts.saturating_sub(1);
+        if let Some(rate) = &mut state.rate {
+            rate.end(number);
+        }
         let before = state.pace.is_quick();
         self.slow.attempts = self.slow.attempts.saturating_sub(usize::from(!before));
         if let Some(answer) = answer {
@@ -288,9 +310,13 @@ impl<T> SubscriptionQueues<T> {
         let before = self.all.waiting;
         for state in self.queues.values_mut() {
             let waited = state.waiting.len();
-            state.waiting.retain(|(_, ends)| ends.remaining(now) >= self.needs);
+            state.waiting.retain(|held| held.ends.remaining(now) >= self.needs);
             let gone = waited - state.waiting.len();
             self.all.waiting -= gone;
+            if let Some(rate) = &mut state.rate {
+                rate.forget(now);
+                self.limited_waiting -= gone;
+            }
             if !state.pace.is_quick() {
                 self.slow.waiting -= gone;
             }
@@ -301,7 +327,10 @@ impl<T> SubscriptionQueues<T> {
     /// Returns the queues that claims skip, sorted: those that are too full, and those in `left_alone`.
     pub(crate) fn full(&self) -> Vec<QueueKey> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
-        let is_full = |state: &State<T>| state.is_full() || (crowded && !state.pace.is_quick());
+        let crowded_by_limited = self.is_crowded_by_limited(0);
+        let is_full = |state: &State<T>| {
+            state.is_full() || crowded && !state.pace.is_quick() || crowded_by_limited && state.rate.is_some()
+        };
         let mut full: Vec<_> =
             self.queues.iter().filter(|(_, queue)| is_full(queue)).map(|(queue, _)| *queue).collect();
         full.extend(self.left_alone.queues());
@@ -332,9 +361,10 @@ impl<T> SubscriptionQueues<T> {
         self.ring = RoundRobin::default();
         self.all.waiting = 0;
         self.slow.waiting = 0;
+        self.limited_waiting = 0;
         let mut queues: Vec<_> = self.queues.iter_mut().collect();
         queues.sort_unstable_by_key(|(queue, _)| **queue);
-        queues.into_iter().flat_map(|(_, queue)| queue.waiting.drain(..)).map(|(item, _)| item).collect()
+        queues.into_iter().flat_map(|(_, queue)| queue.waiting.drain(..)).map(|held| held.item).collect()
     }
 
     pub(crate) const fn is_open(&self) -> bool {
@@ -349,31 +379,7 @@ impl<T> SubscriptionQueues<T> {
     /// Drops idle queues, with their adapted concurrency, if there are more than [`REMEMBERED`] queues.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
-            self.queues.retain(|_, queue| !queue.is_idle());
+            self.queues.retain(|_, queue| !queue.is_idle() || queue.is_leased());
         }
-    }
-}
-
-impl<T> State<T> {
-    /// Returns the number of waiting deliveries, its limit, and whether the receiver is quick.
-    fn measures(&self) -> (usize, usize, bool) {
-        (self.waiting.len(), self.pace.depth(), self.pace.is_quick())
-    }
-
-    /// Returns `true` if nothing should be claimed for this queue.
-    fn is_full(&self) -> bool {
-        !self.waiting.is_empty() && self.waiting.len() >= self.pace.depth() / 2
-    }
-}
-
-impl QueueCount {
-    const fn add(&mut self, other: Self) {
-        self.waiting += other.waiting;
-        self.attempts += other.attempts;
-    }
-
-    const fn subtract(&mut self, other: Self) {
-        self.waiting -= other.waiting;
-        self.attempts -= other.attempts;
     }
 }

@@ -234,3 +234,5 @@ fn job_leased_again_before_its_record_is_requeued() {
     machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
     assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");
 }
+
+mod rates;

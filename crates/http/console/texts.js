@@ -161,6 +161,7 @@ export const t = {
     wouldSend: (/** @type {string} */ count) => `${count} events would be delivered.`,
     wouldSendMore: (/** @type {string} */ count) => `At least ${count} events would be delivered.`,
     replayed: (/** @type {number} */ count) => `${count.toLocaleString("en")} deliveries are queued`,
+    rateLimit: "Most requests per second", rateLimitHint: "1 to 1,000. Empty for no limit.",
     filter: "Filter", filterPeople: "Only about these people",
     filterDepartments: "Only about people of these departments",
     filterHint: "Ids with spaces between them. Empty for all.",

@@ -61,6 +61,29 @@ pub struct QueueWalk {
     pub each: u16,
     /// Subscriptions to skip. They still count towards `queues`.
     pub busy: Vec<QueueKey>,
+    /// Subscriptions with their own maximum number of deliveries, if it is below `each`.
+    pub limited: Vec<(QueueKey, u16)>,
+}
+
+impl QueueWalk {
+    /// Returns the maximum number of deliveries of a subscription.
+    #[must_use]
+    pub fn most(&self, queue: QueueKey) -> u16 {
+        let own = self.limited.iter().find(|(limited, _)| *limited == queue);
+        own.map_or(self.each, |(_, most)| self.each.min(*most))
+    }
+}
+
+/// Result of a call for the rate lease of a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateLease {
+    /// The worker holds the lease.
+    Held,
+    /// Another worker holds the lease until this time.
+    HeldElsewhere {
+        /// End of the lease.
+        until: Timestamp,
+    },
 }
 
 /// Result of a claim.
@@ -205,6 +228,9 @@ pub trait Queue {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome>;
+    /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only worker
+    /// that sends to a receiver with a rate. A deleted subscription counts as leased.
+    async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
     /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Deletes

@@ -326,6 +326,7 @@ impl Fixtures {
             payload: PayloadForm::Full,
             headers: CustomHeaders::default(),
             filter: None,
+            max_per_second: None,
             secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
             streak: Streak::default(),
             failing_due: None,

@@ -90,7 +90,7 @@ impl Worker {
 
 /// Returns a walk from the start over at most two subscriptions.
 pub(crate) const fn walk(each: u16) -> QueueWalk {
-    QueueWalk { after: None, queues: 2, each, busy: vec![] }
+    QueueWalk { after: None, queues: 2, each, busy: vec![], limited: vec![] }
 }
 
 /// Sorts jobs by tenant, subscription and event.

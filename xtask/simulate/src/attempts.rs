@@ -3,11 +3,15 @@
 use crate::plan::HOUR;
 use crate::receiver::Receiver;
 use crate::run::{Defect, Life, Run, Step};
-use candor_dispatch::{AttemptEnd, Destination, ReceiverResponse, admit, finish_attempt, store_failed, unsent};
+use crate::store::Call;
+use candor_dispatch::{
+    AttemptEnd, Destination, RateLeaseOrder, ReceiverResponse, SendPermit, admit, finish_attempt, store_failed,
+    unsent,
+};
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{AttemptResponse, RequestedPause};
-use candor_port_storage::queue::AttemptResult;
+use candor_port_storage::queue::{AttemptResult, RateLease};
 use std::time::Duration;
 use ulid::Ulid;
 
@@ -20,7 +24,7 @@ pub(crate) struct Sent {
 }
 
 impl Run {
-    /// Looks up the subscription of a delivery, and sends its request.
+    /// Looks up the subscription of a delivery, and sends its request if it may.
     pub(crate) fn look_up(&mut self, place: usize, turn: u64) {
         let fails = self.now < self.outage_until || self.random.chance(self.plan.failing);
         let id = self.next_delivery_id();
@@ -38,19 +42,82 @@ impl Run {
                 refused.or_else(|| lacks_key.then(|| process.machine.without_secret(queue, now)))
             }
         };
-        let end = match unable {
-            Some(result) => Some(AttemptEnd::Finished(Box::new(unsent(job, result)), None)),
-            None if !process.machine.may_send(started.ends, now) => Some(AttemptEnd::Late),
-            None => None,
-        };
-        if let Some(end) = end {
-            process.turns.remove(&turn);
-            process.machine.handle_attempt_ended(started.place, &started.item.job, end);
-            if fails {
-                self.promises.disturb(self.now + 10_000);
+        match unable {
+            Some(result) => {
+                if fails {
+                    self.promises.disturb(self.now + 10_000);
+                }
+                self.end(place, turn, AttemptEnd::Finished(Box::new(unsent(job, result)), None));
             }
-            return self.drive(place);
+            None => self.permit(place, turn, false),
         }
+    }
+
+    /// Ends an attempt that has sent nothing.
+    fn end(&mut self, place: usize, turn: u64, end: AttemptEnd) {
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(started) = process.turns.remove(&turn) else { return };
+        process.machine.handle_attempt_ended(started.place, &started.item.job, end);
+        self.drive(place);
+    }
+
+    /// Sends the request of an attempt if the rate of its receiver permits. `leased` is `true` after a call for the
+    /// rate lease.
+    fn permit(&mut self, place: usize, turn: u64, leased: bool) {
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(started) = process.turns.get(&turn).cloned() else { return };
+        let (now, life) = (process.now(self.now, self.clock_shift), Life { place, number: process.life });
+        let rate = self.queue.subscriptions.get(&started.place.queue).and_then(|known| known.max_per_second);
+        let rate = rate.filter(|_| self.defect != Some(Defect::IgnoredRates));
+        match process.machine.permit(&started, rate, now) {
+            SendPermit::Send => self.request(place, turn),
+            SendPermit::Late => self.end(place, turn, AttemptEnd::Late),
+            SendPermit::Lease(order) if !leased => self.send(life, Call::RateLease(turn, order, None)),
+            SendPermit::Wait | SendPermit::Lease(_) if self.defect == Some(Defect::DroppedWaits) => {
+                let dropped = unsent(started.item.job, AttemptResult::Gone);
+                self.end(place, turn, AttemptEnd::Finished(Box::new(dropped), None));
+            }
+            SendPermit::Wait | SendPermit::Lease(_) => {
+                process.turns.remove(&turn);
+                process.machine.put_back(started, now);
+                self.drive(place);
+            }
+        }
+    }
+
+    /// Processes the answer to a call for a rate lease.
+    pub(crate) fn rate_leased(
+        &mut self,
+        place: usize,
+        turn: u64,
+        order: &RateLeaseOrder,
+        answer: Option<RateLease>,
+    ) {
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(job) = process.turns.get(&turn).map(|started| started.item.job) else { return };
+        let now = process.now(self.now, self.clock_shift);
+        let result = match answer {
+            Some(answer) => process.machine.handle_rate_lease(order, answer, now),
+            None => {
+                process.machine.rate_lease_failed(order);
+                Some(store_failed(now.wall))
+            }
+        };
+        match result {
+            Some(result) => self.end(place, turn, AttemptEnd::Finished(Box::new(unsent(job, result)), None)),
+            None => self.permit(place, turn, true),
+        }
+        self.drive(place);
+    }
+
+    /// Sends the request of an attempt.
+    fn request(&mut self, place: usize, turn: u64) {
+        let id = self.next_delivery_id();
+        let Some(process) = &mut self.processes[place] else { return };
+        let Some(started) = process.turns.get(&turn).cloned() else { return };
+        let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
+        let rate = self.queue.subscriptions.get(&queue).and_then(|known| known.max_per_second);
+        self.promises.check_rate((queue, job.event_id), rate, self.now);
         let life = Life { place, number: process.life };
         self.promises.sent(life.number, (queue, job.event_id), job.attempt, now.wall, self.now);
         let receiver = self.receivers.get(&queue).copied().unwrap_or(Receiver::Hanging);

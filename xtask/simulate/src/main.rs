@@ -9,12 +9,14 @@
 
 mod attempts;
 mod chores;
+mod counts;
 mod drive;
 mod plan;
 mod process;
 mod promises;
 mod queue;
 mod random;
+mod rates;
 mod receiver;
 mod run;
 mod store;
@@ -22,7 +24,7 @@ mod store;
 mod tests;
 
 use clap::Parser;
-use promises::Counts;
+use counts::Counts;
 use run::{Report, run};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -47,6 +47,7 @@ pub(crate) enum Chore {
 pub(crate) struct Subscriber {
     pub(crate) queue: QueueKey,
     pub(crate) receiver: Receiver,
+    pub(crate) max_per_second: Option<u16>,
 }
 
 #[derive(Debug)]
@@ -96,7 +97,8 @@ impl Plan {
     }
 }
 
-/// One to five tenants with one to four subscriptions each. The first receiver is prompt and never paused.
+/// One to five tenants with one to four subscriptions each. The first receiver is prompt, never paused and has no
+/// rate.
 fn subscribers(random: &mut Random) -> Vec<Subscriber> {
     let mut all = vec![];
     for tenant in 0..random.between(1, 6) {
@@ -104,7 +106,9 @@ fn subscribers(random: &mut Random) -> Vec<Subscriber> {
         for _ in 0..random.between(1, 5) {
             let queue = (tenant, WebhookId::from_ulid(Ulid(all.len() as u128)));
             let receiver = if all.is_empty() { Receiver::Prompt } else { Receiver::any(random) };
-            all.push(Subscriber { queue, receiver });
+            let is_limited = !all.is_empty() && random.chance(300);
+            let max_per_second = is_limited.then(|| random.pick(&[1, 2, 7, 50]));
+            all.push(Subscriber { queue, receiver, max_per_second });
         }
     }
     all

@@ -8,7 +8,7 @@ use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::queue::{
-    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RateLease, RecordOutcome, WorkerId,
 };
 
 /// The event and the subscription of a delivery.
@@ -18,6 +18,7 @@ pub(crate) type Key = (QueueKey, EventId);
 pub(crate) struct Subscription {
     pub(crate) active: bool,
     pub(crate) streak: Streak,
+    pub(crate) max_per_second: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,8 @@ pub(crate) struct Queue {
     /// Deliveries that are not parked, by subscription.
     due_by_queue: BTreeSet<(QueueKey, Timestamp, EventId)>,
     parked: BTreeSet<Key>,
+    /// Rate lease of each subscription.
+    rate_leases: BTreeMap<QueueKey, Lease>,
     /// `true` simulates a defect: returned deliveries are lost.
     pub(crate) forgets_returns: bool,
 }
@@ -101,10 +104,10 @@ impl Queue {
                 (due.filter(|key| self.is_free(*key, now)).take(usize::from(*most)).collect(), None)
             }
             Claim::SubscriptionQueues(walk) => {
-                self.walk(walk, |all, queue| all.due_in(queue, now, walk.each), Self::next_due)
+                self.walk(walk, |all, queue| all.due_in(queue, now, walk.most(queue)), Self::next_due)
             }
             Claim::Parked(walk) => {
-                self.walk(walk, |all, queue| all.parked_in(queue, walk.each), Self::next_parked)
+                self.walk(walk, |all, queue| all.parked_in(queue, walk.most(queue)), Self::next_parked)
             }
         };
         let parked = matches!(claim, Claim::Parked(_));
@@ -164,6 +167,17 @@ impl Queue {
 
     fn is_free(&self, key: Key, now: Timestamp) -> bool {
         self.queued.get(&key).is_some_and(|queued| queued.lease.is_none_or(|lease| lease.until <= now))
+    }
+
+    /// Takes or renews the rate lease of a subscription, unless another worker holds it.
+    pub(crate) fn lease_rate(&mut self, queue: QueueKey, lease: Lease, now: Timestamp) -> RateLease {
+        match self.rate_leases.get(&queue).filter(|held| held.worker != lease.worker && held.until > now) {
+            Some(held) => RateLease::HeldElsewhere { until: held.until },
+            None => {
+                self.rate_leases.insert(queue, lease);
+                RateLease::Held
+            }
+        }
     }
 
     /// Records results of deliveries, and adds health deltas to their subscriptions.

@@ -1,9 +1,10 @@
 //! One seed: a month of simulated time, one step after the other.
 
 use crate::attempts::Sent;
+use crate::counts::Counts;
 use crate::plan::{Chore, Plan};
 use crate::process::Process;
-use crate::promises::{Counts, Promises, SKEW_MILLIS};
+use crate::promises::{Promises, SKEW_MILLIS};
 use crate::queue::{Key, Queue, Subscription};
 use crate::random::Random;
 use crate::receiver::Receiver;
@@ -40,6 +41,12 @@ pub(crate) enum Defect {
     IgnoredRetryAfter,
     /// Processes ignore that receivers end their subscriptions.
     IgnoredGone,
+    /// Processes ignore the rates of receivers.
+    IgnoredRates,
+    /// Every process gets the rate lease, even while another one holds it.
+    UnsharedRates,
+    /// Deliveries that wait for the rate of their receiver are dropped.
+    DroppedWaits,
 }
 
 /// Place of a process, and the number that distinguishes it from its predecessors there.
@@ -141,7 +148,8 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>, with_history: bool) -> Repo
 impl Run {
     fn begin(&mut self) {
         for subscriber in &self.plan.subscribers {
-            let subscription = Subscription { active: true, ..Subscription::default() };
+            let max_per_second = subscriber.max_per_second;
+            let subscription = Subscription { active: true, max_per_second, ..Subscription::default() };
             self.queue.subscriptions.insert(subscriber.queue, subscription);
         }
         for (at, chore) in std::mem::take(&mut self.plan.chores) {
@@ -252,7 +260,9 @@ impl Run {
     pub(crate) fn set_alarm(&mut self, place: usize) {
         let Some(process) = &mut self.processes[place] else { return };
         let claim_at = process.claim_at.filter(|_| !process.is_claiming && !process.is_stopping);
-        let Some(at) = claim_at.into_iter().chain(process.record_at).min() else { return };
+        let waits_until = process.machine.waits_until(process.now(self.now, self.clock_shift));
+        let attempt_at = waits_until.map(|steady| process.at(steady));
+        let Some(at) = claim_at.into_iter().chain(process.record_at).chain(attempt_at).min() else { return };
         if process.alarm_at == Some(at) {
             return;
         }

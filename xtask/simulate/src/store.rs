@@ -4,7 +4,7 @@ use crate::queue::Change;
 use crate::receiver::Receiver;
 use crate::run::{Defect, Life, Run, Step};
 use candor_dispatch::{
-    AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RecordRefusal, WaitingDelivery,
+    AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RateLeaseOrder, RecordRefusal, WaitingDelivery,
 };
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -12,7 +12,7 @@ use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{
-    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RateLease, RecordOutcome, WorkerId,
 };
 
 /// Duration of a lease in milliseconds.
@@ -23,6 +23,8 @@ pub(crate) enum Call {
     Claim(ClaimOrder, Option<ClaimedJobs>),
     Record(Record, Result<RecordOutcome, RecordRefusal>),
     Commit(Commit, Option<Vec<Job>>),
+    /// The rate lease for an attempt.
+    RateLease(u64, RateLeaseOrder, Option<RateLease>),
 }
 
 /// Results of deliveries that one write records.
@@ -100,6 +102,12 @@ impl Run {
                 let jobs = is_done.then(|| self.commit(&commit));
                 Call::Commit(commit, jobs.filter(|_| fault.is_none()))
             }
+            Call::RateLease(turn, order, _) => {
+                let leased = is_done.then(|| self.queue.lease_rate(order.queue, order.lease, order.at.wall));
+                let is_unshared = self.defect == Some(Defect::UnsharedRates);
+                let leased = if is_unshared { leased.map(|_| RateLease::Held) } else { leased };
+                Call::RateLease(turn, order, leased.filter(|_| fault.is_none()))
+            }
         };
         let way = self.way();
         self.after(way, Step::Answer(life, Box::new(call)));
@@ -107,7 +115,7 @@ impl Run {
 
     fn claim(&mut self, order: &ClaimOrder) -> ClaimedJobs {
         let first = |walk: &QueueWalk| {
-            Claim::SubscriptionQueues(QueueWalk { after: None, queues: 1, each: walk.each, busy: vec![] })
+            Claim::SubscriptionQueues(QueueWalk { after: None, queues: 1, busy: vec![], ..walk.clone() })
         };
         let stuck = match &order.claim {
             Claim::SubscriptionQueues(walk) if self.defect == Some(Defect::StuckWalks) => Some(first(walk)),
@@ -170,7 +178,9 @@ impl Run {
     pub(crate) fn enqueue(&mut self, job: Job, lease: Option<Lease>) {
         let queue = (job.tenant, job.webhook_id);
         if self.queue.add(job, lease) {
-            let waits = self.receivers.get(&queue) == Some(&Receiver::Prompt);
+            let is_limited =
+                self.queue.subscriptions.get(&queue).is_some_and(|known| known.max_per_second.is_some());
+            let waits = self.receivers.get(&queue) == Some(&Receiver::Prompt) && !is_limited;
             self.promises.queued((queue, job.event_id), job.first_due_at, waits, self.now);
         }
     }
@@ -214,6 +224,7 @@ impl Run {
                     }
                 }
             }
+            Call::RateLease(turn, order, answer) => return self.rate_leased(place, turn, &order, answer),
             Call::Commit(commit, jobs) => {
                 let waiting = |job| WaitingDelivery { job, message: (), resumed: false };
                 match (commit.lease, jobs) {

@@ -52,6 +52,21 @@ fn request_to_a_gone_receiver_is_found() {
 }
 
 #[test]
+fn receiver_with_more_requests_than_its_rate_is_found() {
+    finds(Defect::IgnoredRates, "is exceeded");
+}
+
+#[test]
+fn rate_that_two_processes_use_is_found() {
+    finds(Defect::UnsharedRates, "is exceeded");
+}
+
+#[test]
+fn delivery_dropped_while_waiting_for_a_rate_is_found() {
+    finds(Defect::DroppedWaits, "it was deleted, though its subscription exists");
+}
+
+#[test]
 fn same_seed_gives_the_same_month() {
     for seed in [1, 7, 2_000_000_000_000] {
         assert_eq!(run(seed, None, false), run(seed, None, false), "{seed}");

@@ -31,7 +31,7 @@ fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>
 /// Creates the state after claims of due and of parked deliveries that found none.
 fn settled(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
-    while let Some(claim) = claims.next(now, ROOM, vec![]) {
+    while let Some(claim) = claims.next(now, ROOM, vec![], vec![]) {
         claims.took(&claim, &ClaimedJobs::default(), now);
     }
     claims
@@ -52,7 +52,7 @@ fn due_queue_is_claimed_4_times_a_second_and_parked_seldom() {
     for tick in 1..=1200 {
         let now = start + Duration::from_millis(10 * tick);
         assert!(claims.look_at() <= now + LOOK);
-        while let Some(claim) = claims.next(now, ROOM, vec![]) {
+        while let Some(claim) = claims.next(now, ROOM, vec![], vec![]) {
             match claim {
                 Claim::Oldest { most: 128 } => counts.0 += 1,
                 Claim::Parked(QueueWalk { after: None, .. }) => counts.1 += 1,
@@ -69,23 +69,23 @@ fn full_claim_starts_a_walk_until_queues_are_empty() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let oldest = claims.next(now, 100, vec![]).unwrap();
+    let oldest = claims.next(now, 100, vec![], vec![]).unwrap();
     assert_eq!(oldest, Claim::Oldest { most: 100 });
     claims.took(&oldest, &found(100, [1], None), now);
-    let first = walk(claims.next(now, ROOM, vec![]));
+    let first = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((first.after, first.each), (None, 12));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, 1..=50, Some(50)), now);
-    let second = walk(claims.next(now, ROOM, vec![]));
+    let second = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((second.after, second.each), (Some(queue(50)), 7), "more queues share the room");
     claims.took(&Claim::SubscriptionQueues(second), &found(1, 51..=200, None), now);
-    let again = walk(claims.next(now, ROOM, vec![]));
+    let again = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((again.after, again.each), (None, 1));
     claims.took(&Claim::SubscriptionQueues(again), &found(1, [7], None), now);
-    let again = walk(claims.next(now, ROOM, vec![]));
+    let again = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((again.after, again.each), (None, 32), "fewer get more");
     claims.took(&Claim::SubscriptionQueues(again), &ClaimedJobs::default(), now);
-    assert_eq!(claims.next(now, ROOM, vec![]), None);
-    assert_eq!(claims.next(now + LOOK, ROOM, vec![]), Some(Claim::Oldest { most: 128 }));
+    assert_eq!(claims.next(now, ROOM, vec![], vec![]), None);
+    assert_eq!(claims.next(now + LOOK, ROOM, vec![], vec![]), Some(Claim::Oldest { most: 128 }));
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn claim_size_follows_the_depth_of_each_queue() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let oldest = claims.next(now, ROOM, vec![]).unwrap();
+    let oldest = claims.next(now, ROOM, vec![], vec![]).unwrap();
     claims.took(&oldest, &found(128, [1], None), now);
-    let first = walk(claims.next(now, ROOM, vec![]));
+    let first = walk(claims.next(now, ROOM, vec![], vec![]));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
     assert_eq!(claims.recent(), [queue(1)]);
     for (takes, each) in [(Some(200), 200), (Some(3), 32), (None, 32), (Some(1000), 384)] {
         claims.each_takes(takes);
-        let next = walk(claims.next(now, ROOM, vec![]));
+        let next = walk(claims.next(now, ROOM, vec![], vec![]));
         assert_eq!(next.each, each, "{takes:?}");
         claims.took(&Claim::SubscriptionQueues(next), &found(12, [1], None), now);
     }
@@ -112,11 +112,11 @@ fn full_queues_are_skipped_until_they_have_room() {
     let mut claims = settled(now);
     claims.look_at_due();
     let full = vec![queue(1), queue(2)];
-    let first = walk(claims.next(now, ROOM, full.clone()));
+    let first = walk(claims.next(now, ROOM, full.clone(), vec![]));
     assert_eq!(first.busy, full);
     claims.took(&Claim::SubscriptionQueues(first), &ClaimedJobs::default(), now);
-    assert_eq!(claims.next(now, ROOM, full.clone()), None);
-    let freed = claims.next(now, ROOM, vec![queue(1)]);
+    assert_eq!(claims.next(now, ROOM, full.clone(), vec![]), None);
+    let freed = claims.next(now, ROOM, vec![queue(1)], vec![]);
     assert_eq!(walk(freed).busy, [queue(1)], "at once when one of them is not full any more");
 }
 
@@ -125,15 +125,15 @@ fn next_walk_starts_when_a_queue_with_more_has_room() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let oldest = claims.next(now, ROOM, vec![]).unwrap();
+    let oldest = claims.next(now, ROOM, vec![], vec![]).unwrap();
     claims.took(&oldest, &found(128, [1], None), now);
-    let first = walk(claims.next(now, ROOM, vec![]));
+    let first = walk(claims.next(now, ROOM, vec![], vec![]));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
-    assert_eq!(claims.next(now, ROOM, vec![queue(1)]), None, "the others had nothing a moment ago");
-    let again = walk(claims.next(now, ROOM, vec![]));
+    assert_eq!(claims.next(now, ROOM, vec![queue(1)], vec![]), None, "the others had nothing a moment ago");
+    let again = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((again.after, again.each), (None, 32), "it is no new start: the queue has the room");
     claims.took(&Claim::SubscriptionQueues(again), &found(32, [1], None), now);
-    let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)]));
+    let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)], vec![]));
     assert_eq!(others.busy, [queue(1)], "but the others are looked at often enough");
 }
 
@@ -142,11 +142,11 @@ fn empty_walk_continues_at_the_next_interval() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    let first = walk(claims.next(now, ROOM, vec![queue(1)]));
+    let first = walk(claims.next(now, ROOM, vec![queue(1)], vec![]));
     let nothing = ClaimedJobs { jobs: vec![], next: Some(queue(512)) };
     claims.took(&Claim::SubscriptionQueues(first), &nothing, now);
-    assert_eq!(claims.next(now, ROOM, vec![queue(1)]), None);
-    let second = walk(claims.next(now + LOOK, ROOM, vec![]));
+    assert_eq!(claims.next(now, ROOM, vec![queue(1)], vec![]), None);
+    let second = walk(claims.next(now + LOOK, ROOM, vec![], vec![]));
     assert_eq!(second.after, Some(queue(512)), "a walk is made to its end");
 }
 
@@ -155,8 +155,8 @@ fn claim_waits_for_room_and_follows_at_once() {
     let now = START;
     let mut claims = settled(now);
     claims.look_at_due();
-    assert_eq!(claims.next(now, LEAST_ROOM - 1, vec![]), None);
-    assert_eq!(claims.next(now, LEAST_ROOM, vec![]), Some(Claim::Oldest { most: 64 }));
+    assert_eq!(claims.next(now, LEAST_ROOM - 1, vec![], vec![]), None);
+    assert_eq!(claims.next(now, LEAST_ROOM, vec![], vec![]), Some(Claim::Oldest { most: 64 }));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn parked_and_due_claims_alternate() {
     claims.look_at_parked();
     let mut order = String::new();
     for _ in 0..6 {
-        let claim = claims.next(now, ROOM, vec![]).unwrap();
+        let claim = claims.next(now, ROOM, vec![], vec![]).unwrap();
         order.push(if matches!(claim, Claim::Parked(_)) { 'p' } else { 'd' });
         claims.took(&claim, &found(300, [1], None), now);
     }
@@ -178,9 +178,9 @@ fn parked_and_due_claims_alternate() {
 fn failed_store_is_not_asked_during_the_pause() {
     let now = START;
     let mut claims = Claims::new(now);
-    assert!(claims.next(now, ROOM, vec![]).is_some());
+    assert!(claims.next(now, ROOM, vec![], vec![]).is_some());
     claims.failed(now);
-    assert_eq!(claims.next(now, ROOM, vec![]), None);
+    assert_eq!(claims.next(now, ROOM, vec![], vec![]), None);
     assert_eq!(claims.look_at(), now + LEAVE_ALONE);
-    assert!(claims.next(now + LEAVE_ALONE, ROOM, vec![]).is_some());
+    assert!(claims.next(now + LEAVE_ALONE, ROOM, vec![], vec![]).is_some());
 }

@@ -33,7 +33,7 @@ impl QueuesTest {
     /// Offers deliveries and returns how many were accepted.
     fn offer(&mut self, queue: QueueKey, count: u32) -> usize {
         let ends = self.now.plus(Duration::from_secs(30));
-        (0..count).filter(|item| self.queues.offer(queue, *item, ends).is_ok()).count()
+        (0..count).filter(|item| self.queues.offer(queue, *item, ends, false).is_ok()).count()
     }
 
     /// Begins all attempts that may begin.

@@ -24,6 +24,8 @@ pub const DESCRIPTION_CHARS: usize = 200;
 pub const ROTATION_OVERLAP_SECONDS: i64 = 86_400;
 /// Largest value of `overlap_seconds`, in seconds; a week, as for API keys (decisions B7, F5).
 pub const MAX_ROTATION_OVERLAP_SECONDS: i64 = 604_800;
+/// Largest value of `max_per_second`.
+pub const MAX_RATE: i64 = 1_000;
 /// Most entries of `event_types`, including duplicates; four times the catalog.
 pub const MAX_TOPICS: usize = 100;
 /// Most secrets that sign at one time. Each adds 68 bytes to the signature header, and receivers limit the size of
@@ -231,6 +233,7 @@ impl Subscription {
             payload: draft.content.payload,
             headers: CustomHeaders::default().merged(headers),
             filter: draft.filter,
+            max_per_second: draft.content.max_per_second,
             last_delivery_at: None,
             last_delivery_status: None,
             created_at: at,

@@ -41,7 +41,7 @@ use crate::time::Timestamp;
 pub use all_deliveries::AllDeliveriesFilter;
 use change::TOPICS;
 pub use change::{
-    DESCRIPTION_CHARS, DisableReason, Draft, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
+    DESCRIPTION_CHARS, DisableReason, Draft, MAX_RATE, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
     ROTATION_OVERLAP_SECONDS,
 };
 pub use custom_headers::{
@@ -132,6 +132,9 @@ content! {
         /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
         /// event of the subscribed types is delivered.
         pub filter: Option<EventFilter>,
+        /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+        #[schemars(range(min = 1, max = MAX_RATE))]
+        pub max_per_second: Option<i64> => set by optional(rule::whole(1..=MAX_RATE)),
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,
         /// Result of the newest attempt. Null if there was none.

@@ -39,7 +39,7 @@ fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscript
 #[test]
 fn subscription_shows_its_secret_only_on_creation() {
     let stored = subscription();
-    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"filter":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
+    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"filter":null,"max_per_second":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
     assert_eq!(serde_json::to_string(&stored).unwrap(), shown);
     let secret = Secret::new("whsec_x".to_owned());
     let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();

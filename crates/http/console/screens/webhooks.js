@@ -200,6 +200,7 @@ function Health({ webhook, turn }) {
       <${Facts}
         entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types],
           ...(webhook.filter ? [[t.webhooks.filter, filterText(webhook.filter)]] : []),
+          ...(webhook.max_per_second ? [[t.webhooks.rateLimit, number(webhook.max_per_second)]] : []),
           [t.id, html`<${Id} value=${webhook.id} />`],
         [t.created, html`<${Time} at=${webhook.created_at} />`]]} /></${Card}></div>`;
   }}</${Shown}>`;

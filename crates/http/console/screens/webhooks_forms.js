@@ -27,9 +27,10 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
   const [description, setDescription] = useState(webhook?.description ?? "");
   const [types, setTypes] = useState(() => new Set(/** @type {string[]} */ (webhook?.event_types ?? ["*"])));
   const [filter, setFilter] = useState(() => formOf(webhook?.filter));
+  const [rate, setRate] = useState(String(webhook?.max_per_second ?? ""));
   const [secret, setSecret] = useState("");
   const body = { url: url.trim(), description: description.trim() || null, event_types: [...types],
-    filter: filterOf(filter) };
+    filter: filterOf(filter), max_per_second: rate === "" ? null : Number(rate) };
   const save = async (/** @type {string | null | undefined} */ match) => {
     const { data } = webhook
       ? await request("PATCH", `/webhooks/${webhook.id}`, { body, etag: match })
@@ -69,6 +70,10 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
           onChange=${() => toggle(type)} />
         <span>${type === "*" ? t.webhooks.every : type}</span></label>`)}</fieldset>
       <${FilterFields} form=${filter} onChange=${setFilter} error=${error} />
+      <${Field} label=${t.webhooks.rateLimit} hint=${t.webhooks.rateLimitHint}
+        error=${fieldError(error, "max_per_second")}>
+        <input type="number" name="max_per_second" min="1" max="1000" value=${rate}
+          onInput=${(/** @type {any} */ e) => setRate(e.target.value)} /></${Field}>
       ${error && html`<${Problem} error=${error} />`}
     </div>
   </${Dialog}>`;

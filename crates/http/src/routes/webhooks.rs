@@ -265,6 +265,7 @@ fn example() -> Value {
         "id": WEBHOOK_ID, "url": "https://hooks.example.com/candor", "event_types": ["observation.created"],
         "active": true, "description": null, "payload": "full", "headers": {"authorization": "…9abc"},
         "filter": {"employee_id": null, "department_id": null, "type": "strength", "scope": null},
+        "max_per_second": 10,
         "last_delivery_at": null, "last_delivery_status": null, "created_at": AT, "updated_at": AT,
     })
 }

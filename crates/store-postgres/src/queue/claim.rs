@@ -171,9 +171,35 @@ impl LeaseBuilder {
         };
         let condition = format!("{} AND {}", queued.condition, queued.of_queue);
         let each = self.locked(&condition, queued.order_in_queue, walk.each);
+        let each = self.limited(walk, &each);
         let names = self.address.names("d");
         let found = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
         (format!("{queues}, found AS MATERIALIZED ({found})"), next)
+    }
+
+    /// Restricts a query on the queue `o` to the own maximum of queues that have one.
+    fn limited(&mut self, walk: &QueueWalk, each: &str) -> String {
+        if walk.limited.is_empty() {
+            return each.to_owned();
+        }
+        let limited = &walk.limited;
+        let most = limited.iter().map(|(_, most)| SqlValue::Int((*most).min(walk.each).into()));
+        let arrays = [
+            self.sql.many(Type::Id, limited.iter().map(|((tenant, _), _)| SqlValue::Id(tenant.to_bytes()))),
+            self.sql.many(Type::Id, limited.iter().map(|((_, webhook), _)| SqlValue::Id(webhook.to_bytes()))),
+            self.sql.many(Type::Int, most),
+        ];
+        let is_same = if self.tenant.is_empty() {
+            "b.tenant_id = o.tenant_id AND b.webhook_id = o.webhook_id"
+        } else {
+            "b.webhook_id = o.webhook_id"
+        };
+        // Null is no limit. A limit may refer to the queue, because it is outside of the limited query.
+        format!(
+            "SELECT * FROM ({each}) AS r LIMIT (SELECT b.most FROM UNNEST({}) AS b (tenant_id, webhook_id, most) \
+             WHERE {is_same})",
+            arrays.join(", ")
+        )
     }
 
     /// SQL of a walk, which steps from queue to queue at a cost that does not depend on their lengths. Returns the

@@ -8,6 +8,7 @@ mod claim;
 mod log;
 mod look;
 mod mails;
+mod rate;
 mod record;
 
 use async_trait::async_trait;
@@ -16,7 +17,7 @@ use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
-    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RecordOutcome, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RateLease, RecordOutcome, WorkerId,
 };
 use candor_tables::flat::{CellReader, SqlValue};
 use futures_util::{StreamExt, stream};
@@ -80,6 +81,15 @@ impl Queue for PostgresStore {
         }
         let parts = self.all_in_turn(transactions.into_iter(), record::read_row).await?;
         Ok(record::merge(parts, count))
+    }
+
+    async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
+        let taken = self.send(Transaction::alone(rate::lease(queue, lease, now)), |_| Ok(())).await?;
+        if !taken.is_empty() {
+            return Ok(RateLease::Held);
+        }
+        let until = self.send(Transaction::alone(rate::held_until(queue)), rate::until).await?.pop().flatten();
+        Ok(until.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until }))
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

@@ -38,7 +38,7 @@ const FILL: &str = "INSERT INTO delivery_jobs \
     UNION ALL SELECT w, e FROM generate_series(1, 100) AS w, generate_series(1, 20) AS e WHERE w <> 50) AS q";
 
 fn walk(queues: u16, each: u16) -> QueueWalk {
-    QueueWalk { after: None, queues, each, busy: vec![] }
+    QueueWalk { after: None, queues, each, busy: vec![], limited: vec![] }
 }
 
 async fn read(client: &Client, what: &str) -> i64 {

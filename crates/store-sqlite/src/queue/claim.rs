@@ -81,7 +81,7 @@ fn along(
         at = next(db, queues, at)?;
         let Some(queue) = at else { break };
         if !busy.contains(&queue) {
-            jobs.extend(jobs_of(db, queues, queue, walk.each)?);
+            jobs.extend(jobs_of(db, queues, queue, walk.most(queue))?);
         }
     }
     Ok((jobs, at))

@@ -3,6 +3,7 @@
 mod claim;
 mod enqueue;
 mod mails;
+mod rate;
 mod record;
 
 pub(crate) use claim::claim;
@@ -19,7 +20,7 @@ use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
-    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RecordOutcome, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RateLease, RecordOutcome, WorkerId,
 };
 use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
@@ -67,6 +68,10 @@ impl Queue for SqliteStore {
     ) -> Read<RecordOutcome> {
         let is_long = results.len() > FEW;
         writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &results, &health)).await
+    }
+
+    async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
+        writer::ask(&self.tasks, move |db| rate::lease_rate(db, queue, lease, now)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

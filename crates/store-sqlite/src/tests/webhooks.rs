@@ -95,7 +95,7 @@ fn subscribers_of_events_are_found_by_one_index_search() {
 }
 
 fn claims() -> [(Claim, Vec<&'static str>); 3] {
-    let walk = QueueWalk { after: None, queues: 1, each: 9, busy: vec![] };
+    let walk = QueueWalk { after: None, queues: 1, each: 9, busy: vec![], limited: vec![] };
     [
         (Claim::Oldest { most: 9 }, vec!["SEARCH delivery_jobs USING INDEX delivery_jobs_by_due_time (due_at<?)"]),
         (
@@ -298,7 +298,7 @@ fn step_to_the_next_subscription_skips_the_backlog() {
         [(Claim::SubscriptionQueues as fn(QueueWalk) -> Claim, "by_lane"), (Claim::Parked, "parked")]
     {
         let Stored { mut db, make, tenant, to, lease } = stored();
-        let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![] };
+        let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![], limited: vec![] };
         queue::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
         let asked = std::mem::take(&mut db.asked);
         assert_eq!(asked.len(), 2, "of the tenant, and of the next one");

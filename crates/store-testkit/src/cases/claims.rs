@@ -182,7 +182,7 @@ async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
             let (worker, now) = (Worker::new(&world), start.plus_seconds(1));
             let (mut found, mut after, mut calls) = (vec![], None, 0);
             loop {
-                let walk = QueueWalk { after, queues: most, each, busy: busy.clone() };
+                let walk = QueueWalk { after, queues: most, each, busy: busy.clone(), limited: vec![] };
                 let ClaimedJobs { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
                 let met: BTreeSet<_> = jobs.iter().map(|job| job.webhook_id).collect();
                 assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
@@ -208,14 +208,16 @@ async fn queue_walk_counts_busy_queues_but_skips_them(world: CaseContext) {
     let busy = vec![queues[0].0, queues[1].0, queues[3].0];
     let (mut found, mut after) = (vec![], None);
     for (queue, _) in &queues {
-        let walk = QueueWalk { after, queues: 1, each: 9, busy: busy.clone() };
+        let walk = QueueWalk { after, queues: 1, each: 9, busy: busy.clone(), limited: vec![] };
         let ClaimedJobs { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
         // At the last subscription, a store may already know that none follows.
         assert!(next == Some(*queue) || next.is_none() && *queue == queues[3].0, "{next:?} at {queue:?}");
         (found, after) = ([found, jobs].concat(), Some(*queue));
     }
     assert_eq!(in_order(found), in_order(queues[2].1.clone()));
-    let end = worker.claims(now, Claim::SubscriptionQueues(QueueWalk { after, queues: 1, each: 9, busy })).await;
+    let end = worker
+        .claims(now, Claim::SubscriptionQueues(QueueWalk { after, queues: 1, each: 9, busy, limited: vec![] }))
+        .await;
     assert_eq!(end, ClaimedJobs::default());
 }
 

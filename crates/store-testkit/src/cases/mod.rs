@@ -27,6 +27,7 @@ mod pages;
 mod population;
 mod provisioning;
 mod queue;
+mod rates;
 mod records;
 mod redelivery;
 mod reporting;
@@ -76,6 +77,7 @@ pub(crate) fn all() -> Vec<Case> {
         queue::cases(),
         content_filters::cases(),
         claims::cases(),
+        rates::cases(),
         records::cases(),
         health::cases(),
         webhooks::cases(),

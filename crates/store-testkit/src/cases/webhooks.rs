@@ -74,6 +74,7 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
                 kind: Some(observation::Type::Opportunity),
                 scopes: Some(Scope::ALL.to_vec()),
             }),
+            max_per_second: Some(1000),
             ..make.subscription()
         },
         Subscription {

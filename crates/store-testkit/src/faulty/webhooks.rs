@@ -12,8 +12,8 @@ use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
 use candor_port_storage::queue::{
-    AttemptResult, Claim, ClaimedJobs, EventToRedeliver, Lease, Queue, QueueKey, QueueState, RecordOutcome,
-    RedeliveryFilter, Webhooks, WorkerId,
+    AttemptResult, Claim, ClaimedJobs, EventToRedeliver, Lease, Queue, QueueKey, QueueState, RateLease,
+    RecordOutcome, RedeliveryFilter, Webhooks, WorkerId,
 };
 
 use super::{Faulty, FaultyCall};
@@ -74,6 +74,9 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome> {
         self.through(FaultyCall::Record, self.store.record(worker, results, health)).await
+    }
+    async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
+        self.through(FaultyCall::Claim, self.store.lease_rate(queue, lease, now)).await
     }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
         self.through(FaultyCall::Upkeep, self.store.queue_state(now)).await

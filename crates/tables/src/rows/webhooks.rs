@@ -130,6 +130,9 @@ fn stored_headers(headers: &CustomHeaders) -> Option<CustomHeaders> {
     (!headers.0.is_empty()).then(|| headers.clone())
 }
 
+/// Takes the columns of the rate lease, which only the queue uses.
+const fn not_in_the_value(_: Option<[u8; 16]>, _: Option<Timestamp>) {}
+
 stored! {
     Subscription, id: WebhookKind, row: webhook;
     columns {
@@ -147,6 +150,7 @@ stored! {
         filter_department_ids: Option<IdsColumn> = condition(webhook, |filter| filter.department_ids.clone()),
         filter_type: Option<OneOfColumn> = condition(webhook, |filter| filter.kind),
         filter_scopes: Option<ScopesColumn> = condition(webhook, |filter| filter.scopes.clone()),
+        max_per_second: Option<Int>,
     }
     // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
     derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
@@ -157,7 +161,10 @@ stored! {
         failing_since: Option<Time>,
         is_failing: Option<FlagColumn>,
         failing_due: Option<Time>,
+        rate_worker: Option<IdColumn>,
+        rate_until: Option<Time>,
     }
+    let () = not_in_the_value(rate_worker, rate_until);
     fields {
         last_delivery_at,
         last_delivery_status,

@@ -6,6 +6,7 @@ mod live;
 mod log;
 mod log_of_all;
 mod operational;
+mod rates;
 mod redelivery;
 mod replays;
 mod rotation;

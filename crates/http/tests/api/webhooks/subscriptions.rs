@@ -30,7 +30,7 @@ async fn new_subscription_is_active_and_shows_its_secret_once() {
     let wanted = json!({
         "id": id, "url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
         "active": true, "description": "Payroll", "payload": "full", "headers": {}, "filter": null,
-        "last_delivery_at": null, "last_delivery_status": null,
+        "max_per_second": null, "last_delivery_at": null, "last_delivery_status": null,
         "created_at": "2026-03-02T09:00:00.000Z", "updated_at": "2026-03-02T09:00:00.000Z", "secret": secret,
     });
     assert_eq!(webhook, wanted);

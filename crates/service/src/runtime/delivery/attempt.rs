@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use candor_dispatch::{
-    AttemptEnd, DeliveryResult, Destination, StartedAttempt, admit, finish_attempt, store_failed, unsent,
+    AttemptEnd, DeliveryResult, Destination, RateLeaseOrder, SendPermit, StartedAttempt, admit, finish_attempt,
+    store_failed, unsent,
 };
 use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryId;
@@ -25,19 +26,62 @@ struct Ready {
 }
 
 impl Engine {
-    /// Makes an attempt, unless the delivery must not be sent.
-    pub(super) async fn attempt(&self, begun: &StartedAttempt<Waiting>) -> AttemptEnd {
+    /// Makes an attempt, unless the delivery must not be sent. Returns `None` if the delivery has to wait for the
+    /// rate of its receiver.
+    pub(super) async fn attempt(&self, begun: &StartedAttempt<Waiting>) -> Option<AttemptEnd> {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
             Ok(ready) => ready,
-            Err(result) => return AttemptEnd::Finished(Box::new(self.not_sent(job, result).await), None),
+            Err(result) => return Some(self.refused(job, result).await),
         };
-        if !self.with_dispatcher(|dispatcher, now| dispatcher.may_send(begun.ends, now)) {
-            return AttemptEnd::Late;
+        match self.permit(begun, ready.receiver.max_per_second).await {
+            Ok(SendPermit::Send) => Some(self.request(job, &ready).await),
+            Ok(SendPermit::Late) => Some(AttemptEnd::Late),
+            // A lease that ended during the call for it is taken by the next attempt.
+            Ok(SendPermit::Wait | SendPermit::Lease(_)) => None,
+            Err(result) => Some(self.refused(job, result).await),
         }
+    }
+
+    async fn refused(&self, job: Job, result: AttemptResult) -> AttemptEnd {
+        AttemptEnd::Finished(Box::new(self.not_sent(job, result).await), None)
+    }
+
+    /// Returns the permit to send, after taking the rate lease of the subscription if necessary. Otherwise returns
+    /// the result to record.
+    async fn permit(
+        &self,
+        begun: &StartedAttempt<Waiting>,
+        rate: Option<u16>,
+    ) -> Result<SendPermit, AttemptResult> {
+        match self.with_dispatcher(|dispatcher, now| dispatcher.permit(begun, rate, now)) {
+            SendPermit::Lease(order) => {
+                self.lease_rate(&order).await?;
+                Ok(self.with_dispatcher(|dispatcher, now| dispatcher.permit(begun, rate, now)))
+            }
+            permit @ (SendPermit::Send | SendPermit::Late | SendPermit::Wait) => Ok(permit),
+        }
+    }
+
+    async fn lease_rate(&self, order: &RateLeaseOrder) -> Result<(), AttemptResult> {
+        match self.services.store.lease_rate(order.queue, order.lease, order.at.wall).await {
+            Ok(answer) => {
+                let result =
+                    self.with_dispatcher(|dispatcher, now| dispatcher.handle_rate_lease(order, answer, now));
+                result.map_or(Ok(()), Err)
+            }
+            Err(error) => {
+                self.with_dispatcher(|dispatcher, _| dispatcher.rate_lease_failed(order));
+                Err(self.not_found_out(&error))
+            }
+        }
+    }
+
+    /// Sends the request of an attempt.
+    async fn request(&self, job: Job, ready: &Ready) -> AttemptEnd {
         let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
         let begun_at = self.services.clock.now();
-        let Some(attempt) = self.send(&job, id, &ready).await else {
+        let Some(attempt) = self.send(&job, id, ready).await else {
             return AttemptEnd::Finished(
                 Box::new(unsent(job, AttemptResult::Back(self.services.clock.now()))),
                 None,

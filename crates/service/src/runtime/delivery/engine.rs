@@ -202,9 +202,12 @@ impl Engine {
     /// its lease expires.
     async fn attempt_one(&self, begun: StartedAttempt<Waiting>) {
         let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
-        let ending = attempt.await.unwrap_or(AttemptEnd::Abandoned);
-        let attempts = self.with_dispatcher(|machine, _| {
-            machine.handle_attempt_ended(begun.place, &begun.item.job, ending);
+        let ending = attempt.await.unwrap_or(Some(AttemptEnd::Abandoned));
+        let attempts = self.with_dispatcher(|machine, now| {
+            match ending {
+                Some(ending) => machine.handle_attempt_ended(begun.place, &begun.item.job, ending),
+                None => machine.put_back(begun, now),
+            }
             machine.attempts()
         });
         self.metrics.in_flight(attempts);

@@ -27,6 +27,8 @@ pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
     pub(super) payload: PayloadForm,
+    /// Most requests in any second.
+    pub(super) max_per_second: Option<u16>,
     /// Custom headers that every delivery carries.
     pub(super) headers: Vec<(String, Secret)>,
     /// Signing secrets and the ends of their validity, the oldest first.
@@ -63,7 +65,8 @@ impl Receiver {
             }
         };
         let Subscription { url, active, payload, .. } = subscription;
-        Self { url, active, payload, headers: headers.unwrap_or_default(), secrets }
+        let max_per_second = subscription.max_per_second.map(|rate| u16::try_from(rate).unwrap_or(u16::MAX));
+        Self { url, active, payload, max_per_second, headers: headers.unwrap_or_default(), secrets }
     }
 
     /// Returns the secrets that sign at this time (§6.3).

@@ -1,0 +1,118 @@
+//! Rates of receivers: permits to send, and the rate lease of a subscription.
+
+use std::time::Duration;
+
+use candor_port_storage::queue::{AttemptResult, Lease, QueueKey, RateLease};
+
+use super::{Dispatcher, is_test};
+use crate::WaitingDelivery;
+use crate::lease::{LeaseDeadline, Now, add};
+use crate::queues::{QueuePlace, RATE_LEASE, RateDecision, StartedAttempt};
+
+/// Decision about the request of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendPermit {
+    /// The request must be sent now.
+    Send,
+    /// Too little of the lease of the delivery is left.
+    Late,
+    /// The rate of the receiver is used up. The attempt must go to [`Dispatcher::put_back`].
+    Wait,
+    /// The rate lease must be taken first. After the answer, [`Dispatcher::permit`] decides again.
+    Lease(RateLeaseOrder),
+}
+
+/// A call for the rate lease of a subscription, of which only its holder sends to a receiver with a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLeaseOrder {
+    /// Queue of the subscription.
+    pub queue: QueueKey,
+    /// The lease to take or to renew.
+    pub lease: Lease,
+    /// Time of the order; the call must use it as the current time.
+    pub at: Now,
+    ends: LeaseDeadline,
+    place: QueuePlace,
+}
+
+impl<M> Dispatcher<M> {
+    /// Decides whether an attempt may send its request now. `max_per_second` is the present rate of its receiver;
+    /// tests are not limited.
+    pub fn permit(
+        &mut self,
+        begun: &StartedAttempt<WaitingDelivery<M>>,
+        max_per_second: Option<u16>,
+        now: Now,
+    ) -> SendPermit {
+        if !self.may_send(begun.ends, now) {
+            return SendPermit::Late;
+        }
+        let place = begun.place;
+        self.queues.set_rate(place.queue, max_per_second.map(usize::from));
+        if is_test(&begun.item.job) {
+            return SendPermit::Send;
+        }
+        match self.queues.decide_rate(place, now) {
+            RateDecision::Send => SendPermit::Send,
+            RateDecision::Wait => SendPermit::Wait,
+            RateDecision::Lease => {
+                let ends = now.plus(RATE_LEASE);
+                let lease = Lease { worker: self.worker, until: ends.deadline() };
+                SendPermit::Lease(RateLeaseOrder { queue: place.queue, lease, at: now, ends, place })
+            }
+        }
+    }
+
+    /// Handles the answer to a call for a rate lease. If another process holds the lease, the deliveries of the
+    /// queue are given back for it, and the result for that of the attempt is returned.
+    pub fn handle_rate_lease(
+        &mut self,
+        order: &RateLeaseOrder,
+        answer: RateLease,
+        now: Now,
+    ) -> Option<AttemptResult> {
+        // Attempts that waited for the answer may begin.
+        self.wakes.claims = true;
+        match answer {
+            RateLease::Held => {
+                self.queues.rate_leased(order.place, Some(order.ends));
+                None
+            }
+            RateLease::HeldElsewhere { until } => {
+                let waiting = self.queues.lose_rate(order.queue).into_iter().map(|waiting| waiting.job).collect();
+                self.queues.rate_leased(order.place, None);
+                self.give_back(waiting, None, now);
+                let left = u64::try_from(until.millis() - now.wall.millis()).unwrap_or_default();
+                // Bounded, because the clocks may have been set back since.
+                let pause = Duration::from_millis(left.max(1)).min(RATE_LEASE);
+                let is_left = self.queues.leave_alone(order.queue, now, now.plus(pause));
+                Some(if is_left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, pause)) })
+            }
+        }
+    }
+
+    /// Handles a call for a rate lease that the store did not answer.
+    pub fn rate_lease_failed(&mut self, order: &RateLeaseOrder) {
+        self.queues.rate_leased(order.place, None);
+        self.wakes.claims = true;
+    }
+
+    /// Returns an attempt that has to wait for the rate of its receiver to the front of its queue.
+    pub fn put_back(&mut self, begun: StartedAttempt<WaitingDelivery<M>>, now: Now) {
+        let StartedAttempt { place, item, ends, .. } = begun;
+        self.unsettled.forget(&item.job);
+        if let Err(refused) = self.queues.put_back(place, item, ends) {
+            self.give_back(vec![refused.job], Some(ends), now);
+        }
+        self.wakes.claims = true;
+        self.wakes.records |= !self.queues.is_open();
+        self.wakes.quiet |= !self.queues.is_open() && self.queues.attempts() == 0;
+    }
+
+    /// Returns the steady time from which a waiting delivery may begin because of the rate of its receiver; `None` if
+    /// no delivery waits for that.
+    #[must_use]
+    pub fn waits_until(&self, now: Now) -> Option<Duration> {
+        self.queues.rate_begins_at(now)
+    }
+}

@@ -1,0 +1,80 @@
+//! State of one queue: its waiting deliveries, and the concurrency and rate of its receiver.
+
+use std::collections::VecDeque;
+
+use super::pace::ConcurrencyWindow;
+use super::rate::RateState;
+use crate::lease::{LeaseDeadline, Now};
+
+#[derive(Debug)]
+pub(super) struct State<T> {
+    pub(super) waiting: VecDeque<HeldItem<T>>,
+    pub(super) attempts: usize,
+    pub(super) pace: ConcurrencyWindow,
+    /// Rate of the receiver, once an attempt has read it.
+    pub(super) rate: Option<RateState>,
+    pub(super) in_ring: bool,
+}
+
+/// A waiting delivery.
+#[derive(Debug)]
+pub(super) struct HeldItem<T> {
+    pub(super) item: T,
+    pub(super) ends: LeaseDeadline,
+    /// `true` for tests, which no rate delays. They are in front of the others.
+    pub(super) is_unlimited: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct QueueCount {
+    pub(super) attempts: usize,
+    pub(super) waiting: usize,
+}
+
+impl<T> State<T> {
+    pub(super) fn new() -> Self {
+        Self { waiting: VecDeque::new(), attempts: 0, pace: ConcurrencyWindow::new(), rate: None, in_ring: false }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.attempts == 0 && self.waiting.is_empty()
+    }
+
+    /// Returns the number of waiting deliveries, its limit, and whether the receiver is quick.
+    pub(super) fn measures(&self) -> (usize, usize, bool) {
+        (self.waiting.len(), self.depth(), self.pace.is_quick())
+    }
+
+    /// Returns the number of deliveries that may wait.
+    pub(super) fn depth(&self) -> usize {
+        self.rate.as_ref().map_or(self.pace.depth(), |rate| rate.depth().min(self.pace.depth()))
+    }
+
+    /// Returns `true` if the rate permits the first waiting delivery to begin. There may be none.
+    pub(super) fn may_begin(&self, now: Now) -> bool {
+        let is_unlimited = self.waiting.front().is_some_and(|held| held.is_unlimited);
+        is_unlimited || self.rate.as_ref().is_none_or(|rate| rate.may_begin(now))
+    }
+
+    /// Returns `true` while requests of the queue must be remembered.
+    pub(super) fn is_leased(&self) -> bool {
+        self.rate.as_ref().is_some_and(RateState::is_leased)
+    }
+
+    /// Returns `true` if nothing should be claimed for this queue.
+    pub(super) fn is_full(&self) -> bool {
+        !self.waiting.is_empty() && self.waiting.len() >= self.depth() / 2
+    }
+}
+
+impl QueueCount {
+    pub(super) const fn add(&mut self, other: Self) {
+        self.waiting += other.waiting;
+        self.attempts += other.attempts;
+    }
+
+    pub(super) const fn subtract(&mut self, other: Self) {
+        self.waiting -= other.waiting;
+        self.attempts -= other.attempts;
+    }
+}

@@ -1,0 +1,142 @@
+//! Receivers with a rate: permits, the rate lease, and deliveries that wait.
+
+use candor_port_storage::queue::{Claim, RateLease};
+
+use super::*;
+use crate::{RateLeaseOrder, SendPermit, StartedAttempt};
+
+type Begun = StartedAttempt<WaitingDelivery<()>>;
+
+/// Takes in deliveries of one subscription.
+fn take_in(machine: &mut Dispatcher<()>, jobs: Vec<Job>, now: Now) {
+    let ends = machine.reserve(1, now).unwrap();
+    machine.take_in(jobs.into_iter().map(waiting).collect(), ends, 1, now);
+}
+
+fn begin_all(machine: &mut Dispatcher<()>, now: Now) -> Vec<Begun> {
+    std::iter::from_fn(|| machine.next_attempt(now)).collect()
+}
+
+fn order(permit: SendPermit) -> RateLeaseOrder {
+    let SendPermit::Lease(order) = permit else { panic!("{permit:?}") };
+    order
+}
+
+/// Returns a machine with the rate lease of a subscription, one request sent, and its other deliveries waiting.
+fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
+    let mut machine = machine();
+    take_in(&mut machine, (1..=jobs).map(job).collect(), at(0));
+    let mut begun = begin_all(&mut machine, at(0));
+    let first = begun.remove(0);
+    let order = order(machine.permit(&first, Some(rate), at(0)));
+    for one in begun {
+        assert_eq!(machine.permit(&one, Some(rate), at(0)), SendPermit::Wait);
+        machine.put_back(one, at(0));
+    }
+    assert_eq!(machine.handle_rate_lease(&order, RateLease::Held, at(1)), None);
+    assert_eq!(machine.permit(&first, Some(rate), at(1)), SendPermit::Send);
+    machine
+}
+
+#[test]
+fn waiting_deliveries_hold_no_place_and_begin_in_time() {
+    let mut machine = limited(5, 1);
+    assert_eq!((machine.attempts(), machine.held()), (1, 5));
+    assert!(machine.take_wakes().claims);
+    assert_eq!(machine.next_attempt(at(1_000)), None);
+    assert_eq!(machine.waits_until(at(500)), Some(Duration::from_millis(1_001)));
+    assert_eq!(machine.look_again_at(at(990)), Duration::from_millis(1_010), "not before the usual pause");
+    let second = begin_all(&mut machine, at(1_001));
+    assert_eq!(second.len(), 1, "only as many as the rate permits begin");
+    assert_eq!(machine.permit(&second[0], Some(1), at(1_001)), SendPermit::Send);
+    assert_eq!(machine.next_attempt(at(1_999)), None);
+}
+
+#[test]
+fn removed_rate_lets_all_deliveries_begin() {
+    let mut machine = limited(5, 1);
+    let next = begin_all(&mut machine, at(1_001));
+    assert_eq!(machine.permit(&next[0], None, at(1_001)), SendPermit::Send);
+    assert_eq!((machine.waits_until(at(1_001)), begin_all(&mut machine, at(1_001)).len()), (None, 3));
+}
+
+#[test]
+fn test_is_sent_without_a_rate_and_first() {
+    let mut machine = limited(5, 1);
+    let ping = Job { origin: DeliveryOrigin::Test, ..job(9) };
+    take_in(&mut machine, vec![ping], at(2));
+    let begun = begin_all(&mut machine, at(2));
+    assert_eq!(begun.iter().map(|one| one.item.job).collect::<Vec<_>>(), [ping]);
+    assert_eq!(machine.permit(&begun[0], Some(1), at(2)), SendPermit::Send);
+    assert_eq!(machine.waits_until(at(2)), Some(Duration::from_millis(1_001)), "it does not count");
+}
+
+#[test]
+fn deliveries_are_given_back_if_another_process_sends() {
+    let mut machine = machine();
+    take_in(&mut machine, (1..=5).map(job).collect(), at(0));
+    let mut begun = begin_all(&mut machine, at(0));
+    let first = begun.remove(0);
+    let order = order(machine.permit(&first, Some(3), at(0)));
+    begun.into_iter().for_each(|one| machine.put_back(one, at(0)));
+    let elsewhere = RateLease::HeldElsewhere { until: at(4_000).wall };
+    assert_eq!(machine.handle_rate_lease(&order, elsewhere, at(1)), Some(AttemptResult::Released));
+    let (results, _) = machine.next_batch().unwrap().call();
+    assert_eq!(results.len(), 4);
+    assert!(results.iter().all(|(_, result)| *result == AttemptResult::Back(at(1).wall)));
+    let queue = (first.item.job.tenant, first.item.job.webhook_id);
+    let skipped = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
+        Claim::SubscriptionQueues(walk) | Claim::Parked(walk) => walk.busy.contains(&queue),
+        Claim::Oldest { .. } => false,
+    };
+    assert!(skipped(&mut machine, at(2)));
+    machine.claim_ended();
+    machine.look_at_due();
+    assert!(!skipped(&mut machine, at(4_000)), "it is claimed again after the end of the lease");
+}
+
+#[test]
+fn unanswered_lease_is_taken_by_the_next_attempt() {
+    let mut machine = machine();
+    take_in(&mut machine, vec![job(1), job(2)], at(0));
+    let begun = begin_all(&mut machine, at(0));
+    let failed = order(machine.permit(&begun[0], Some(3), at(0)));
+    machine.rate_lease_failed(&failed);
+    order(machine.permit(&begun[1], Some(3), at(5)));
+}
+
+#[test]
+fn claims_take_two_seconds_of_a_limited_queue() {
+    let mut machine = limited(2, 3);
+    machine.look_at_due();
+    let limited = std::iter::from_fn(|| {
+        let order = machine.next_claim(at(10))?;
+        machine.handle_claimed(&order, ClaimedJobs::default(), at(10));
+        machine.claim_ended();
+        Some(order.claim)
+    });
+    let walks: Vec<_> = limited
+        .filter_map(|claim| match claim {
+            Claim::SubscriptionQueues(walk) => Some(walk.limited),
+            Claim::Oldest { .. } | Claim::Parked(_) => None,
+        })
+        .collect();
+    let queue = (job(1).tenant, job(1).webhook_id);
+    assert_eq!(walks.first(), Some(&vec![(queue, 5)]), "six may wait, and one does");
+    let found = ClaimedJobs { jobs: (10..40).map(job).collect(), next: None };
+    machine.look_at_due();
+    let order = machine.next_claim(at(400)).unwrap();
+    assert_eq!(machine.handle_claimed(&order, found, at(400)).len(), 5);
+}
+
+#[test]
+fn put_back_delivery_of_a_stopping_process_is_given_back() {
+    let mut machine = machine();
+    take_in(&mut machine, vec![job(1), job(2)], at(0));
+    let mut begun = begin_all(&mut machine, at(0));
+    machine.stop(at(1));
+    machine.put_back(begun.remove(1), at(2));
+    let (results, _) = machine.next_batch().unwrap().call();
+    assert_eq!(results, [(job(2), AttemptResult::Back(at(2).wall))]);
+    assert_eq!(machine.attempts(), 1);
+}
