@@ -66,6 +66,7 @@ const MEASURES: [(&str, Kind, Measure); 39] = [
     ("webhooks-latency", Kind::Main, webhooks::latency),
     ("webhooks-hanging", Kind::Main, webhooks::hanging),
     ("webhooks-creates", Kind::Main, webhooks::creates),
+    ("webhooks-filters", Kind::Main, webhooks::filters),
     ("slow-questions", Kind::Main, slow_lists::run),
     ("resources", Kind::Main, resources::run),
     ("large-summary", Kind::Main, resources::large_summary),

@@ -6,10 +6,13 @@ mod sender;
 
 use super::*;
 use crate::receiver::Arrival;
+use candor_domain::id::DepartmentId;
 use pace::{Pace, creates_at, delays};
 use queue::{CREATED, DeliveryQueue, EVENTS, NEVER, Subscription, until};
 use sender::{Post, SenderAlone};
+use serde_json::json;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const MIN_RATE: f64 = 0.4;
@@ -177,6 +180,37 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     ];
     let what = format!("Create while {} deliveries are queued", grouped(QUEUED_DURING_CREATES.into()));
     Ok(vec![data.compare(instance, &contenders)?.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
+}
+
+/// Number of values of the filter, and of custom headers.
+const FILTERS: u8 = 5;
+const MAX_FILTER_COST: f64 = 1.1;
+
+/// Measures creates whose event a filter refuses by the department of the person, against creates whose event has
+/// another type than that of the subscription. Neither queues a delivery.
+pub(super) fn filters(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+    let queue = DeliveryQueue::prepare(data, instance)?;
+    let receiver = Receiver::start()?;
+    let departments: Vec<_> = (0..FILTERS).map(|number| DepartmentId::from_bytes([number; 16])).collect();
+    let headers: BTreeMap<_, _> =
+        (0..FILTERS).map(|number| (format!("x-key-{number}"), format!("value {number}"))).collect();
+    let added = (json!({"department_id": departments}), json!(headers));
+    let filtered = queue.subscribe_with(&receiver, CREATED, added)?;
+    let plain = queue.subscribe(&receiver, NEVER)?;
+    let traffic = instance.creates(data.size);
+    let turn = |own: &Subscription, other: &Subscription, time, seed| {
+        queue.set_active(other, false)?;
+        queue.set_active(own, true)?;
+        burst(instance.service.address, &traffic, Shape::for_time(CLIENTS, time, seed))
+    };
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|time, round| turn(&filtered, &plain, time, 16_000 + round)),
+        Box::new(|time, round| turn(&plain, &filtered, time, 17_000 + round)),
+    ];
+    let comparison = data.compare(instance, &contenders)?;
+    queue.set_active(&plain, false)?;
+    let what = "Create with a subscription that has five filters and headers";
+    Ok(vec![comparison.cost(what, MAX_FILTER_COST)])
 }
 
 /// Number of subscriptions, each with a queue.
