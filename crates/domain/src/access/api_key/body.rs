@@ -269,9 +269,9 @@ mod tests {
         let key = made(&body, Some(connector::Type::Scim)).unwrap();
         let id: ConnectorId = CONNECTOR_ID.parse().unwrap();
         assert_eq!(key.connector_id, Some(id));
-        let code = |refused: DomainError| match refused {
-            DomainError::Unprocessable(problems) => problems.as_slice()[0].code,
-            other => panic!("{other:?}"),
+        let code = |refused: DomainError| {
+            let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
+            problems.as_slice()[0].code
         };
         assert_eq!(code(made(&body, None).unwrap_err()), Code::NotFoundInOrganization);
         let other = made(&body, Some(connector::Type::CsvFeed)).unwrap_err();

@@ -112,9 +112,10 @@ impl rule::Rule for MappingRule {
         let (mut patch, mut problems) = (MappingPatch::new(), ValidationErrors::none());
         for (key, value) in members {
             let field = format!(".{key}");
-            let path = match value {
-                Value::Null => Ok(None),
-                other => rule::as_text(other).and_then(|text| scim_path(text).map(|()| Some(text.to_owned()))),
+            let path = if *value == Value::Null {
+                Ok(None)
+            } else {
+                rule::as_text(value).and_then(|text| scim_path(text).map(|()| Some(text.to_owned())))
             };
             let parsed = crate::text::bounded(key, 1..=MAX_KEY_CHARS).and(path);
             let Some(path) = problems.take(&field, parsed) else { continue };
