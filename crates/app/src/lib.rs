@@ -62,6 +62,9 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if let Command::Api(api) = cli.command {
         return runtime_of_one_thread()?.block_on(commands::api::run(*api, output));
     }
+    if let Command::Export(export) = cli.command {
+        return runtime_of_one_thread()?.block_on(commands::export::run(export, output));
+    }
     let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
     if matches!(cli.command, Command::Config) {
         return commands::config::run(loaded, output);
@@ -132,6 +135,10 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
         // Handled above, before logs and the runtime were started.
-        Command::Config | Command::Healthcheck { .. } | Command::Login(_) | Command::Api(_) => Ok(()),
+        Command::Config
+        | Command::Healthcheck { .. }
+        | Command::Login(_)
+        | Command::Api(_)
+        | Command::Export(_) => Ok(()),
     }
 }

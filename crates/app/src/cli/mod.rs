@@ -2,6 +2,7 @@
 
 mod arguments;
 mod connector;
+mod export;
 mod field;
 mod remote;
 mod settings;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 
 use crate::config::Setting;
 pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
+pub(crate) use export::{ExportCommand, ExportFormat};
 pub(crate) use field::Field;
 pub(crate) use remote::{Api, ApiMethod, ApiRequest, Login};
 
@@ -177,6 +179,8 @@ Examples:
     Login(Login),
     /// Send a request with the key of a profile, like a signed-in curl
     Api(Box<Api>),
+    /// Write all resources of an organization to files, through a running service
+    Export(ExportCommand),
     /// Create and update people from a CSV file through a running service; CANDOR_API_KEY has the API key
     Import(Import),
     /// Show the effective settings and the source of each

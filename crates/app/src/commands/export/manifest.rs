@@ -1,0 +1,161 @@
+//! The file `manifest.json` of a complete export, and the state of an unfinished one.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use candor_domain::export::ExportedResource;
+use candor_domain::fields::StringEnum;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::failure::ExportFailure;
+use crate::cli::ExportFormat;
+use crate::error::Error;
+
+/// File that describes a complete export.
+const MANIFEST: &str = "manifest.json";
+/// File with the state of an unfinished export.
+const UNFINISHED: &str = "manifest.json.part";
+/// Ending of the temporary name of a file.
+pub(super) const PART: &str = ".part";
+
+/// Description of the files of an export.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    /// Beginning of the export.
+    pub(super) started_at: String,
+    /// Cursor of `GET /events`: the files and every event from there on result in the current data.
+    pub(super) cursor: String,
+    pub(super) format: ExportFormat,
+    /// Files by resource.
+    pub(super) files: BTreeMap<String, FileEntry>,
+}
+
+/// One file of an export.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileEntry {
+    /// Name of the file in the folder.
+    pub(super) file: String,
+    /// Number of rows.
+    pub(super) rows: u64,
+    /// Size in bytes.
+    pub(super) bytes: u64,
+    /// SHA-256 of the content in hexadecimal digits.
+    pub(super) sha256: String,
+    /// Columns of a CSV file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) columns: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads the manifest of a complete export, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
+        read(&folder.join(MANIFEST))
+    }
+
+    /// Replaces the manifest of a complete export.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
+        write(self, &folder.join(MANIFEST))
+    }
+
+    /// Returns `true` if this is an export of these resources in this format.
+    pub(super) fn is_of(&self, resources: &[ExportedResource], format: ExportFormat) -> bool {
+        self.format == format && self.resources().eq(resources.iter().copied())
+    }
+
+    /// Returns the exported resources, in the order of the lines.
+    pub(super) fn resources(&self) -> impl Iterator<Item = ExportedResource> {
+        ExportedResource::ALL.iter().copied().filter(|resource| self.files.contains_key(resource.word()))
+    }
+
+    /// Returns the number of rows of all files.
+    pub(super) fn rows(&self) -> u64 {
+        self.files.values().map(|file| file.rows).sum()
+    }
+}
+
+/// State of an export at its last checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct UnfinishedExport {
+    /// Cursor of the last checkpoint.
+    pub(super) cursor: Option<String>,
+    /// `true` if all rows are in the files and only the names are temporary.
+    pub(super) is_complete: bool,
+    /// Files at the checkpoint; later bytes are not part of them.
+    pub(super) manifest: Manifest,
+}
+
+impl UnfinishedExport {
+    /// Creates the state of an export without rows.
+    pub(super) fn new(resources: &[ExportedResource], format: ExportFormat) -> Self {
+        let file = |resource: &ExportedResource| {
+            let file = format!("{}.{}", resource.word(), format.ending());
+            (resource.word().to_owned(), FileEntry { file, ..FileEntry::default() })
+        };
+        let files = resources.iter().map(file).collect();
+        let manifest = Manifest { started_at: String::new(), cursor: String::new(), format, files };
+        Self { cursor: None, is_complete: false, manifest }
+    }
+
+    /// Reads the state of an unfinished export, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
+        read(&folder.join(UNFINISHED))
+    }
+
+    /// Replaces the stored state.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
+        write(self, &folder.join(UNFINISHED))
+    }
+
+    /// Gives the files of a complete export their final names. It may have been interrupted before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn finish(&self, folder: &Path) -> Result<(), Error> {
+        for entry in self.manifest.files.values() {
+            let (part, path) = (folder.join(format!("{}{PART}", entry.file)), folder.join(&entry.file));
+            match fs::rename(&part, &path) {
+                Err(error) if error.kind() != ErrorKind::NotFound || !path.exists() => {
+                    return Err(Error::io("rename", &part)(error));
+                }
+                _ => {}
+            }
+        }
+        self.manifest.write(folder)?;
+        let state = folder.join(UNFINISHED);
+        fs::remove_file(&state).map_err(Error::io("remove", &state))
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let text = match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(Error::io("read", path))?,
+    };
+    let damaged =
+        |error: serde_json::Error| ExportFailure::DamagedFile { path: path.to_owned(), reason: error.to_string() };
+    Ok(Some(serde_json::from_slice(&text).map_err(damaged)?))
+}
+
+/// Writes a file under another name and renames it, so that a crash leaves the old or the new content.
+fn write(value: &impl Serialize, path: &Path) -> Result<(), Error> {
+    let new = path.with_extension("new");
+    let text = serde_json::to_vec_pretty(value)
+        .map_err(|error| Error::Defect { what: "describe the export", reason: error.to_string() })?;
+    let written = fs::File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+    written.and_then(|()| fs::rename(&new, path)).map_err(Error::io("write", path))
+}

@@ -1,0 +1,146 @@
+//! `candor export`: writes all resources of an organization to files, and keeps them current on demand.
+
+mod cell;
+mod failure;
+mod files;
+mod follow;
+mod manifest;
+
+use std::fs::DirBuilder;
+use std::path::Path;
+use std::pin::pin;
+
+use candor_client::{Candor, ExportOptions};
+use candor_domain::export::ExportedResource;
+use candor_domain::fields::StringEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::ExportCommand;
+use crate::error::Error;
+use crate::output::{Output, table};
+use crate::remote::{Account, RemoteFailure};
+use failure::ExportFailure;
+use files::ExportFiles;
+use manifest::{Manifest, UnfinishedExport};
+
+/// Name of the command in `User-Agent`.
+const USER_AGENT: &str = concat!("candor-export/", env!("CARGO_PKG_VERSION"));
+/// Template of the progress line.
+const PROGRESS: &str = "{spinner} {human_pos} rows  {elapsed}";
+
+/// A line of an export, with the row as it arrived.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    cursor: Option<String>,
+    started_at: Option<String>,
+    events_cursor: Option<String>,
+}
+
+/// Exports to files, and follows the feed with `--follow`.
+///
+/// # Errors
+/// A service that does not answer or refuses; a folder with another export; [`ExportFailure::Interrupted`] by a
+/// signal.
+pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Error> {
+    let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let follows = command.follow;
+    let mut work = pin!(carry_out(command, output));
+    let stopped = |signal, status| {
+        // The normal end of a command that would otherwise follow the feed forever.
+        if follows { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
+    };
+    tokio::select! {
+        done = &mut work => done,
+        _ = interrupt.recv() => stopped("SIGINT", 130),
+        _ = terminate.recv() => stopped("SIGTERM", 143),
+    }
+}
+
+async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> {
+    let candor = Account::find(command.account)?.client(USER_AGENT)?;
+    let folder = &*command.out;
+    DirBuilder::new().recursive(true).create(folder).map_err(Error::io("create", folder))?;
+    let mut resources = command.resources;
+    if resources.is_empty() {
+        resources = ExportedResource::ALL.to_vec();
+    }
+    resources.sort_unstable();
+    resources.dedup();
+    let manifest = match Manifest::read(folder)? {
+        Some(_) if !command.follow => return Err(ExportFailure::Complete(folder.to_owned()).into()),
+        Some(manifest) if manifest.is_of(&resources, command.format) => manifest,
+        Some(_) => return Err(ExportFailure::OtherExport(folder.to_owned()).into()),
+        None => {
+            let unfinished = UnfinishedExport::read(folder)?
+                .unwrap_or_else(|| UnfinishedExport::new(&resources, command.format));
+            if !unfinished.manifest.is_of(&resources, command.format) {
+                return Err(ExportFailure::OtherExport(folder.to_owned()).into());
+            }
+            let manifest = export(&candor, folder, unfinished, output).await?;
+            report(&manifest, output)?;
+            manifest
+        }
+    };
+    if command.follow { follow::run(&candor, folder, manifest).await } else { Ok(()) }
+}
+
+/// Writes the rest of an export to the files of a folder, and gives them their final names.
+async fn export(
+    candor: &Candor,
+    folder: &Path,
+    mut unfinished: UnfinishedExport,
+    output: Output,
+) -> Result<Manifest, Error> {
+    let progress = if output.json { ProgressBar::hidden() } else { ProgressBar::no_length() };
+    if let Ok(style) = ProgressStyle::with_template(PROGRESS) {
+        progress.set_style(style);
+    }
+    if !unfinished.is_complete {
+        let mut files = ExportFiles::open(folder, &unfinished.manifest, true)?;
+        progress.set_position(unfinished.manifest.rows());
+        let options = ExportOptions::new()
+            .resources(unfinished.manifest.resources().map(|resource| resource.word().to_owned()))
+            .cursor(unfinished.cursor.clone());
+        let mut lines = candor.export(options);
+        let failed = |error| RemoteFailure::calling("export")(error);
+        while let Some(text) = lines.next_text().await.map_err(failed)? {
+            let line: Line<'_> = serde_json::from_slice(&text).map_err(ExportFailure::unreadable)?;
+            if let Some(row) = line.data {
+                files.append(&line.kind, row)?;
+                progress.inc(1);
+            } else if let Some(cursor) = line.events_cursor.filter(|_| unfinished.cursor.is_none()) {
+                // A continued export keeps the header of its beginning.
+                unfinished.manifest.cursor = cursor;
+                unfinished.manifest.started_at = line.started_at.unwrap_or_default();
+            } else if line.cursor.is_some() {
+                unfinished.cursor = line.cursor;
+                files.save(&mut unfinished.manifest)?;
+                unfinished.write(folder)?;
+            }
+        }
+        files.save(&mut unfinished.manifest)?;
+        unfinished.is_complete = true;
+        unfinished.write(folder)?;
+    }
+    unfinished.finish(folder)?;
+    progress.finish_and_clear();
+    Ok(unfinished.manifest)
+}
+
+fn report(manifest: &Manifest, output: Output) -> Result<(), Error> {
+    let rows: Vec<_> = manifest
+        .files
+        .iter()
+        .map(|(resource, file)| vec![resource.clone(), file.rows.to_string(), file.file.clone()])
+        .collect();
+    output.say(&json!({"export": manifest}), &table(&rows))
+}

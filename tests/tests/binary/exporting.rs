@@ -1,0 +1,144 @@
+//! Tests `candor export` against the built binary: files, interruption, spreadsheets and following.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use candor_domain::access::Tenant;
+use candor_domain::export::{ExportCursor, ExportPlace, ExportedResource};
+use candor_domain::id::EmployeeId;
+use candor_domain::page::{Key as PageKey, Position};
+use serde_json::{Value, json};
+
+use crate::support::{Client, Installation, Key, Service, candor, finished, signal, spawn, wait_until};
+
+/// Limit on every wait of a test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running service with people, and an installation whose environment has its key.
+fn running() -> (Installation, Key, Service) {
+    let place = Installation::sqlite();
+    let key = place.key("*", &["--admin"]);
+    let service = Service::serve(&place);
+    let place =
+        place.with("CANDOR_API_KEY", &key.secret).with("CANDOR_URL", &format!("http://{}", service.address));
+    let mut client = service.client(&key.secret);
+    for (number, name) in ["=HYPERLINK(1)", "Lind", "Roy"].iter().enumerate() {
+        let body = json!({"email": format!("p{number}@example.com"), "first_name": "P", "last_name": name});
+        assert_eq!(client.post("/v1/employees", &body).unwrap().status, 201);
+    }
+    (place, key, service)
+}
+
+fn manifest(folder: &Path) -> Value {
+    serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap()
+}
+
+/// Returns the last row of each id in a file.
+fn rows(path: &Path) -> BTreeMap<String, Value> {
+    let text = fs::read_to_string(path).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.map(|row| (row["id"].as_str().unwrap().to_owned(), row)).collect()
+}
+
+#[test]
+fn export_writes_a_file_for_each_resource_and_a_manifest() {
+    let (place, key, service) = running();
+    let folder = place.folder.path().join("copy");
+    let done = candor(&place, &["export", "--out", "copy", "--json"]).succeeded().json();
+    assert_eq!(done["export"], manifest(&folder));
+    let mut client = service.client(&key.secret);
+    let people = client.all("/v1/employees?filter[status]=all");
+    assert_eq!(rows(&folder.join("employees.ndjson")).into_values().collect::<Vec<_>>().len(), people.len());
+    for person in people {
+        assert_eq!(rows(&folder.join("employees.ndjson"))[person["id"].as_str().unwrap()], person);
+    }
+    let files = manifest(&folder)["files"].clone();
+    assert_eq!(files.as_object().unwrap().len(), 10);
+    for file in files.as_object().unwrap().values() {
+        let path = folder.join(file["file"].as_str().unwrap());
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(json!([text.lines().count(), text.len()]), json!([file["rows"], file["bytes"]]), "{file}");
+        assert_eq!(file["sha256"].as_str().unwrap().len(), 64);
+    }
+    let left = fs::read_dir(&folder).unwrap().count();
+    assert_eq!(left, 11, "no temporary files are left");
+    let again = candor(&place, &["export", "--out", "copy"]);
+    assert_eq!(again.code, Some(2), "{}", again.stderr);
+    assert!(again.stderr.contains("has a complete export"), "{}", again.stderr);
+}
+
+#[test]
+fn exported_cells_are_no_formulas() {
+    let (place, _key, _service) = running();
+    let asked = ["export", "--out", "copy", "--resources", "employees,departments", "--format", "csv"];
+    candor(&place, &asked).succeeded();
+    let folder = place.folder.path().join("copy");
+    let text = fs::read_to_string(folder.join("employees.csv")).unwrap();
+    let columns: Vec<_> = text.lines().next().unwrap().split(',').collect();
+    assert!(columns.starts_with(&["id"]) && columns.contains(&"last_name"), "{columns:?}");
+    assert!(text.contains(",'=HYPERLINK(1),"), "{text}");
+    assert_eq!(fs::read(folder.join("departments.csv")).unwrap(), b"", "a resource without rows has no columns");
+    let wrong = candor(&place, &["export", "--out", "copy", "--resources", "people"]);
+    assert_eq!(wrong.code, Some(2), "{}", wrong.stderr);
+}
+
+#[test]
+fn unfinished_export_continues_from_its_checkpoint() {
+    let (place, key, _service) = running();
+    let (whole, folder) = (place.folder.path().join("whole"), place.folder.path().join("copy"));
+    candor(&place, &["export", "--out", "whole", "--resources", "employees"]).succeeded();
+    let complete = manifest(&whole);
+    let text = fs::read_to_string(whole.join("employees.ndjson")).unwrap();
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    // The state of an export that stopped behind a checkpoint with two rows, with half of the third row in the file.
+    let second: Value = serde_json::from_str(lines[1]).unwrap();
+    let id: EmployeeId = second["id"].as_str().unwrap().parse().unwrap();
+    let cursor = ExportCursor {
+        started_at: complete["started_at"].as_str().unwrap().parse().unwrap(),
+        events: Position { key: PageKey::Rank(0), id: [0; 16] },
+        place: ExportPlace { resource: ExportedResource::Employees, id: id.to_bytes() },
+    };
+    let tenant = Tenant::live(key.organization.parse().unwrap());
+    let mut begun = complete.clone();
+    let file = &mut begun["files"]["employees"];
+    (file["rows"], file["bytes"]) = (json!(2), json!(lines[0].len() + lines[1].len()));
+    let state = json!({
+        "cursor": cursor.to_text(tenant, &[ExportedResource::Employees]), "is_complete": false, "manifest": begun,
+    });
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("employees.ndjson.part"), &text[..text.len() - 10]).unwrap();
+    fs::write(folder.join("manifest.json.part"), state.to_string()).unwrap();
+    let other = candor(&place, &["export", "--out", "copy"]);
+    assert_eq!(other.code, Some(2), "other resources: {}", other.stderr);
+    candor(&place, &["export", "--out", "copy", "--resources", "employees"]).succeeded();
+    assert_eq!(manifest(&folder), complete);
+    assert_eq!(fs::read_to_string(folder.join("employees.ndjson")).unwrap(), text);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary files are left");
+}
+
+#[test]
+fn following_export_appends_changed_rows() {
+    let (place, key, service) = running();
+    let folder = place.folder.path().join("copy");
+    candor(&place, &["export", "--out", "copy"]).succeeded();
+    let mut client = service.client(&key.secret);
+    let id = rows(&folder.join("employees.ndjson")).into_keys().next().unwrap();
+    let change = |client: &mut Client, title: &str| {
+        let path = format!("/v1/employees/{id}");
+        let answered = client.request("PATCH", &path, &[], Some(&json!({"job_title": title})));
+        assert_eq!(answered.unwrap().status, 200);
+    };
+    for title in ["Engineer", "Lead"] {
+        change(&mut client, title);
+        let process = spawn(&place, &["export", "--out", "copy", "--follow"]);
+        let is_there = || rows(&folder.join("employees.ndjson"))[&id]["job_title"] == title;
+        assert!(wait_until(PATIENCE, is_there).is_some(), "{title} does not arrive");
+        signal(process.id(), "INT");
+        let stopped = finished(process);
+        assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    }
+    let answered = client.get(&format!("/v1/employees/{id}")).unwrap().json();
+    assert_eq!(rows(&folder.join("employees.ndjson"))[&id], answered);
+}
