@@ -58,7 +58,7 @@ class ApiKey(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 22 entries, without duplicates."""
+    """Permissions of the key. 1 to 23 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -73,6 +73,12 @@ class ApiKey(TypedDict):
 
     writes_per_minute: int | None
     """Number of writes allowed in 60 seconds. Null for the default quota."""
+
+    connector_id: str | None
+    """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
+
+    scim_per_minute: int | None
+    """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
     """Time of creation, which never changes."""
@@ -101,12 +107,18 @@ class ApiKeyCreate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     them.
     """
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
+
+    connector_id: NotRequired[str | None]
+    """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    The id starts with `con_`. 422 if the organization has no such resource. Required with the scope
+    `scim`. All other keys have no connector.
+    """
 
     employee_id: NotRequired[str | None]
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -176,6 +188,7 @@ ApiKeyScope: TypeAlias = Literal[
     "settings:read",
     "settings:write",
     "exports:read",
+    "scim",
     "*",
 ]
 """Permission of an API key. `write` does not include `read`. `*` grants all permissions."""
@@ -199,7 +212,7 @@ class ApiKeyUpdate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -220,7 +233,7 @@ class ApiKeyWithSecret(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 22 entries, without duplicates."""
+    """Permissions of the key. 1 to 23 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -235,6 +248,12 @@ class ApiKeyWithSecret(TypedDict):
 
     writes_per_minute: int | None
     """Number of writes allowed in 60 seconds. Null for the default quota."""
+
+    connector_id: str | None
+    """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
+
+    scim_per_minute: int | None
+    """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
     """Time of creation, which never changes."""
@@ -310,6 +329,16 @@ class Assignment(TypedDict):
     updated_at: str
     """Time of the last change. It increases with every change."""
 
+    metadata: dict[str, str]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters.
+    """
+
+    external_id: str | None
+    """Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to
+    128 characters.
+    """
+
 
 class AssignmentCreate(TypedDict):
 
@@ -327,8 +356,18 @@ class AssignmentCreate(TypedDict):
     due_date: NotRequired[str | None]
     """Due date. Null if there is none. The assignment does not change when the date passes."""
 
+    external_id: NotRequired[str | None]
+    """Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to
+    128 characters.
+    """
+
     instructions: NotRequired[str | None]
     """Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters."""
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
 
     requester_id: NotRequired[str | None]
     """Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the
@@ -540,8 +579,8 @@ class AuditEntryContext(TypedDict):
     """`User-Agent` of the client."""
 
     api_key: NotRequired[AuditEntryContextApiKey]
-    """API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent
-    otherwise.
+    """API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the
+    connector. Absent otherwise.
     """
 
 
@@ -574,7 +613,9 @@ class Conflict(TypedDict):
     """Attempted transition. Present if the state does not allow it."""
 
     conflicting_id: NotRequired[str]
-    """Resource that already has the value. Present if a unique value is taken."""
+    """Resource that already has the value. Present if a unique value is taken by a resource that the key
+    sees.
+    """
 
 
 class Connector(TypedDict):
@@ -592,10 +633,26 @@ class Connector(TypedDict):
     """
 
     status: ConnectorStatus | str
-    """Status, derived from the last upload."""
+    """Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`."""
 
     mapped_custom_field_keys: list[str]
-    """Keys of custom fields that the HR system manages. At most 32 entries, without duplicates."""
+    """Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most
+    32 entries, without duplicates.
+    """
+
+    brake: ConnectorBrake
+    """Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    paused.
+    """
+
+    custom_field_mappings: dict[str, str]
+    """Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute.
+    The identity provider manages these custom fields. At most 32 names of up to 64 characters, with
+    values of up to 200 characters.
+    """
+
+    paused_at: str | None
+    """Time at which the brake paused the connector. Null if it is not paused."""
 
     last_sync_at: str | None
     """Time of the last upload. Null if there was none."""
@@ -613,6 +670,15 @@ class Connector(TypedDict):
     """Time of the last change. It increases with every change."""
 
 
+class ConnectorBrake(TypedDict):
+
+    percent: int
+    """Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off."""
+
+    at_least: int
+    """Number of deactivations within an hour below which the brake never acts."""
+
+
 class ConnectorCreate(TypedDict):
 
     type: ConnectorType
@@ -623,8 +689,109 @@ class ConnectorCreate(TypedDict):
     digits, `-` and `_`, but not `manual`.
     """
 
+    brake: NotRequired[ConnectorCreateBrake]
+    """Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    paused. An omitted member keeps its value.
+    """
+
+    custom_field_mappings: NotRequired[dict[str, str | None]]
+    """Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute.
+    The identity provider manages these custom fields. At most 32 names of up to 64 characters, with
+    values of up to 200 characters. Keys are merged one by one: a path sets its key, null removes it.
+    Only for the type `scim`.
+    """
+
     mapped_custom_field_keys: NotRequired[list[str]]
-    """Keys of custom fields that the HR system manages. At most 32 entries, without duplicates."""
+    """Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most
+    32 entries, without duplicates.
+    """
+
+
+class ConnectorCreateBrake(TypedDict):
+
+    at_least: NotRequired[int]
+    """Number of deactivations within an hour below which the brake never acts."""
+
+    percent: NotRequired[int]
+    """Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off."""
+
+
+class ConnectorDetails(TypedDict):
+    """A connector with its figures."""
+
+    id: str
+    """Id of the connector, with the prefix `con_`."""
+
+    type: ConnectorType | str
+    """Transfer method of the records."""
+
+    hris_source: str
+    """Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    digits, `-` and `_`, but not `manual`.
+    """
+
+    status: ConnectorStatus | str
+    """Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`."""
+
+    mapped_custom_field_keys: list[str]
+    """Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most
+    32 entries, without duplicates.
+    """
+
+    brake: ConnectorDetailsBrake
+    """Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    paused.
+    """
+
+    custom_field_mappings: dict[str, str]
+    """Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute.
+    The identity provider manages these custom fields. At most 32 names of up to 64 characters, with
+    values of up to 200 characters.
+    """
+
+    paused_at: str | None
+    """Time at which the brake paused the connector. Null if it is not paused."""
+
+    last_sync_at: str | None
+    """Time of the last upload. Null if there was none."""
+
+    last_sync_status: ConnectorSyncStatus | str | None
+    """Result of the last upload. Null if there was none."""
+
+    last_sync_message: str | None
+    """Reason why rows of the last upload were not applied. Null if all were."""
+
+    created_at: str
+    """Time of creation, which never changes."""
+
+    updated_at: str
+    """Time of the last change. It increases with every change."""
+
+    last_request_at: str | None
+    """Time of the newest request of the identity provider. Null if there was none. A request is counted
+    within a few seconds.
+    """
+
+    last_change_at: str | None
+    """Time of the newest change of a person by the identity provider. Null if there was none."""
+
+    people: int
+    """Number of people that the connector manages, at most 100,000."""
+
+    open_issues: int
+    """Number of open issues, at most 100,000."""
+
+    user_agent: str | None
+    """`User-Agent` of the newest request of the identity provider. Null if there was none."""
+
+
+class ConnectorDetailsBrake(TypedDict):
+
+    percent: int
+    """Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off."""
+
+    at_least: int
+    """Number of deactivations within an hour below which the brake never acts."""
 
 
 class ConnectorEvent(TypedDict):
@@ -652,6 +819,8 @@ class ConnectorEvent(TypedDict):
 ConnectorEventType: TypeAlias = Literal[
     "connector.created",
     "connector.updated",
+    "connector.paused",
+    "connector.sync_failed",
 ]
 """Event types that have this data."""
 
@@ -682,8 +851,9 @@ ConnectorStatus: TypeAlias = Literal[
     "pending",
     "active",
     "failing",
+    "paused",
 ]
-"""Status of a connector, derived from the last upload."""
+"""Status of a connector."""
 
 
 ConnectorSyncStatus: TypeAlias = Literal[
@@ -696,8 +866,33 @@ ConnectorSyncStatus: TypeAlias = Literal[
 
 ConnectorType: TypeAlias = Literal[
     "csv_feed",
+    "scim",
 ]
 """Transfer method of records from an HR system."""
+
+
+class ConnectorUpdate(TypedDict):
+
+    brake: NotRequired[ConnectorUpdateBrake]
+    """Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    paused. An omitted member keeps its value.
+    """
+
+    custom_field_mappings: NotRequired[dict[str, str | None]]
+    """Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute.
+    The identity provider manages these custom fields. At most 32 names of up to 64 characters, with
+    values of up to 200 characters. Keys are merged one by one: a path sets its key, null removes it.
+    Only for the type `scim`.
+    """
+
+
+class ConnectorUpdateBrake(TypedDict):
+
+    at_least: NotRequired[int]
+    """Number of deactivations within an hour below which the brake never acts."""
+
+    percent: NotRequired[int]
+    """Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off."""
 
 
 class Conversation(TypedDict):
@@ -1385,6 +1580,16 @@ class EmployeeObjectiveCreate(TypedDict):
     description: NotRequired[str | None]
     """Description in plain text. Null if there is none. At most 4000 characters."""
 
+    external_id: NotRequired[str | None]
+    """Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    characters.
+    """
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
+
     scope: NotRequired[EmployeeObjectiveScope]
     """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     for an org admin. Default: `employee`.
@@ -1584,6 +1789,8 @@ EventType: TypeAlias = Literal[
     "invitation.updated",
     "invitation.accepted",
     "invitation.revoked",
+    "connector.paused",
+    "connector.sync_failed",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -1968,6 +2175,16 @@ class ManagerObjectiveCreate(TypedDict):
     description: NotRequired[str | None]
     """Description in plain text. Null if there is none. At most 4000 characters."""
 
+    external_id: NotRequired[str | None]
+    """Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    characters.
+    """
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
+
     scope: NotRequired[ManagerObjectiveScope]
     """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     for an org admin. Default: `manager`.
@@ -2010,6 +2227,9 @@ class Me(TypedDict):
     organization.
     """
 
+    connector_id: str | None
+    """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
+
     expires_at: str | None
     """Expiry time of the key. Null if it does not expire."""
 
@@ -2033,6 +2253,9 @@ class MeQuotas(TypedDict):
 
     export: Quota
     """Quota of requests of the class `export`."""
+
+    scim: NotRequired[Quota]
+    """Quota of requests of the class `scim`. Absent for keys without a connector."""
 
 
 class Message(TypedDict):
@@ -2163,6 +2386,7 @@ NotificationType: TypeAlias = Literal[
     "webhook.disabled",
     "api_key.expiring",
     "connector.sync_failed",
+    "connector.paused",
 ]
 """Type of a notification."""
 
@@ -2234,6 +2458,16 @@ class Objective(TypedDict):
 
     completed_at: str | None
     """Time of completion. Null unless the status is `completed`."""
+
+    metadata: dict[str, str]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters.
+    """
+
+    external_id: str | None
+    """Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    characters.
+    """
 
     linked_summaries: NotRequired[list[Summary]]
     """The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`."""
@@ -2396,6 +2630,17 @@ class ObjectiveUpdate(TypedDict):
     description: NotRequired[str | None]
     """Description in plain text. Null if there is none. At most 4000 characters."""
 
+    external_id: NotRequired[str | None]
+    """Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    characters.
+    """
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    null removes it.
+    """
+
     period_end: NotRequired[str]
     """Last day of the period. Not before `period_start`."""
 
@@ -2454,6 +2699,16 @@ class Observation(TypedDict):
 
     archived_at: str | None
     """Archive time. Null if it is not archived."""
+
+    metadata: dict[str, str]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters.
+    """
+
+    external_id: str | None
+    """Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    128 characters.
+    """
 
     attributes: NotRequired[list[Attribute]]
     """The attributes. Present with `expand=attributes`."""
@@ -2517,8 +2772,18 @@ class ObservationCreate(TypedDict):
     no such resource.
     """
 
+    external_id: NotRequired[str | None]
+    """Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    128 characters.
+    """
+
     impact: NotRequired[str | None]
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
 
     observation_date: NotRequired[str | None]
     """Day of the observed behaviour. Never in the future. Default: today in UTC."""
@@ -2602,8 +2867,19 @@ class ObservationUpdate(TypedDict):
     attribute_ids: NotRequired[list[str]]
     """Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist."""
 
+    external_id: NotRequired[str | None]
+    """Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    128 characters.
+    """
+
     impact: NotRequired[str | None]
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    null removes it.
+    """
 
     observation: NotRequired[str]
     """Observed behaviour, in plain text that is not blank. 1 to 4000 characters."""
@@ -2726,7 +3002,7 @@ class PortalLink(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 22 entries, without duplicates."""
+    """Permissions of the key. 1 to 23 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -2741,6 +3017,12 @@ class PortalLink(TypedDict):
 
     writes_per_minute: int | None
     """Number of writes allowed in 60 seconds. Null for the default quota."""
+
+    connector_id: str | None
+    """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
+
+    scim_per_minute: int | None
+    """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     created_at: str
     """Time of creation, which never changes."""
@@ -2771,7 +3053,7 @@ class PortalLink(TypedDict):
 class PortalLinkCreate(TypedDict):
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -2817,6 +3099,7 @@ QuotaClass: TypeAlias = Literal[
     "webhook_test",
     "csv",
     "export",
+    "scim",
 ]
 """Quota class of a request. Each class has its own limit."""
 
@@ -2860,6 +3143,14 @@ event of the time range.
 """
 
 
+ResolvedFilter: TypeAlias = Literal[
+    "false",
+    "true",
+    "all",
+]
+"""Issues that a list shows."""
+
+
 ReviewMode: TypeAlias = Literal[
     "optional",
     "required",
@@ -2876,6 +3167,41 @@ Role: TypeAlias = Literal[
     "org_admin",
 ]
 """Role of a person in the organization."""
+
+
+class ScimRequest(TypedDict):
+    """A request that a provider sent over SCIM. The bodies of request and response are not kept."""
+
+    request_id: str
+    """Id of the request, as in `X-Request-Id` and in the audit log."""
+
+    occurred_at: str
+    """Time at which the request arrived."""
+
+    method: str
+    """Method of the request."""
+
+    path: str
+    """Path of the request, without the query."""
+
+    status: int
+    """Status of the response."""
+
+    scim_type: str | None
+    """`scimType` of the error. Null for successful requests and for errors without one."""
+
+    duration_ms: int
+    """Time until the response, in milliseconds."""
+
+    user_agent: str | None
+    """`User-Agent` of the provider. Null if it sent none."""
+
+
+ScimRequestSort: TypeAlias = Literal[
+    "-occurred_at",
+    "occurred_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class SearchHit(TypedDict):
@@ -2964,8 +3290,18 @@ class SubmissionCreateObservation(TypedDict):
     attribute_ids: NotRequired[list[str]]
     """Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist."""
 
+    external_id: NotRequired[str | None]
+    """Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    128 characters.
+    """
+
     impact: NotRequired[str | None]
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
 
     observation_date: NotRequired[str | None]
     """Day of the observed behaviour. Never in the future. Default: today in UTC."""
@@ -3047,6 +3383,16 @@ class Summary(TypedDict):
     updated_at: str
     """Time of the last change. It increases with every change."""
 
+    metadata: dict[str, str]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters.
+    """
+
+    external_id: str | None
+    """Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    characters.
+    """
+
     author: NotRequired[Employee | None]
     """Author of the summary. Present with `expand=author`."""
 
@@ -3081,6 +3427,11 @@ class SummaryCreate(TypedDict):
     is submitted.
     """
 
+    external_id: NotRequired[str | None]
+    """Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    characters.
+    """
+
     included_objective_ids: NotRequired[list[str]]
     """Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist."""
 
@@ -3088,6 +3439,11 @@ class SummaryCreate(TypedDict):
     """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
     entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
     it is added.
+    """
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
     period_end: NotRequired[str | None]
@@ -3194,6 +3550,11 @@ class SummaryUpdate(TypedDict):
     is submitted.
     """
 
+    external_id: NotRequired[str | None]
+    """Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    characters.
+    """
+
     included_objective_ids: NotRequired[list[str]]
     """Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist."""
 
@@ -3201,6 +3562,12 @@ class SummaryUpdate(TypedDict):
     """Ids of the included observations. Until the approval, archived observations are omitted. At most 200
     entries, without duplicates. 422 if one does not exist, is about another person, or is archived when
     it is added.
+    """
+
+    metadata: NotRequired[dict[str, str | None]]
+    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    null removes it.
     """
 
     period_end: NotRequired[str | None]
@@ -3213,6 +3580,61 @@ class SummaryUpdate(TypedDict):
 
     title: NotRequired[str]
     """Title. It must not be blank. 1 to 200 characters."""
+
+
+class SyncIssue(TypedDict):
+    """A part of a sync that the service could not apply."""
+
+    id: str
+    """Id of the issue, with the prefix `iss_`."""
+
+    connector_id: str
+    """Connector that received the request."""
+
+    kind: SyncIssueKind | str
+    """Kind of the issue."""
+
+    user_name: str | None
+    """`userName` of the request. Null if it had none."""
+
+    external_id: str | None
+    """`externalId` of the request. Null if it had none."""
+
+    employee_id: str | None
+    """Person that the request was about. Null if no person was found."""
+
+    message: str
+    """Problem and remedy, for display."""
+
+    count: int
+    """Number of requests with this issue."""
+
+    first_occurred_at: str
+    """Time of the first request with this issue."""
+
+    occurred_at: str
+    """Time of the newest request with this issue."""
+
+    resolved_at: str | None
+    """Time at which the issue was resolved. Null while it is open."""
+
+
+SyncIssueKind: TypeAlias = Literal[
+    "manager_pending",
+    "reporting_cycle",
+    "department_archived",
+    "last_admin",
+    "managed_elsewhere",
+    "identity_conflict",
+]
+"""Kind of an issue of a connector."""
+
+
+SyncIssueSort: TypeAlias = Literal[
+    "-occurred_at",
+    "occurred_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
 
 
 class Target(TypedDict):
@@ -3340,6 +3762,9 @@ class Webhook(TypedDict):
     event of the subscribed types is delivered.
     """
 
+    max_per_second: int | None
+    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
 
@@ -3379,6 +3804,9 @@ class WebhookCreate(TypedDict):
     characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     characters, with values of up to 1024 characters. A name with the value null is ignored.
     """
+
+    max_per_second: NotRequired[int | None]
+    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
 
     payload: NotRequired[WebhookPayload]
     """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
@@ -3524,6 +3952,9 @@ class WebhookUpdate(TypedDict):
     header, null removes it.
     """
 
+    max_per_second: NotRequired[int | None]
+    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+
     overlap_seconds: NotRequired[int]
     """Seconds after which all previous secrets stop signing; 0 ends them at once. Requires
     `rotate_secret`. If omitted, the previous secret signs for another 86400 seconds.
@@ -3592,6 +4023,9 @@ class WebhookUpdated(TypedDict):
     event of the subscribed types is delivered.
     """
 
+    max_per_second: int | None
+    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
 
@@ -3654,6 +4088,9 @@ class WebhookWithSecret(TypedDict):
     """Conditions on the content of events: events that do not meet them are not delivered. Null if every
     event of the subscribed types is delivered.
     """
+
+    max_per_second: int | None
+    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -3745,6 +4182,14 @@ class ListAssignmentsFilter(TypedDict):
 
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
+
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
 
 
 class ListAssignmentsQuery(TypedDict):
@@ -3858,6 +4303,53 @@ class ListConnectorsQuery(TypedDict):
     sort: NotRequired[ConnectorSort]
     """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
     `-created_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
+class ListScimRequestsQuery(TypedDict):
+    """Query of the operation `ListScimRequests`."""
+
+    sort: NotRequired[ScimRequestSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
+class ListSyncIssuesFilter(TypedDict):
+    """Filters of the operation `ListSyncIssues`."""
+
+    resolved: NotRequired[ResolvedFilter]
+    """`false` lists open issues, `true` resolved ones, `all` both. Default: `false`."""
+
+    kind: NotRequired[SyncIssueKind]
+    """Only issues of this kind."""
+
+
+class ListSyncIssuesQuery(TypedDict):
+    """Query of the operation `ListSyncIssues`."""
+
+    filter: NotRequired[ListSyncIssuesFilter]
+    """Conditions that every entry matches."""
+
+    sort: NotRequired[SyncIssueSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
     """
 
     limit: NotRequired[int]
@@ -4028,6 +4520,14 @@ class ListEmployeeObjectivesFilter(TypedDict):
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
 
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
+
 
 class ListEmployeeObjectivesQuery(TypedDict):
     """Query of the operation `ListEmployeeObjectives`."""
@@ -4076,6 +4576,14 @@ class CountEmployeeObjectivesFilter(TypedDict):
 
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
+
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
 
 
 class CountEmployeeObjectivesQuery(TypedDict):
@@ -4133,7 +4641,7 @@ class ListEmployeesFilter(TypedDict):
     """Only people with this status. Default: `active`."""
 
     external_id: NotRequired[str]
-    """Only the person with this id in another system. The whole id is compared."""
+    """Only the entry with this id in another system. The whole id is compared."""
 
     job_title: NotRequired[str]
     """Only people with this job title. The whole text is compared."""
@@ -4245,6 +4753,14 @@ class ListManagerObjectivesFilter(TypedDict):
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
 
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
+
 
 class ListManagerObjectivesQuery(TypedDict):
     """Query of the operation `ListManagerObjectives`."""
@@ -4293,6 +4809,14 @@ class CountManagerObjectivesFilter(TypedDict):
 
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
+
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
 
 
 class CountManagerObjectivesQuery(TypedDict):
@@ -4392,6 +4916,14 @@ class ListObservationsFilter(TypedDict):
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
 
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
+
 
 class ListObservationsQuery(TypedDict):
     """Query of the operation `ListObservations`."""
@@ -4448,6 +4980,14 @@ class CountObservationsFilter(TypedDict):
 
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
+
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
 
 
 class CountObservationsQuery(TypedDict):
@@ -4541,6 +5081,14 @@ class ListSummariesFilter(TypedDict):
 
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
+
+    metadata: NotRequired[dict[str, str]]
+    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    compared. As an object, its members are named `metadata.<key>`.
+    """
+
+    external_id: NotRequired[str]
+    """Only the entry with this id in another system. The whole id is compared."""
 
 
 class ListSummariesQuery(TypedDict):
@@ -4776,10 +5324,12 @@ def is_conversation_event(event: Event) -> TypeGuard[ConversationEvent]:
 
 
 def is_connector_event(event: Event) -> TypeGuard[ConnectorEvent]:
-    """Whether the event is one of `connector.created`, `connector.updated`."""
+    """Whether the event is one of `connector.created`, `connector.updated`, `connector.paused`, `connector.sync_failed`."""
     return event["event"] in (
         "connector.created",
         "connector.updated",
+        "connector.paused",
+        "connector.sync_failed",
     )
 
 

@@ -178,7 +178,7 @@ export class Assignments {
    * Request feedback about a person from reviewers.
    *
    * Requests observations about one person from reviewers and notifies the reviewers. For a key that acts for
-   * a person, that person is the requester.
+   * a person, that person is the requester. 409 if another assignment has the `external_id`.
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
@@ -485,16 +485,39 @@ export class Connectors {
   /**
    * Get a connector.
    *
-   * Returns one connector.
+   * Returns one connector with its figures in the live data set.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
-  get(id: string, options?: RequestOptions): AnswerPromise<types.Connector> {
+  get(id: string, options?: RequestOptions): AnswerPromise<types.ConnectorDetails> {
     return new AnswerPromise(
       this.core,
       {
         method: "GET",
         path: `/connectors/${encodeURIComponent(id)}`,
+      },
+      options,
+    );
+  }
+
+  /** Returns the effects of `update` without any change. */
+  update(id: string, body: types.ConnectorUpdate, options: DryRunOptions): AnswerPromise<DryRun<types.Connector>>;
+  /**
+   * Change the settings of a connector.
+   *
+   * Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   */
+  update(id: string, body: types.ConnectorUpdate, options?: RequestOptions): AnswerPromise<types.Connector>;
+  update(id: string, body: types.ConnectorUpdate, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "PATCH",
+        path: `/connectors/${encodeURIComponent(id)}`,
+        body,
+        query: { dry_run: options?.dryRun },
       },
       options,
     );
@@ -517,6 +540,89 @@ export class Connectors {
         method: "POST",
         path: `/connectors/${encodeURIComponent(id)}/release`,
         body,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /**
+   * List the newest SCIM requests of a connector.
+   *
+   * Lists the newest 500 requests of the identity provider, without their bodies.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+   */
+  listScimRequests(id: string, query?: types.ListScimRequestsQuery, options?: RequestOptions): PagePromise<types.ScimRequest> {
+    return new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/connectors/${encodeURIComponent(id)}/requests`,
+        query,
+      },
+      options,
+    );
+  }
+
+  /** Returns the effects of `resume` without any change. */
+  resume(id: string, options: DryRunOptions): AnswerPromise<DryRun<types.Connector>>;
+  /**
+   * Resume a paused connector.
+   *
+   * Accepts changes of the identity provider again. The hour of the brake starts again. A connector that is
+   * not paused is a 409.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   */
+  resume(id: string, options?: RequestOptions): AnswerPromise<types.Connector>;
+  resume(id: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/connectors/${encodeURIComponent(id)}/resume`,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /**
+   * List the issues of a connector.
+   *
+   * Lists the parts of syncs that were not applied, the newest first.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+   */
+  listSyncIssues(id: string, query?: types.ListSyncIssuesQuery, options?: RequestOptions): PagePromise<types.SyncIssue> {
+    return new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/connectors/${encodeURIComponent(id)}/sync-issues`,
+        query,
+      },
+      options,
+    );
+  }
+
+  /** Returns the effects of `resolveSyncIssue` without any change. */
+  resolveSyncIssue(id: string, issueId: string, options: DryRunOptions): AnswerPromise<DryRun<types.SyncIssue>>;
+  /**
+   * Resolve an issue of a connector.
+   *
+   * Marks an issue as resolved. A later request with the same problem opens a new one.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   */
+  resolveSyncIssue(id: string, issueId: string, options?: RequestOptions): AnswerPromise<types.SyncIssue>;
+  resolveSyncIssue(id: string, issueId: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/connectors/${encodeURIComponent(id)}/sync-issues/${encodeURIComponent(issueId)}/resolve`,
         query: { dry_run: options?.dryRun },
       },
       options,
@@ -970,8 +1076,9 @@ export class EmployeeObjectives {
   /**
    * Update an employee's objective, or move it between approved and in_progress.
    *
-   * Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
-   * 409 if it is completed, missed or archived.
+   * Changes the title, description, period, metadata or external id, or moves the objective between
+   * `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
+   * `external_id`.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1555,8 +1662,9 @@ export class ManagerObjectives {
   /**
    * Update a manager's or org objective, or move it between approved and in_progress.
    *
-   * Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
-   * 409 if it is completed, missed or archived.
+   * Changes the title, description, period, metadata or external id, or moves the objective between
+   * `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
+   * `external_id`.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1867,7 +1975,8 @@ export class Observations {
    * Create an observation.
    *
    * Creates an observation about one person who is active or deactivated. A key that acts for a person writes
-   * as that person: this is the default of `author_id`, and another author is a 403.
+   * as that person: this is the default of `author_id`, and another author is a 403. 409 if another
+   * observation has the `external_id`.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -1931,9 +2040,9 @@ export class Observations {
   /**
    * Update an observation.
    *
-   * Changes the texts, the attributes and the visibility. The person, the type and the day are immutable. A
-   * key that acts for a person can change it only if this person is the author or an org admin. 409 if it is
-   * archived.
+   * Changes the texts, the attributes, the visibility, the metadata and the external id. The person, the type
+   * and the day are immutable. A key that acts for a person can change it only if this person is the author
+   * or an org admin. 409 if it is archived, or another observation has the `external_id`.
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
@@ -2135,7 +2244,7 @@ export class Summaries {
    * Create a draft of a summary.
    *
    * Creates a draft of a summary. A key that acts for a person writes as that person: this is the default of
-   * `author_id`, and another author is a 403.
+   * `author_id`, and another author is a 403. 409 if another summary has the `external_id`.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -2177,9 +2286,10 @@ export class Summaries {
   /**
    * Update a summary before its approval.
    *
-   * Changes the title, the body, the period and the included resources of a draft or a summary in review. 409
-   * for other statuses. The lists of included resources are replaced. New entries must exist, be about the
-   * same person, and not be archived.
+   * Changes the title, the body, the period, the metadata, the external id and the included resources of a
+   * draft or a summary in review. 409 for other statuses, and if another summary has the `external_id`. The
+   * lists of included resources are replaced. New entries must exist, be about the same person, and not be
+   * archived.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */

@@ -45,7 +45,7 @@ export interface ApiKey {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 22 entries, without duplicates. */
+  /** Permissions of the key. 1 to 23 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -57,6 +57,10 @@ export interface ApiKey {
   reads_per_minute: number | null;
   /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
+  /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
+  connector_id: string | null;
+  /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
+  scim_per_minute: number | null;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -78,12 +82,18 @@ export interface ApiKeyCreate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /**
-   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
+  /**
+   * Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. The id
+   * starts with `con_`. 422 if the organization has no such resource. Required with the scope `scim`. All
+   * other keys have no connector.
+   */
+  connector_id?: string | null | undefined;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
    * The id starts with `emp_`. 422 if the organization has no such resource.
@@ -143,6 +153,7 @@ export type ApiKeyScope =
   | "settings:read"
   | "settings:write"
   | "exports:read"
+  | "scim"
   | "*";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
@@ -158,7 +169,7 @@ export interface ApiKeyUpdate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name?: string | undefined;
   /**
-   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes?: Array<ApiKeyScope> | undefined;
@@ -174,7 +185,7 @@ export interface ApiKeyWithSecret {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 22 entries, without duplicates. */
+  /** Permissions of the key. 1 to 23 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -186,6 +197,10 @@ export interface ApiKeyWithSecret {
   reads_per_minute: number | null;
   /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
+  /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
+  connector_id: string | null;
+  /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
+  scim_per_minute: number | null;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -239,6 +254,16 @@ export interface Assignment {
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters.
+   */
+  metadata: Record<string, string>;
+  /**
+   * Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id: string | null;
 }
 
 export interface AssignmentCreate {
@@ -252,8 +277,18 @@ export interface AssignmentCreate {
   reviewer_ids: Array<string>;
   /** Due date. Null if there is none. The assignment does not change when the date passes. */
   due_date?: string | null | undefined;
+  /**
+   * Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters. */
   instructions?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /**
    * Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the organization has
    * no such resource. A key that acts for a person must give that person or omit the member. Otherwise the
@@ -414,7 +449,8 @@ export interface AuditEntryContext {
   /** `User-Agent` of the client. */
   user_agent: string | null;
   /**
-   * API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent otherwise.
+   * API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the connector.
+   * Absent otherwise.
    */
   api_key?: AuditEntryContextApiKey | undefined;
 }
@@ -439,7 +475,9 @@ export interface Conflict {
   current: unknown;
   /** Attempted transition. Present if the state does not allow it. */
   attempted_transition?: string | undefined;
-  /** Resource that already has the value. Present if a unique value is taken. */
+  /**
+   * Resource that already has the value. Present if a unique value is taken by a resource that the key sees.
+   */
   conflicting_id?: string | undefined;
 }
 
@@ -454,10 +492,26 @@ export interface Connector {
    * digits, `-` and `_`, but not `manual`.
    */
   hris_source: string;
-  /** Status, derived from the last upload. */
+  /** Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`. */
   status: Open<ConnectorStatus>;
-  /** Keys of custom fields that the HR system manages. At most 32 entries, without duplicates. */
+  /**
+   * Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+   * entries, without duplicates.
+   */
   mapped_custom_field_keys: Array<string>;
+  /**
+   * Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+   * paused.
+   */
+  brake: ConnectorBrake;
+  /**
+   * Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+   * identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of up
+   * to 200 characters.
+   */
+  custom_field_mappings: Record<string, string>;
+  /** Time at which the brake paused the connector. Null if it is not paused. */
+  paused_at: string | null;
   /** Time of the last upload. Null if there was none. */
   last_sync_at: string | null;
   /** Result of the last upload. Null if there was none. */
@@ -470,6 +524,13 @@ export interface Connector {
   updated_at: string;
 }
 
+export interface ConnectorBrake {
+  /** Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off. */
+  percent: number;
+  /** Number of deactivations within an hour below which the brake never acts. */
+  at_least: number;
+}
+
 export interface ConnectorCreate {
   /** Transfer method of the records. */
   type: ConnectorType;
@@ -478,8 +539,93 @@ export interface ConnectorCreate {
    * digits, `-` and `_`, but not `manual`.
    */
   hris_source: string;
-  /** Keys of custom fields that the HR system manages. At most 32 entries, without duplicates. */
+  /**
+   * Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+   * paused. An omitted member keeps its value.
+   */
+  brake?: ConnectorCreateBrake | undefined;
+  /**
+   * Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+   * identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of up
+   * to 200 characters. Keys are merged one by one: a path sets its key, null removes it. Only for the type
+   * `scim`.
+   */
+  custom_field_mappings?: Record<string, string | null> | undefined;
+  /**
+   * Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+   * entries, without duplicates.
+   */
   mapped_custom_field_keys?: Array<string> | undefined;
+}
+
+export interface ConnectorCreateBrake {
+  /** Number of deactivations within an hour below which the brake never acts. */
+  at_least?: number | undefined;
+  /** Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off. */
+  percent?: number | undefined;
+}
+
+/** A connector with its figures. */
+export interface ConnectorDetails {
+  /** Id of the connector, with the prefix `con_`. */
+  id: string;
+  /** Transfer method of the records. */
+  type: Open<ConnectorType>;
+  /**
+   * Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+   * digits, `-` and `_`, but not `manual`.
+   */
+  hris_source: string;
+  /** Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`. */
+  status: Open<ConnectorStatus>;
+  /**
+   * Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+   * entries, without duplicates.
+   */
+  mapped_custom_field_keys: Array<string>;
+  /**
+   * Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+   * paused.
+   */
+  brake: ConnectorDetailsBrake;
+  /**
+   * Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+   * identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of up
+   * to 200 characters.
+   */
+  custom_field_mappings: Record<string, string>;
+  /** Time at which the brake paused the connector. Null if it is not paused. */
+  paused_at: string | null;
+  /** Time of the last upload. Null if there was none. */
+  last_sync_at: string | null;
+  /** Result of the last upload. Null if there was none. */
+  last_sync_status: Open<ConnectorSyncStatus> | null;
+  /** Reason why rows of the last upload were not applied. Null if all were. */
+  last_sync_message: string | null;
+  /** Time of creation, which never changes. */
+  created_at: string;
+  /** Time of the last change. It increases with every change. */
+  updated_at: string;
+  /**
+   * Time of the newest request of the identity provider. Null if there was none. A request is counted within
+   * a few seconds.
+   */
+  last_request_at: string | null;
+  /** Time of the newest change of a person by the identity provider. Null if there was none. */
+  last_change_at: string | null;
+  /** Number of people that the connector manages, at most 100,000. */
+  people: number;
+  /** Number of open issues, at most 100,000. */
+  open_issues: number;
+  /** `User-Agent` of the newest request of the identity provider. Null if there was none. */
+  user_agent: string | null;
+}
+
+export interface ConnectorDetailsBrake {
+  /** Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off. */
+  percent: number;
+  /** Number of deactivations within an hour below which the brake never acts. */
+  at_least: number;
 }
 
 /** An event about a connector. */
@@ -501,7 +647,9 @@ export interface ConnectorEvent {
 /** Event types that have this data. */
 export type ConnectorEventType =
   | "connector.created"
-  | "connector.updated";
+  | "connector.updated"
+  | "connector.paused"
+  | "connector.sync_failed";
 
 export interface ConnectorRelease {
   /** People to release, at most 1000. Default: all people that the connector manages. */
@@ -521,11 +669,12 @@ export type ConnectorSort =
   | "updated_at"
   | "-updated_at";
 
-/** Status of a connector, derived from the last upload. */
+/** Status of a connector. */
 export type ConnectorStatus =
   | "pending"
   | "active"
-  | "failing";
+  | "failing"
+  | "paused";
 
 /** Result of an upload. */
 export type ConnectorSyncStatus =
@@ -535,7 +684,30 @@ export type ConnectorSyncStatus =
 
 /** Transfer method of records from an HR system. */
 export type ConnectorType =
-  | "csv_feed";
+  | "csv_feed"
+  | "scim";
+
+export interface ConnectorUpdate {
+  /**
+   * Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+   * paused. An omitted member keeps its value.
+   */
+  brake?: ConnectorUpdateBrake | undefined;
+  /**
+   * Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+   * identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of up
+   * to 200 characters. Keys are merged one by one: a path sets its key, null removes it. Only for the type
+   * `scim`.
+   */
+  custom_field_mappings?: Record<string, string | null> | undefined;
+}
+
+export interface ConnectorUpdateBrake {
+  /** Number of deactivations within an hour below which the brake never acts. */
+  at_least?: number | undefined;
+  /** Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off. */
+  percent?: number | undefined;
+}
 
 /** A conversation, without its messages. */
 export interface Conversation {
@@ -1070,6 +1242,16 @@ export interface EmployeeObjectiveCreate {
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
   /**
+   * Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
+  /**
    * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
    * an org admin. Default: `employee`.
    */
@@ -1257,7 +1439,9 @@ export type EventType =
   | "invitation.created"
   | "invitation.updated"
   | "invitation.accepted"
-  | "invitation.revoked";
+  | "invitation.revoked"
+  | "connector.paused"
+  | "connector.sync_failed";
 
 /** A line from which an export can go on. */
 export interface ExportCheckpoint {
@@ -1567,6 +1751,16 @@ export interface ManagerObjectiveCreate {
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
   /**
+   * Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
+  /**
    * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
    * an org admin. Default: `manager`.
    */
@@ -1598,6 +1792,8 @@ export interface Me {
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
    */
   employee_id: string | null;
+  /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
+  connector_id: string | null;
   /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
   /** Request quotas of the key. */
@@ -1615,6 +1811,8 @@ export interface MeQuotas {
   csv: Quota;
   /** Quota of requests of the class `export`. */
   export: Quota;
+  /** Quota of requests of the class `scim`. Absent for keys without a connector. */
+  scim?: Quota | undefined;
 }
 
 /** A message of a conversation. Immutable. */
@@ -1717,7 +1915,8 @@ export type NotificationType =
   | "summary.feedback_submitted"
   | "webhook.disabled"
   | "api_key.expiring"
-  | "connector.sync_failed";
+  | "connector.sync_failed"
+  | "connector.paused";
 
 /** A person whose notifications were all marked as read. */
 export interface NotificationsRead {
@@ -1771,6 +1970,16 @@ export interface Objective {
   approved_at: string | null;
   /** Time of completion. Null unless the status is `completed`. */
   completed_at: string | null;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters.
+   */
+  metadata: Record<string, string>;
+  /**
+   * Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id: string | null;
   /** The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`. */
   linked_summaries?: Array<Summary> | undefined;
   /** Owner of the objective. Present with `expand=owner`. */
@@ -1896,6 +2105,17 @@ export type ObjectiveStatusFilter =
 export interface ObjectiveUpdate {
   /** Description in plain text. Null if there is none. At most 4000 characters. */
   description?: string | null | undefined;
+  /**
+   * Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
+   * removes it.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Last day of the period. Not before `period_start`. */
   period_end?: string | undefined;
   /** First day of the period. An approved objective starts on this day, in UTC. */
@@ -1940,6 +2160,16 @@ export interface Observation {
   updated_at: string;
   /** Archive time. Null if it is not archived. */
   archived_at: string | null;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters.
+   */
+  metadata: Record<string, string>;
+  /**
+   * Id of the observation in another system. Unique among all observations. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id: string | null;
   /** The attributes. Present with `expand=attributes`. */
   attributes?: Array<Attribute> | undefined;
   /** The person. Present with `expand=employee`. */
@@ -1988,8 +2218,18 @@ export interface ObservationCreate {
    * such resource.
    */
   author_id?: string | null | undefined;
+  /**
+   * Id of the observation in another system. Unique among all observations. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
@@ -2053,8 +2293,19 @@ export type ObservationType =
 export interface ObservationUpdate {
   /** Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
+  /**
+   * Id of the observation in another system. Unique among all observations. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
+   * removes it.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Observed behaviour, in plain text that is not blank. 1 to 4000 characters. */
   observation?: string | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
@@ -2145,7 +2396,7 @@ export interface PortalLink {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 22 entries, without duplicates. */
+  /** Permissions of the key. 1 to 23 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -2157,6 +2408,10 @@ export interface PortalLink {
   reads_per_minute: number | null;
   /** Number of writes allowed in 60 seconds. Null for the default quota. */
   writes_per_minute: number | null;
+  /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
+  connector_id: string | null;
+  /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
+  scim_per_minute: number | null;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -2180,7 +2435,7 @@ export interface PortalLink {
 
 export interface PortalLinkCreate {
   /**
-   * Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;
@@ -2221,7 +2476,8 @@ export type QuotaClass =
   | "write"
   | "webhook_test"
   | "csv"
-  | "export";
+  | "export"
+  | "scim";
 
 /** A quota is used up: 429. */
 export interface RateLimit {
@@ -2255,6 +2511,12 @@ export type ReplaySelection =
   | "failed"
   | "all";
 
+/** Issues that a list shows. */
+export type ResolvedFilter =
+  | "false"
+  | "true"
+  | "all";
+
 /**
  * Review before approval. `required`: only what was submitted can be approved. `disabled`: submission and its
  * rejection are refused with 409.
@@ -2269,6 +2531,31 @@ export type Role =
   | "employee"
   | "manager"
   | "org_admin";
+
+/** A request that a provider sent over SCIM. The bodies of request and response are not kept. */
+export interface ScimRequest {
+  /** Id of the request, as in `X-Request-Id` and in the audit log. */
+  request_id: string;
+  /** Time at which the request arrived. */
+  occurred_at: string;
+  /** Method of the request. */
+  method: string;
+  /** Path of the request, without the query. */
+  path: string;
+  /** Status of the response. */
+  status: number;
+  /** `scimType` of the error. Null for successful requests and for errors without one. */
+  scim_type: string | null;
+  /** Time until the response, in milliseconds. */
+  duration_ms: number;
+  /** `User-Agent` of the provider. Null if it sent none. */
+  user_agent: string | null;
+}
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type ScimRequestSort =
+  | "-occurred_at"
+  | "occurred_at";
 
 /** A resource that matches a query. */
 export interface SearchHit {
@@ -2338,8 +2625,18 @@ export interface SubmissionCreateObservation {
   observation: string;
   /** Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist. */
   attribute_ids?: Array<string> | undefined;
+  /**
+   * Id of the observation in another system. Unique among all observations. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
   observation_date?: string | null | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
@@ -2400,6 +2697,16 @@ export interface Summary {
   created_at: string;
   /** Time of the last change. It increases with every change. */
   updated_at: string;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters.
+   */
+  metadata: Record<string, string>;
+  /**
+   * Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id: string | null;
   /** Author of the summary. Present with `expand=author`. */
   author?: Employee | null | undefined;
   /** The person. Present with `expand=employee`. */
@@ -2427,6 +2734,11 @@ export interface SummaryCreate {
    * submitted.
    */
   body?: string | undefined;
+  /**
+   * Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
@@ -2435,6 +2747,11 @@ export interface SummaryCreate {
    * is added.
    */
   included_observation_ids?: Array<string> | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. A key with the value null is ignored.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Last day of the period. Not before `period_start`. Null if `period_start` is null. */
   period_end?: string | null | undefined;
   /**
@@ -2519,6 +2836,11 @@ export interface SummaryUpdate {
    * submitted.
    */
   body?: string | undefined;
+  /**
+   * Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+   * characters.
+   */
+  external_id?: string | null | undefined;
   /** Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist. */
   included_objective_ids?: Array<string> | undefined;
   /**
@@ -2527,6 +2849,12 @@ export interface SummaryUpdate {
    * is added.
    */
   included_observation_ids?: Array<string> | undefined;
+  /**
+   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
+   * removes it.
+   */
+  metadata?: Record<string, string | null> | undefined;
   /** Last day of the period. Not before `period_start`. Null if `period_start` is null. */
   period_end?: string | null | undefined;
   /**
@@ -2537,6 +2865,46 @@ export interface SummaryUpdate {
   /** Title. It must not be blank. 1 to 200 characters. */
   title?: string | undefined;
 }
+
+/** A part of a sync that the service could not apply. */
+export interface SyncIssue {
+  /** Id of the issue, with the prefix `iss_`. */
+  id: string;
+  /** Connector that received the request. */
+  connector_id: string;
+  /** Kind of the issue. */
+  kind: Open<SyncIssueKind>;
+  /** `userName` of the request. Null if it had none. */
+  user_name: string | null;
+  /** `externalId` of the request. Null if it had none. */
+  external_id: string | null;
+  /** Person that the request was about. Null if no person was found. */
+  employee_id: string | null;
+  /** Problem and remedy, for display. */
+  message: string;
+  /** Number of requests with this issue. */
+  count: number;
+  /** Time of the first request with this issue. */
+  first_occurred_at: string;
+  /** Time of the newest request with this issue. */
+  occurred_at: string;
+  /** Time at which the issue was resolved. Null while it is open. */
+  resolved_at: string | null;
+}
+
+/** Kind of an issue of a connector. */
+export type SyncIssueKind =
+  | "manager_pending"
+  | "reporting_cycle"
+  | "department_archived"
+  | "last_admin"
+  | "managed_elsewhere"
+  | "identity_conflict";
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type SyncIssueSort =
+  | "-occurred_at"
+  | "occurred_at";
 
 export interface Target {
   /** Kind of resource, for example `observation`. */
@@ -2634,6 +3002,8 @@ export interface Webhook {
    * of the subscribed types is delivered.
    */
   filter: WebhookFilter | null;
+  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2669,6 +3039,8 @@ export interface WebhookCreate {
    * characters, with values of up to 1024 characters. A name with the value null is ignored.
    */
   headers?: Record<string, string | null> | undefined;
+  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  max_per_second?: number | null | undefined;
   /**
    * Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
    * Default: `full`.
@@ -2790,6 +3162,8 @@ export interface WebhookUpdate {
    * null removes it.
    */
   headers?: Record<string, string | null> | undefined;
+  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  max_per_second?: number | null | undefined;
   /**
    * Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If
    * omitted, the previous secret signs for another 86400 seconds.
@@ -2847,6 +3221,8 @@ export interface WebhookUpdated {
    * of the subscribed types is delivered.
    */
   filter: WebhookUpdatedFilter | null;
+  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2895,6 +3271,8 @@ export interface WebhookWithSecret {
    * of the subscribed types is delivered.
    */
   filter: WebhookWithSecretFilter | null;
+  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
   /** Result of the newest attempt. Null if there was none. */
@@ -2965,6 +3343,13 @@ export interface ListAssignmentsFilter {
   due_date?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `ListAssignments`. */
@@ -3056,6 +3441,44 @@ export interface ListConnectorsQuery {
    * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
    */
   sort?: ConnectorSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
+/** Query of the operation `ListScimRequests`. */
+export interface ListScimRequestsQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
+  sort?: ScimRequestSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
+/** Filters of the operation `ListSyncIssues`. */
+export interface ListSyncIssuesFilter {
+  /** `false` lists open issues, `true` resolved ones, `all` both. Default: `false`. */
+  resolved?: ResolvedFilter | undefined;
+  /** Only issues of this kind. */
+  kind?: SyncIssueKind | undefined;
+}
+
+/** Query of the operation `ListSyncIssues`. */
+export interface ListSyncIssuesQuery {
+  /** Conditions that every entry matches. */
+  filter?: ListSyncIssuesFilter | undefined;
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
+  sort?: SyncIssueSort | undefined;
   /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
   /**
@@ -3188,6 +3611,13 @@ export interface ListEmployeeObjectivesFilter {
   period_end?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `ListEmployeeObjectives`. */
@@ -3228,6 +3658,13 @@ export interface CountEmployeeObjectivesFilter {
   period_end?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `CountEmployeeObjectives`. */
@@ -3273,7 +3710,7 @@ export interface ListEmployeesFilter {
   department_id?: string | undefined;
   /** Only people with this status. Default: `active`. */
   status?: EmployeeStatusFilter | undefined;
-  /** Only the person with this id in another system. The whole id is compared. */
+  /** Only the entry with this id in another system. The whole id is compared. */
   external_id?: string | undefined;
   /** Only people with this job title. The whole text is compared. */
   job_title?: string | undefined;
@@ -3365,6 +3802,13 @@ export interface ListManagerObjectivesFilter {
   period_end?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `ListManagerObjectives`. */
@@ -3405,6 +3849,13 @@ export interface CountManagerObjectivesFilter {
   period_end?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `CountManagerObjectives`. */
@@ -3486,6 +3937,13 @@ export interface ListObservationsFilter {
   created_at?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `ListObservations`. */
@@ -3534,6 +3992,13 @@ export interface CountObservationsFilter {
   created_at?: Range | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `CountObservations`. */
@@ -3615,6 +4080,13 @@ export interface ListSummariesFilter {
   status?: SummaryStatusFilter | readonly SummaryStatusFilter[] | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
+  /**
+   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+   * compared. As an object, its members are named `metadata.<key>`.
+   */
+  metadata?: Record<string, string> | undefined;
+  /** Only the entry with this id in another system. The whole id is compared. */
+  external_id?: string | undefined;
 }
 
 /** Query of the operation `ListSummaries`. */
@@ -3750,4 +4222,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "invitation.updated",
   "invitation.accepted",
   "invitation.revoked",
+  "connector.paused",
+  "connector.sync_failed",
 ];

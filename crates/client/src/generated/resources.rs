@@ -100,7 +100,7 @@ impl Assignments {
     /// Request feedback about a person from reviewers.
     ///
     /// Requests observations about one person from reviewers and notifies the reviewers. For a key that acts
-    /// for a person, that person is the requester.
+    /// for a person, that person is the requester. 409 if another assignment has the `external_id`.
     ///
     /// Needs the scope `assignments:write`. Counts as `write`.
     pub fn create(&self, body: types::AssignmentCreate) -> Call<types::Assignment> {
@@ -263,11 +263,21 @@ impl Connectors {
 
     /// Get a connector.
     ///
-    /// Returns one connector.
+    /// Returns one connector with its figures in the live data set.
     ///
     /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
-    pub fn get(&self, id: &str) -> Call<types::Connector> {
+    pub fn get(&self, id: &str) -> Call<types::ConnectorDetails> {
         let spec = Spec::new(Method::GET, format!("/connectors/{}", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// Change the settings of a connector.
+    ///
+    /// Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    pub fn update(&self, id: &str, body: types::ConnectorUpdate) -> Call<types::Connector> {
+        let spec = Spec::new(Method::PATCH, format!("/connectors/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
 
@@ -283,6 +293,60 @@ impl Connectors {
     ) -> Call<types::ConnectorReleased> {
         let spec =
             Spec::new(Method::POST, format!("/connectors/{}/release", segment(id))).optional_json(&body.into());
+        Call::new(&self.core, spec)
+    }
+
+    /// List the newest SCIM requests of a connector.
+    ///
+    /// Lists the newest 500 requests of the identity provider, without their bodies.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+    pub fn list_scim_requests(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListScimRequestsQuery>>,
+    ) -> Pages<types::ScimRequest> {
+        let spec =
+            Spec::new(Method::GET, format!("/connectors/{}/requests", segment(id))).query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Resume a paused connector.
+    ///
+    /// Accepts changes of the identity provider again. The hour of the brake starts again. A connector that
+    /// is not paused is a 409.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    pub fn resume(&self, id: &str) -> Call<types::Connector> {
+        let spec = Spec::new(Method::POST, format!("/connectors/{}/resume", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// List the issues of a connector.
+    ///
+    /// Lists the parts of syncs that were not applied, the newest first.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+    pub fn list_sync_issues(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListSyncIssuesQuery>>,
+    ) -> Pages<types::SyncIssue> {
+        let spec =
+            Spec::new(Method::GET, format!("/connectors/{}/sync-issues", segment(id))).query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Resolve an issue of a connector.
+    ///
+    /// Marks an issue as resolved. A later request with the same problem opens a new one.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    pub fn resolve_sync_issue(&self, id: &str, issue_id: &str) -> Call<types::SyncIssue> {
+        let spec = Spec::new(
+            Method::POST,
+            format!("/connectors/{}/sync-issues/{}/resolve", segment(id), segment(issue_id)),
+        );
         Call::new(&self.core, spec)
     }
 }
@@ -535,8 +599,9 @@ impl EmployeeObjectives {
 
     /// Update an employee's objective, or move it between approved and in_progress.
     ///
-    /// Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
-    /// 409 if it is completed, missed or archived.
+    /// Changes the title, description, period, metadata or external id, or moves the objective between
+    /// `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
+    /// `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective> {
@@ -862,8 +927,9 @@ impl ManagerObjectives {
 
     /// Update a manager's or org objective, or move it between approved and in_progress.
     ///
-    /// Changes the title, description or period, or moves the objective between `approved` and `in_progress`.
-    /// 409 if it is completed, missed or archived.
+    /// Changes the title, description, period, metadata or external id, or moves the objective between
+    /// `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
+    /// `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective> {
@@ -1030,7 +1096,8 @@ impl Observations {
     /// Create an observation.
     ///
     /// Creates an observation about one person who is active or deactivated. A key that acts for a person
-    /// writes as that person: this is the default of `author_id`, and another author is a 403.
+    /// writes as that person: this is the default of `author_id`, and another author is a 403. 409 if another
+    /// observation has the `external_id`.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
     pub fn create(&self, body: types::ObservationCreate) -> Call<types::Observation> {
@@ -1062,9 +1129,9 @@ impl Observations {
 
     /// Update an observation.
     ///
-    /// Changes the texts, the attributes and the visibility. The person, the type and the day are immutable.
-    /// A key that acts for a person can change it only if this person is the author or an org admin. 409 if
-    /// it is archived.
+    /// Changes the texts, the attributes, the visibility, the metadata and the external id. The person, the
+    /// type and the day are immutable. A key that acts for a person can change it only if this person is the
+    /// author or an org admin. 409 if it is archived, or another observation has the `external_id`.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ObservationUpdate) -> Call<types::Observation> {
@@ -1175,7 +1242,7 @@ impl Summaries {
     /// Create a draft of a summary.
     ///
     /// Creates a draft of a summary. A key that acts for a person writes as that person: this is the default
-    /// of `author_id`, and another author is a 403.
+    /// of `author_id`, and another author is a 403. 409 if another summary has the `external_id`.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
     pub fn create(&self, body: types::SummaryCreate) -> Call<types::Summary> {
@@ -1195,9 +1262,10 @@ impl Summaries {
 
     /// Update a summary before its approval.
     ///
-    /// Changes the title, the body, the period and the included resources of a draft or a summary in review.
-    /// 409 for other statuses. The lists of included resources are replaced. New entries must exist, be about
-    /// the same person, and not be archived.
+    /// Changes the title, the body, the period, the metadata, the external id and the included resources of a
+    /// draft or a summary in review. 409 for other statuses, and if another summary has the `external_id`.
+    /// The lists of included resources are replaced. New entries must exist, be about the same person, and
+    /// not be archived.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::SummaryUpdate) -> Call<types::Summary> {

@@ -59,7 +59,7 @@ pub struct ApiKey {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 22 entries, without duplicates.
+    /// Permissions of the key. 1 to 23 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -70,6 +70,10 @@ pub struct ApiKey {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    pub connector_id: Option<String>,
+    /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
+    pub scim_per_minute: Option<i64>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -91,12 +95,17 @@ pub struct ApiKey {
 pub struct ApiKeyCreate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
-    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. The
+    /// id starts with `con_`. 422 if the organization has no such resource. Required with the scope `scim`.
+    /// All other keys have no connector.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub connector_id: Option<Option<String>>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -117,6 +126,7 @@ impl ApiKeyCreate {
             name: name.into(),
             scopes: scopes.into_iter().map(Into::into).collect(),
             access_level: None,
+            connector_id: None,
             employee_id: None,
             environment: None,
             expires_at: None,
@@ -127,6 +137,20 @@ impl ApiKeyCreate {
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
+        self
+    }
+
+    /// Sets `connector_id`: connector of the identity provider that uses the key.
+    #[must_use]
+    pub fn connector_id(mut self, value: impl Into<String>) -> Self {
+        self.connector_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `connector_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_connector_id(mut self) -> Self {
+        self.connector_id = Some(None);
         self
     }
 
@@ -239,6 +263,7 @@ words! {
         SettingsRead = "settings:read",
         SettingsWrite = "settings:write",
         ExportsRead = "exports:read",
+        Scim = "scim",
         All = "*",
     }
 }
@@ -263,7 +288,7 @@ pub struct ApiKeyUpdate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<ApiKeyScope>>,
@@ -317,7 +342,7 @@ pub struct ApiKeyWithSecret {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 22 entries, without duplicates.
+    /// Permissions of the key. 1 to 23 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -328,6 +353,10 @@ pub struct ApiKeyWithSecret {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    pub connector_id: Option<String>,
+    /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
+    pub scim_per_minute: Option<i64>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -384,6 +413,12 @@ pub struct Assignment {
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters.
+    pub metadata: BTreeMap<String, String>,
+    /// Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to 128
+    /// characters.
+    pub external_id: Option<String>,
 }
 
 /// Type `AssignmentCreate` as requests send it.
@@ -399,9 +434,17 @@ pub struct AssignmentCreate {
     /// Due date. Null if there is none. The assignment does not change when the date passes.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub due_date: Option<Option<String>>,
+    /// Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Person who requests the feedback. Null if unknown. The id starts with `emp_`. 422 if the organization
     /// has no such resource. A key that acts for a person must give that person or omit the member. Otherwise
     /// the response is 403.
@@ -426,7 +469,9 @@ impl AssignmentCreate {
             title: title.into(),
             reviewer_ids: reviewer_ids.into_iter().map(Into::into).collect(),
             due_date: None,
+            external_id: None,
             instructions: None,
+            metadata: None,
             requester_id: None,
             required_submissions: None,
         }
@@ -446,6 +491,20 @@ impl AssignmentCreate {
         self
     }
 
+    /// Sets `external_id`: id of the assignment in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
     /// Sets `instructions`: instructions for the reviewers, in plain text.
     #[must_use]
     pub fn instructions(mut self, value: impl Into<String>) -> Self {
@@ -457,6 +516,16 @@ impl AssignmentCreate {
     #[must_use]
     pub fn clear_instructions(mut self) -> Self {
         self.instructions = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -714,8 +783,8 @@ pub struct AuditEntryContext {
     pub ip: Option<String>,
     /// `User-Agent` of the client.
     pub user_agent: Option<String>,
-    /// API key of a CSV upload for a connector. The actor of such an entry is the connector. Absent
-    /// otherwise.
+    /// API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the
+    /// connector. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<AuditEntryContextApiKey>,
 }
@@ -749,7 +818,8 @@ pub struct Conflict {
     /// Attempted transition. Present if the state does not allow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempted_transition: Option<String>,
-    /// Resource that already has the value. Present if a unique value is taken.
+    /// Resource that already has the value. Present if a unique value is taken by a resource that the key
+    /// sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
 }
@@ -765,10 +835,20 @@ pub struct Connector {
     /// Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
     /// digits, `-` and `_`, but not `manual`.
     pub hris_source: String,
-    /// Status, derived from the last upload.
+    /// Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`.
     pub status: ConnectorStatus,
-    /// Keys of custom fields that the HR system manages. At most 32 entries, without duplicates.
+    /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+    /// entries, without duplicates.
     pub mapped_custom_field_keys: Vec<String>,
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    /// paused.
+    pub brake: ConnectorBrake,
+    /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+    /// identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of
+    /// up to 200 characters.
+    pub custom_field_mappings: BTreeMap<String, String>,
+    /// Time at which the brake paused the connector. Null if it is not paused.
+    pub paused_at: Option<String>,
     /// Time of the last upload. Null if there was none.
     pub last_sync_at: Option<String>,
     /// Result of the last upload. Null if there was none.
@@ -781,6 +861,16 @@ pub struct Connector {
     pub updated_at: String,
 }
 
+/// Type `ConnectorBrake` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorBrake {
+    /// Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off.
+    pub percent: i64,
+    /// Number of deactivations within an hour below which the brake never acts.
+    pub at_least: i64,
+}
+
 /// Type `ConnectorCreate` as requests send it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -790,7 +880,18 @@ pub struct ConnectorCreate {
     /// Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
     /// digits, `-` and `_`, but not `manual`.
     pub hris_source: String,
-    /// Keys of custom fields that the HR system manages. At most 32 entries, without duplicates.
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    /// paused. An omitted member keeps its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brake: Option<ConnectorCreateBrake>,
+    /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+    /// identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of
+    /// up to 200 characters. Keys are merged one by one: a path sets its key, null removes it. Only for the
+    /// type `scim`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_field_mappings: Option<BTreeMap<String, Option<String>>>,
+    /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+    /// entries, without duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapped_custom_field_keys: Option<Vec<String>>,
 }
@@ -799,15 +900,133 @@ impl ConnectorCreate {
     /// Creates a value with its required members.
     #[must_use]
     pub fn new(r#type: impl Into<ConnectorType>, hris_source: impl Into<String>) -> Self {
-        Self { r#type: r#type.into(), hris_source: hris_source.into(), mapped_custom_field_keys: None }
+        Self {
+            r#type: r#type.into(),
+            hris_source: hris_source.into(),
+            brake: None,
+            custom_field_mappings: None,
+            mapped_custom_field_keys: None,
+        }
     }
 
-    /// Sets `mapped_custom_field_keys`: keys of custom fields that the HR system manages.
+    /// Sets `brake`: limit for deactivations by an identity provider.
+    #[must_use]
+    pub fn brake(mut self, value: impl Into<ConnectorCreateBrake>) -> Self {
+        self.brake = Some(value.into());
+        self
+    }
+
+    /// Sets `custom_field_mappings`. Mapping of custom fields to SCIM attributes: a key of custom fields and
+    /// the path of an attribute.
+    #[must_use]
+    pub fn custom_field_mappings(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.custom_field_mappings =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `mapped_custom_field_keys`: keys of custom fields that the HR system manages, beside those of
+    /// `custom_field_mappings`.
     #[must_use]
     pub fn mapped_custom_field_keys(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.mapped_custom_field_keys = Some(value.into_iter().map(Into::into).collect());
         self
     }
+}
+
+/// Type `ConnectorCreateBrake` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorCreateBrake {
+    /// Number of deactivations within an hour below which the brake never acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<i64>,
+    /// Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<i64>,
+}
+
+impl ConnectorCreateBrake {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { at_least: None, percent: None }
+    }
+
+    /// Sets `at_least`: number of deactivations within an hour below which the brake never acts.
+    #[must_use]
+    pub fn at_least(mut self, value: i64) -> Self {
+        self.at_least = Some(value);
+        self
+    }
+
+    /// Sets `percent`: percentage of the linked people that may be deactivated within an hour.
+    #[must_use]
+    pub fn percent(mut self, value: i64) -> Self {
+        self.percent = Some(value);
+        self
+    }
+}
+
+/// A connector with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorDetails {
+    /// Id of the connector, with the prefix `con_`.
+    pub id: String,
+    /// Transfer method of the records.
+    pub r#type: ConnectorType,
+    /// Name of the HR system. Managed people have it as their `hris_source`. At most 64 lower-case letters,
+    /// digits, `-` and `_`, but not `manual`.
+    pub hris_source: String,
+    /// Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`.
+    pub status: ConnectorStatus,
+    /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`. At most 32
+    /// entries, without duplicates.
+    pub mapped_custom_field_keys: Vec<String>,
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    /// paused.
+    pub brake: ConnectorDetailsBrake,
+    /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+    /// identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of
+    /// up to 200 characters.
+    pub custom_field_mappings: BTreeMap<String, String>,
+    /// Time at which the brake paused the connector. Null if it is not paused.
+    pub paused_at: Option<String>,
+    /// Time of the last upload. Null if there was none.
+    pub last_sync_at: Option<String>,
+    /// Result of the last upload. Null if there was none.
+    pub last_sync_status: Option<ConnectorSyncStatus>,
+    /// Reason why rows of the last upload were not applied. Null if all were.
+    pub last_sync_message: Option<String>,
+    /// Time of creation, which never changes.
+    pub created_at: String,
+    /// Time of the last change. It increases with every change.
+    pub updated_at: String,
+    /// Time of the newest request of the identity provider. Null if there was none. A request is counted
+    /// within a few seconds.
+    pub last_request_at: Option<String>,
+    /// Time of the newest change of a person by the identity provider. Null if there was none.
+    pub last_change_at: Option<String>,
+    /// Number of people that the connector manages, at most 100,000.
+    pub people: i64,
+    /// Number of open issues, at most 100,000.
+    pub open_issues: i64,
+    /// `User-Agent` of the newest request of the identity provider. Null if there was none.
+    pub user_agent: Option<String>,
+}
+
+/// Type `ConnectorDetailsBrake` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorDetailsBrake {
+    /// Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off.
+    pub percent: i64,
+    /// Number of deactivations within an hour below which the brake never acts.
+    pub at_least: i64,
 }
 
 /// An event about a connector.
@@ -833,6 +1052,8 @@ words! {
     ConnectorEventType {
         ConnectorCreated = "connector.created",
         ConnectorUpdated = "connector.updated",
+        ConnectorPaused = "connector.paused",
+        ConnectorSyncFailed = "connector.sync_failed",
     }
 }
 
@@ -879,11 +1100,12 @@ words! {
 }
 
 words! {
-    /// Status of a connector, derived from the last upload.
+    /// Status of a connector.
     ConnectorStatus {
         Pending = "pending",
         Active = "active",
         Failing = "failing",
+        Paused = "paused",
     }
 }
 
@@ -900,6 +1122,84 @@ words! {
     /// Transfer method of records from an HR system.
     ConnectorType {
         CsvFeed = "csv_feed",
+        Scim = "scim",
+    }
+}
+
+/// Type `ConnectorUpdate` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorUpdate {
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    /// paused. An omitted member keeps its value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub brake: Option<ConnectorUpdateBrake>,
+    /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
+    /// identity provider manages these custom fields. At most 32 names of up to 64 characters, with values of
+    /// up to 200 characters. Keys are merged one by one: a path sets its key, null removes it. Only for the
+    /// type `scim`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_field_mappings: Option<BTreeMap<String, Option<String>>>,
+}
+
+impl ConnectorUpdate {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { brake: None, custom_field_mappings: None }
+    }
+
+    /// Sets `brake`: limit for deactivations by an identity provider.
+    #[must_use]
+    pub fn brake(mut self, value: impl Into<ConnectorUpdateBrake>) -> Self {
+        self.brake = Some(value.into());
+        self
+    }
+
+    /// Sets `custom_field_mappings`. Mapping of custom fields to SCIM attributes: a key of custom fields and
+    /// the path of an attribute.
+    #[must_use]
+    pub fn custom_field_mappings(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.custom_field_mappings =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+}
+
+/// Type `ConnectorUpdateBrake` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConnectorUpdateBrake {
+    /// Number of deactivations within an hour below which the brake never acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<i64>,
+    /// Percentage of the linked people that may be deactivated within an hour. 100 turns the brake off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<i64>,
+}
+
+impl ConnectorUpdateBrake {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { at_least: None, percent: None }
+    }
+
+    /// Sets `at_least`: number of deactivations within an hour below which the brake never acts.
+    #[must_use]
+    pub fn at_least(mut self, value: i64) -> Self {
+        self.at_least = Some(value);
+        self
+    }
+
+    /// Sets `percent`: percentage of the linked people that may be deactivated within an hour.
+    #[must_use]
+    pub fn percent(mut self, value: i64) -> Self {
+        self.percent = Some(value);
+        self
     }
 }
 
@@ -1702,6 +2002,14 @@ pub struct EmployeeObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    /// Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     /// for an org admin. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -1726,6 +2034,8 @@ impl EmployeeObjectiveCreate {
             period_start: period_start.into(),
             period_end: period_end.into(),
             description: None,
+            external_id: None,
+            metadata: None,
             scope: None,
             status: None,
         }
@@ -1742,6 +2052,30 @@ impl EmployeeObjectiveCreate {
     #[must_use]
     pub fn clear_description(mut self) -> Self {
         self.description = Some(None);
+        self
+    }
+
+    /// Sets `external_id`: id of the objective in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -2261,7 +2595,7 @@ impl TryFrom<Value> for Event {
             "conversation.created" | "conversation.updated" | "conversation.archived" => {
                 serde_json::from_value(value.clone()).map(Self::Conversation)
             }
-            "connector.created" | "connector.updated" => {
+            "connector.created" | "connector.updated" | "connector.paused" | "connector.sync_failed" => {
                 serde_json::from_value(value.clone()).map(Self::Connector)
             }
             "organization.updated" => serde_json::from_value(value.clone()).map(Self::Organization),
@@ -2327,6 +2661,8 @@ words! {
         InvitationUpdated = "invitation.updated",
         InvitationAccepted = "invitation.accepted",
         InvitationRevoked = "invitation.revoked",
+        ConnectorPaused = "connector.paused",
+        ConnectorSyncFailed = "connector.sync_failed",
     }
 }
 
@@ -2705,6 +3041,14 @@ pub struct ManagerObjectiveCreate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    /// Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     /// for an org admin. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2729,6 +3073,8 @@ impl ManagerObjectiveCreate {
             period_start: period_start.into(),
             period_end: period_end.into(),
             description: None,
+            external_id: None,
+            metadata: None,
             scope: None,
             status: None,
         }
@@ -2745,6 +3091,30 @@ impl ManagerObjectiveCreate {
     #[must_use]
     pub fn clear_description(mut self) -> Self {
         self.description = Some(None);
+        self
+    }
+
+    /// Sets `external_id`: id of the objective in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -2790,6 +3160,8 @@ pub struct Me {
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
     pub employee_id: Option<String>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    pub connector_id: Option<String>,
     /// Expiry time of the key. Null if it does not expire.
     pub expires_at: Option<String>,
     /// Request quotas of the key.
@@ -2810,6 +3182,9 @@ pub struct MeQuotas {
     pub csv: Quota,
     /// Quota of requests of the class `export`.
     pub export: Quota,
+    /// Quota of requests of the class `scim`. Absent for keys without a connector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scim: Option<Quota>,
 }
 
 /// A message of a conversation. Immutable.
@@ -2950,6 +3325,7 @@ words! {
         WebhookDisabled = "webhook.disabled",
         ApiKeyExpiring = "api_key.expiring",
         ConnectorSyncFailed = "connector.sync_failed",
+        ConnectorPaused = "connector.paused",
     }
 }
 
@@ -3022,6 +3398,12 @@ pub struct Objective {
     pub approved_at: Option<String>,
     /// Time of completion. Null unless the status is `completed`.
     pub completed_at: Option<String>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters.
+    pub metadata: BTreeMap<String, String>,
+    /// Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    /// characters.
+    pub external_id: Option<String>,
     /// The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linked_summaries: Option<Vec<Summary>>,
@@ -3275,6 +3657,15 @@ pub struct ObjectiveUpdate {
     /// Description in plain text. Null if there is none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
+    /// Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    /// null removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Last day of the period. Not before `period_start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<String>,
@@ -3294,7 +3685,15 @@ impl ObjectiveUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { description: None, period_end: None, period_start: None, status: None, title: None }
+        Self {
+            description: None,
+            external_id: None,
+            metadata: None,
+            period_end: None,
+            period_start: None,
+            status: None,
+            title: None,
+        }
     }
 
     /// Sets `description`: description in plain text.
@@ -3308,6 +3707,30 @@ impl ObjectiveUpdate {
     #[must_use]
     pub fn clear_description(mut self) -> Self {
         self.description = Some(None);
+        self
+    }
+
+    /// Sets `external_id`: id of the objective in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -3371,6 +3794,12 @@ pub struct Observation {
     pub updated_at: String,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters.
+    pub metadata: BTreeMap<String, String>,
+    /// Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    /// 128 characters.
+    pub external_id: Option<String>,
     /// The attributes. Present with `expand=attributes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<Attribute>>,
@@ -3429,9 +3858,17 @@ pub struct ObservationCreate {
     /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub author_id: Option<Option<String>>,
+    /// Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    /// 128 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Day of the observed behaviour. Never in the future. Default: today in UTC.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
@@ -3458,7 +3895,9 @@ impl ObservationCreate {
             observation: observation.into(),
             attribute_ids: None,
             author_id: None,
+            external_id: None,
             impact: None,
+            metadata: None,
             observation_date: None,
             recommended_action: None,
             visibility: None,
@@ -3486,6 +3925,20 @@ impl ObservationCreate {
         self
     }
 
+    /// Sets `external_id`: id of the observation in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
     /// Sets `impact`: impact of the observed behaviour, in plain text.
     #[must_use]
     pub fn impact(mut self, value: impl Into<String>) -> Self {
@@ -3497,6 +3950,16 @@ impl ObservationCreate {
     #[must_use]
     pub fn clear_impact(mut self) -> Self {
         self.impact = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -3609,9 +4072,18 @@ pub struct ObservationUpdate {
     /// Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_ids: Option<Vec<String>>,
+    /// Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    /// 128 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    /// null removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<String>,
@@ -3628,13 +4100,35 @@ impl ObservationUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { attribute_ids: None, impact: None, observation: None, recommended_action: None, visibility: None }
+        Self {
+            attribute_ids: None,
+            external_id: None,
+            impact: None,
+            metadata: None,
+            observation: None,
+            recommended_action: None,
+            visibility: None,
+        }
     }
 
     /// Sets `attribute_ids`: ids of the attributes.
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `external_id`: id of the observation in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
         self
     }
 
@@ -3649,6 +4143,16 @@ impl ObservationUpdate {
     #[must_use]
     pub fn clear_impact(mut self) -> Self {
         self.impact = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -3807,7 +4311,7 @@ pub struct PortalLink {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 22 entries, without duplicates.
+    /// Permissions of the key. 1 to 23 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -3818,6 +4322,10 @@ pub struct PortalLink {
     pub reads_per_minute: Option<i64>,
     /// Number of writes allowed in 60 seconds. Null for the default quota.
     pub writes_per_minute: Option<i64>,
+    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
+    pub connector_id: Option<String>,
+    /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
+    pub scim_per_minute: Option<i64>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -3840,7 +4348,7 @@ pub struct PortalLink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PortalLinkCreate {
-    /// Permissions of the key. 1 to 22 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
@@ -3947,6 +4455,7 @@ words! {
         WebhookTest = "webhook_test",
         Csv = "csv",
         Export = "export",
+        Scim = "scim",
     }
 }
 
@@ -3990,6 +4499,15 @@ words! {
 }
 
 words! {
+    /// Issues that a list shows.
+    ResolvedFilter {
+        False = "false",
+        True = "true",
+        All = "all",
+    }
+}
+
+words! {
     /// Review before approval. `required`: only what was submitted can be approved. `disabled`: submission
     /// and its rejection are refused with 409.
     ReviewMode {
@@ -4005,6 +4523,36 @@ words! {
         Employee = "employee",
         Manager = "manager",
         OrgAdmin = "org_admin",
+    }
+}
+
+/// A request that a provider sent over SCIM. The bodies of request and response are not kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ScimRequest {
+    /// Id of the request, as in `X-Request-Id` and in the audit log.
+    pub request_id: String,
+    /// Time at which the request arrived.
+    pub occurred_at: String,
+    /// Method of the request.
+    pub method: String,
+    /// Path of the request, without the query.
+    pub path: String,
+    /// Status of the response.
+    pub status: i64,
+    /// `scimType` of the error. Null for successful requests and for errors without one.
+    pub scim_type: Option<String>,
+    /// Time until the response, in milliseconds.
+    pub duration_ms: i64,
+    /// `User-Agent` of the provider. Null if it sent none.
+    pub user_agent: Option<String>,
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    ScimRequestSort {
+        OccurredAtDescending = "-occurred_at",
+        OccurredAt = "occurred_at",
     }
 }
 
@@ -4124,9 +4672,17 @@ pub struct SubmissionCreateObservation {
     /// Ids of the attributes. At most 12 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_ids: Option<Vec<String>>,
+    /// Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
+    /// 128 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Day of the observed behaviour. Never in the future. Default: today in UTC.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
@@ -4147,7 +4703,9 @@ impl SubmissionCreateObservation {
             r#type: r#type.into(),
             observation: observation.into(),
             attribute_ids: None,
+            external_id: None,
             impact: None,
+            metadata: None,
             observation_date: None,
             recommended_action: None,
             visibility: None,
@@ -4158,6 +4716,20 @@ impl SubmissionCreateObservation {
     #[must_use]
     pub fn attribute_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.attribute_ids = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `external_id`: id of the observation in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
         self
     }
 
@@ -4172,6 +4744,16 @@ impl SubmissionCreateObservation {
     #[must_use]
     pub fn clear_impact(mut self) -> Self {
         self.impact = Some(None);
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -4261,6 +4843,12 @@ pub struct Summary {
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters.
+    pub metadata: BTreeMap<String, String>,
+    /// Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    /// characters.
+    pub external_id: Option<String>,
     /// Author of the summary. Present with `expand=author`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<Employee>,
@@ -4291,6 +4879,10 @@ pub struct SummaryCreate {
     /// submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_objective_ids: Option<Vec<String>>,
@@ -4299,6 +4891,10 @@ pub struct SummaryCreate {
     /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. A key with the value null is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Option<String>>,
@@ -4317,8 +4913,10 @@ impl SummaryCreate {
             title: title.into(),
             author_id: None,
             body: None,
+            external_id: None,
             included_objective_ids: None,
             included_observation_ids: None,
+            metadata: None,
             period_end: None,
             period_start: None,
         }
@@ -4345,6 +4943,20 @@ impl SummaryCreate {
         self
     }
 
+    /// Sets `external_id`: id of the summary in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
+        self
+    }
+
     /// Sets `included_objective_ids`: ids of the included objectives.
     #[must_use]
     pub fn included_objective_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
@@ -4356,6 +4968,16 @@ impl SummaryCreate {
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -4527,6 +5149,10 @@ pub struct SummaryUpdate {
     /// submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
+    /// characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<Option<String>>,
     /// Ids of the included objectives. At most 100 entries, without duplicates. 422 if one does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_objective_ids: Option<Vec<String>>,
@@ -4535,6 +5161,11 @@ pub struct SummaryUpdate {
     /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
+    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
+    /// null removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub period_end: Option<Option<String>>,
@@ -4553,8 +5184,10 @@ impl SummaryUpdate {
     pub fn new() -> Self {
         Self {
             body: None,
+            external_id: None,
             included_objective_ids: None,
             included_observation_ids: None,
+            metadata: None,
             period_end: None,
             period_start: None,
             title: None,
@@ -4565,6 +5198,20 @@ impl SummaryUpdate {
     #[must_use]
     pub fn body(mut self, value: impl Into<String>) -> Self {
         self.body = Some(value.into());
+        self
+    }
+
+    /// Sets `external_id`: id of the summary in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `external_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_external_id(mut self) -> Self {
+        self.external_id = Some(None);
         self
     }
 
@@ -4579,6 +5226,16 @@ impl SummaryUpdate {
     #[must_use]
     pub fn included_observation_ids(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.included_observation_ids = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `metadata`: texts for other systems, by key.
+    #[must_use]
+    pub fn metadata(
+        mut self,
+        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+    ) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
         self
     }
 
@@ -4615,6 +5272,54 @@ impl SummaryUpdate {
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
         self
+    }
+}
+
+/// A part of a sync that the service could not apply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SyncIssue {
+    /// Id of the issue, with the prefix `iss_`.
+    pub id: String,
+    /// Connector that received the request.
+    pub connector_id: String,
+    /// Kind of the issue.
+    pub kind: SyncIssueKind,
+    /// `userName` of the request. Null if it had none.
+    pub user_name: Option<String>,
+    /// `externalId` of the request. Null if it had none.
+    pub external_id: Option<String>,
+    /// Person that the request was about. Null if no person was found.
+    pub employee_id: Option<String>,
+    /// Problem and remedy, for display.
+    pub message: String,
+    /// Number of requests with this issue.
+    pub count: i64,
+    /// Time of the first request with this issue.
+    pub first_occurred_at: String,
+    /// Time of the newest request with this issue.
+    pub occurred_at: String,
+    /// Time at which the issue was resolved. Null while it is open.
+    pub resolved_at: Option<String>,
+}
+
+words! {
+    /// Kind of an issue of a connector.
+    SyncIssueKind {
+        ManagerPending = "manager_pending",
+        ReportingCycle = "reporting_cycle",
+        DepartmentArchived = "department_archived",
+        LastAdmin = "last_admin",
+        ManagedElsewhere = "managed_elsewhere",
+        IdentityConflict = "identity_conflict",
+    }
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    SyncIssueSort {
+        OccurredAtDescending = "-occurred_at",
+        OccurredAt = "occurred_at",
     }
 }
 
@@ -4727,6 +5432,8 @@ pub struct Webhook {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookFilter>,
+    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -4760,6 +5467,9 @@ pub struct WebhookCreate {
     /// characters, with values of up to 1024 characters. A name with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
+    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub max_per_second: Option<Option<i64>>,
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
     /// Default: `full`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4776,6 +5486,7 @@ impl WebhookCreate {
             description: None,
             filter: None,
             headers: None,
+            max_per_second: None,
             payload: None,
         }
     }
@@ -4815,6 +5526,20 @@ impl WebhookCreate {
         value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
     ) -> Self {
         self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `max_per_second`: most requests in any second.
+    #[must_use]
+    pub fn max_per_second(mut self, value: i64) -> Self {
+        self.max_per_second = Some(Some(value));
+        self
+    }
+
+    /// Sends `max_per_second` as null, which removes its value.
+    #[must_use]
+    pub fn clear_max_per_second(mut self) -> Self {
+        self.max_per_second = Some(None);
         self
     }
 
@@ -5075,6 +5800,9 @@ pub struct WebhookUpdate {
     /// header, null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
+    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub max_per_second: Option<Option<i64>>,
     /// Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`.
     /// If omitted, the previous secret signs for another 86400 seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5101,6 +5829,7 @@ impl WebhookUpdate {
             event_types: None,
             filter: None,
             headers: None,
+            max_per_second: None,
             overlap_seconds: None,
             payload: None,
             rotate_secret: None,
@@ -5157,6 +5886,20 @@ impl WebhookUpdate {
         value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
     ) -> Self {
         self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `max_per_second`: most requests in any second.
+    #[must_use]
+    pub fn max_per_second(mut self, value: i64) -> Self {
+        self.max_per_second = Some(Some(value));
+        self
+    }
+
+    /// Sends `max_per_second` as null, which removes its value.
+    #[must_use]
+    pub fn clear_max_per_second(mut self) -> Self {
+        self.max_per_second = Some(None);
         self
     }
 
@@ -5297,6 +6040,8 @@ pub struct WebhookUpdated {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookUpdatedFilter>,
+    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -5347,6 +6092,8 @@ pub struct WebhookWithSecret {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookWithSecretFilter>,
+    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
     /// Result of the newest attempt. Null if there was none.
@@ -5510,6 +6257,13 @@ pub struct ListAssignmentsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl ListAssignmentsFilter {
@@ -5523,6 +6277,8 @@ impl ListAssignmentsFilter {
             status: None,
             due_date: None,
             updated_at: None,
+            metadata: None,
+            external_id: None,
         }
     }
 
@@ -5565,6 +6321,20 @@ impl ListAssignmentsFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -5917,6 +6687,144 @@ impl ListConnectorsQuery {
     /// Sets `sort`: sort order.
     #[must_use]
     pub fn sort(mut self, value: impl Into<ConnectorSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListScimRequests`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListScimRequestsQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    /// `-occurred_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<ScimRequestSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListScimRequestsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<ScimRequestSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
+        self
+    }
+}
+
+/// Filters of the operation `ListSyncIssues`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListSyncIssuesFilter {
+    /// `false` lists open issues, `true` resolved ones, `all` both. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<ResolvedFilter>,
+    /// Only issues of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<SyncIssueKind>,
+}
+
+impl ListSyncIssuesFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { resolved: None, kind: None }
+    }
+
+    /// Sets `resolved`: `false` lists open issues, `true` resolved ones, `all` both.
+    #[must_use]
+    pub fn resolved(mut self, value: impl Into<ResolvedFilter>) -> Self {
+        self.resolved = Some(value.into());
+        self
+    }
+
+    /// Sets `kind`: only issues of this kind.
+    #[must_use]
+    pub fn kind(mut self, value: impl Into<SyncIssueKind>) -> Self {
+        self.kind = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListSyncIssues`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListSyncIssuesQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<ListSyncIssuesFilter>,
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    /// `-occurred_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<SyncIssueSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListSyncIssuesQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { filter: None, sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<ListSyncIssuesFilter>) -> Self {
+        self.filter = Some(value.into());
+        self
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<SyncIssueSort>) -> Self {
         self.sort = Some(value.into());
         self
     }
@@ -6382,13 +7290,29 @@ pub struct ListEmployeeObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl ListEmployeeObjectivesFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+        Self {
+            owner_id: None,
+            scope: None,
+            status: None,
+            period_start: None,
+            period_end: None,
+            updated_at: None,
+            metadata: None,
+            external_id: None,
+        }
     }
 
     /// Sets `owner_id`: only objectives of this owner.
@@ -6430,6 +7354,20 @@ impl ListEmployeeObjectivesFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -6524,13 +7462,29 @@ pub struct CountEmployeeObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl CountEmployeeObjectivesFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+        Self {
+            owner_id: None,
+            scope: None,
+            status: None,
+            period_start: None,
+            period_end: None,
+            updated_at: None,
+            metadata: None,
+            external_id: None,
+        }
     }
 
     /// Sets `owner_id`: only objectives of this owner.
@@ -6572,6 +7526,20 @@ impl CountEmployeeObjectivesFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -6693,7 +7661,7 @@ pub struct ListEmployeesFilter {
     /// Only people with this status. Default: `active`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EmployeeStatusFilter>,
-    /// Only the person with this id in another system. The whole id is compared.
+    /// Only the entry with this id in another system. The whole id is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_id: Option<String>,
     /// Only people with this job title. The whole text is compared.
@@ -6761,7 +7729,7 @@ impl ListEmployeesFilter {
         self
     }
 
-    /// Sets `external_id`: only the person with this id in another system.
+    /// Sets `external_id`: only the entry with this id in another system.
     #[must_use]
     pub fn external_id(mut self, value: impl Into<String>) -> Self {
         self.external_id = Some(value.into());
@@ -7034,13 +8002,29 @@ pub struct ListManagerObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl ListManagerObjectivesFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+        Self {
+            owner_id: None,
+            scope: None,
+            status: None,
+            period_start: None,
+            period_end: None,
+            updated_at: None,
+            metadata: None,
+            external_id: None,
+        }
     }
 
     /// Sets `owner_id`: only objectives of this owner.
@@ -7082,6 +8066,20 @@ impl ListManagerObjectivesFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -7176,13 +8174,29 @@ pub struct CountManagerObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl CountManagerObjectivesFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { owner_id: None, scope: None, status: None, period_start: None, period_end: None, updated_at: None }
+        Self {
+            owner_id: None,
+            scope: None,
+            status: None,
+            period_start: None,
+            period_end: None,
+            updated_at: None,
+            metadata: None,
+            external_id: None,
+        }
     }
 
     /// Sets `owner_id`: only objectives of this owner.
@@ -7224,6 +8238,20 @@ impl CountManagerObjectivesFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -7446,6 +8474,13 @@ pub struct ListObservationsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl ListObservationsFilter {
@@ -7461,6 +8496,8 @@ impl ListObservationsFilter {
             observation_date: None,
             created_at: None,
             updated_at: None,
+            metadata: None,
+            external_id: None,
         }
     }
 
@@ -7517,6 +8554,20 @@ impl ListObservationsFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -7619,6 +8670,13 @@ pub struct CountObservationsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl CountObservationsFilter {
@@ -7634,6 +8692,8 @@ impl CountObservationsFilter {
             observation_date: None,
             created_at: None,
             updated_at: None,
+            metadata: None,
+            external_id: None,
         }
     }
 
@@ -7690,6 +8750,20 @@ impl CountObservationsFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }
@@ -7889,6 +8963,13 @@ pub struct ListSummariesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
+    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
+    /// compared. As an object, its members are named `metadata.<key>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BTreeMap<String, String>>,
+    /// Only the entry with this id in another system. The whole id is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<String>,
 }
 
 impl ListSummariesFilter {
@@ -7903,6 +8984,8 @@ impl ListSummariesFilter {
             included_observation_id: None,
             status: None,
             updated_at: None,
+            metadata: None,
+            external_id: None,
         }
     }
 
@@ -7952,6 +9035,20 @@ impl ListSummariesFilter {
     #[must_use]
     pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
         self.updated_at = Some(value.into());
+        self
+    }
+
+    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    #[must_use]
+    pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self
+    }
+
+    /// Sets `external_id`: only the entry with this id in another system.
+    #[must_use]
+    pub fn external_id(mut self, value: impl Into<String>) -> Self {
+        self.external_id = Some(value.into());
         self
     }
 }

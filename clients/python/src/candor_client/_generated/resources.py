@@ -54,6 +54,7 @@ class ApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -70,6 +71,7 @@ class ApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -85,6 +87,7 @@ class ApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -108,6 +111,7 @@ class ApiKeys:
                 name=name,
                 scopes=scopes,
                 access_level=access_level,
+                connector_id=connector_id,
                 employee_id=employee_id,
                 environment=environment,
                 expires_at=expires_at,
@@ -377,6 +381,7 @@ class AsyncApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -393,6 +398,7 @@ class AsyncApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -408,6 +414,7 @@ class AsyncApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
@@ -431,6 +438,7 @@ class AsyncApiKeys:
                 name=name,
                 scopes=scopes,
                 access_level=access_level,
+                connector_id=connector_id,
                 employee_id=employee_id,
                 environment=environment,
                 expires_at=expires_at,
@@ -701,7 +709,9 @@ class Assignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -718,7 +728,9 @@ class Assignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: Literal[True],
@@ -734,7 +746,9 @@ class Assignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: bool = False,
@@ -745,7 +759,8 @@ class Assignments:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
-        acts for a person, that person is the requester.
+        acts for a person, that person is the requester. 409 if another assignment has the
+        `external_id`.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -757,7 +772,9 @@ class Assignments:
                 title=title,
                 reviewer_ids=reviewer_ids,
                 due_date=due_date,
+                external_id=external_id,
                 instructions=instructions,
+                metadata=metadata,
                 requester_id=requester_id,
                 required_submissions=required_submissions,
             ),
@@ -964,7 +981,9 @@ class AsyncAssignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -981,7 +1000,9 @@ class AsyncAssignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: Literal[True],
@@ -997,7 +1018,9 @@ class AsyncAssignments:
         title: str,
         reviewer_ids: Sequence[str],
         due_date: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         instructions: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
         dry_run: bool = False,
@@ -1008,7 +1031,8 @@ class AsyncAssignments:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
-        acts for a person, that person is the requester.
+        acts for a person, that person is the requester. 409 if another assignment has the
+        `external_id`.
 
         Needs the scope `assignments:write`. Counts as `write`.
         """
@@ -1020,7 +1044,9 @@ class AsyncAssignments:
                 title=title,
                 reviewer_ids=reviewer_ids,
                 due_date=due_date,
+                external_id=external_id,
                 instructions=instructions,
+                metadata=metadata,
                 requester_id=requester_id,
                 required_submissions=required_submissions,
             ),
@@ -1907,6 +1933,8 @@ class Connectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
@@ -1920,6 +1948,8 @@ class Connectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: Literal[True],
         idempotency_key: str | None = None,
@@ -1932,6 +1962,8 @@ class Connectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: bool = False,
         idempotency_key: str | None = None,
@@ -1951,6 +1983,8 @@ class Connectors:
             body=given(
                 type=type,
                 hris_source=hris_source,
+                brake=brake,
+                custom_field_mappings=custom_field_mappings,
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
@@ -1970,10 +2004,10 @@ class Connectors:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector:
+    ) -> types.ConnectorDetails:
         """Get a connector.
 
-        Returns one connector.
+        Returns one connector with its figures in the live data set.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1984,7 +2018,70 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Connector = self._core.send(spec)
+        answer: types.ConnectorDetails = self._core.send(spec)
+        return answer
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector: ...
+
+    @overload
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
+        """Change the settings of a connector.
+
+        Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "PATCH",
+            f"/connectors/{segment(id)}",
+            body=given(
+                brake=brake,
+                custom_field_mappings=custom_field_mappings,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Connector | types.DryRun = self._core.send(spec)
         return answer
 
     @overload
@@ -2050,6 +2147,184 @@ class Connectors:
         answer: types.ConnectorReleased | types.DryRun = self._core.send(spec)
         return answer
 
+    def list_scim_requests(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.ScimRequestSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> Pages[types.ScimRequest]:
+        """List the newest SCIM requests of a connector.
+
+        Lists the newest 500 requests of the identity provider, without their bodies.
+
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/connectors/{segment(id)}/requests",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return Pages(self._core, spec)
+
+    @overload
+    def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector: ...
+
+    @overload
+    def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
+        """Resume a paused connector.
+
+        Accepts changes of the identity provider again. The hour of the brake starts again. A connector
+        that is not paused is a 409.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/connectors/{segment(id)}/resume",
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Connector | types.DryRun = self._core.send(spec)
+        return answer
+
+    def list_sync_issues(
+        self,
+        id: str,
+        /,
+        *,
+        filter: types.ListSyncIssuesFilter | Unset = UNSET,
+        sort: types.SyncIssueSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> Pages[types.SyncIssue]:
+        """List the issues of a connector.
+
+        Lists the parts of syncs that were not applied, the newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/connectors/{segment(id)}/sync-issues",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return Pages(self._core, spec)
+
+    @overload
+    def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.SyncIssue: ...
+
+    @overload
+    def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.SyncIssue | types.DryRun:
+        """Resolve an issue of a connector.
+
+        Marks an issue as resolved. A later request with the same problem opens a new one.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/connectors/{segment(id)}/sync-issues/{segment(issue_id)}/resolve",
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.SyncIssue | types.DryRun = self._core.send(spec)
+        return answer
+
 
 class AsyncConnectors:
     """Operations below `/connectors`."""
@@ -2093,6 +2368,8 @@ class AsyncConnectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
@@ -2106,6 +2383,8 @@ class AsyncConnectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: Literal[True],
         idempotency_key: str | None = None,
@@ -2118,6 +2397,8 @@ class AsyncConnectors:
         *,
         type: types.ConnectorType,
         hris_source: str,
+        brake: types.ConnectorCreateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
         dry_run: bool = False,
         idempotency_key: str | None = None,
@@ -2137,6 +2418,8 @@ class AsyncConnectors:
             body=given(
                 type=type,
                 hris_source=hris_source,
+                brake=brake,
+                custom_field_mappings=custom_field_mappings,
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
@@ -2156,10 +2439,10 @@ class AsyncConnectors:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector:
+    ) -> types.ConnectorDetails:
         """Get a connector.
 
-        Returns one connector.
+        Returns one connector with its figures in the live data set.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -2170,7 +2453,70 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
         )
-        answer: types.Connector = await self._core.send(spec)
+        answer: types.ConnectorDetails = await self._core.send(spec)
+        return answer
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector: ...
+
+    @overload
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        brake: types.ConnectorUpdateBrake | Unset = UNSET,
+        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
+        """Change the settings of a connector.
+
+        Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "PATCH",
+            f"/connectors/{segment(id)}",
+            body=given(
+                brake=brake,
+                custom_field_mappings=custom_field_mappings,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Connector | types.DryRun = await self._core.send(spec)
         return answer
 
     @overload
@@ -2234,6 +2580,184 @@ class AsyncConnectors:
             max_retries=max_retries,
         )
         answer: types.ConnectorReleased | types.DryRun = await self._core.send(spec)
+        return answer
+
+    def list_scim_requests(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.ScimRequestSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> AsyncPages[types.ScimRequest]:
+        """List the newest SCIM requests of a connector.
+
+        Lists the newest 500 requests of the identity provider, without their bodies.
+
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/connectors/{segment(id)}/requests",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return AsyncPages(self._core, spec)
+
+    @overload
+    async def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector: ...
+
+    @overload
+    async def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def resume(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Connector | types.DryRun:
+        """Resume a paused connector.
+
+        Accepts changes of the identity provider again. The hour of the brake starts again. A connector
+        that is not paused is a 409.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/connectors/{segment(id)}/resume",
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Connector | types.DryRun = await self._core.send(spec)
+        return answer
+
+    def list_sync_issues(
+        self,
+        id: str,
+        /,
+        *,
+        filter: types.ListSyncIssuesFilter | Unset = UNSET,
+        sort: types.SyncIssueSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> AsyncPages[types.SyncIssue]:
+        """List the issues of a connector.
+
+        Lists the parts of syncs that were not applied, the newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/connectors/{segment(id)}/sync-issues",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return AsyncPages(self._core, spec)
+
+    @overload
+    async def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.SyncIssue: ...
+
+    @overload
+    async def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def resolve_sync_issue(
+        self,
+        id: str,
+        issue_id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.SyncIssue | types.DryRun:
+        """Resolve an issue of a connector.
+
+        Marks an issue as resolved. A later request with the same problem opens a new one.
+
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/connectors/{segment(id)}/sync-issues/{segment(issue_id)}/resolve",
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.SyncIssue | types.DryRun = await self._core.send(spec)
         return answer
 
 
@@ -3671,6 +4195,8 @@ class EmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -3688,6 +4214,8 @@ class EmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[True],
@@ -3704,6 +4232,8 @@ class EmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: bool = False,
@@ -3727,6 +4257,8 @@ class EmployeeObjectives:
                 period_start=period_start,
                 period_end=period_end,
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 scope=scope,
                 status=status,
             ),
@@ -3805,6 +4337,8 @@ class EmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -3822,6 +4356,8 @@ class EmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -3838,6 +4374,8 @@ class EmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -3849,8 +4387,9 @@ class EmployeeObjectives:
     ) -> types.Objective | types.DryRun:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes the title, description or period, or moves the objective between `approved` and
-        `in_progress`. 409 if it is completed, missed or archived.
+        Changes the title, description, period, metadata or external id, or moves the objective between
+        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
+        has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -3859,6 +4398,8 @@ class EmployeeObjectives:
             f"/employee-objectives/{segment(id)}",
             body=given(
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -4313,6 +4854,8 @@ class AsyncEmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -4330,6 +4873,8 @@ class AsyncEmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[True],
@@ -4346,6 +4891,8 @@ class AsyncEmployeeObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: bool = False,
@@ -4369,6 +4916,8 @@ class AsyncEmployeeObjectives:
                 period_start=period_start,
                 period_end=period_end,
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 scope=scope,
                 status=status,
             ),
@@ -4447,6 +4996,8 @@ class AsyncEmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -4464,6 +5015,8 @@ class AsyncEmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -4480,6 +5033,8 @@ class AsyncEmployeeObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -4491,8 +5046,9 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective | types.DryRun:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes the title, description or period, or moves the objective between `approved` and
-        `in_progress`. 409 if it is completed, missed or archived.
+        Changes the title, description, period, metadata or external id, or moves the objective between
+        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
+        has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -4501,6 +5057,8 @@ class AsyncEmployeeObjectives:
             f"/employee-objectives/{segment(id)}",
             body=given(
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -6213,6 +6771,8 @@ class ManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -6230,6 +6790,8 @@ class ManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[True],
@@ -6246,6 +6808,8 @@ class ManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: bool = False,
@@ -6269,6 +6833,8 @@ class ManagerObjectives:
                 period_start=period_start,
                 period_end=period_end,
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 scope=scope,
                 status=status,
             ),
@@ -6347,6 +6913,8 @@ class ManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -6364,6 +6932,8 @@ class ManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -6380,6 +6950,8 @@ class ManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -6391,8 +6963,9 @@ class ManagerObjectives:
     ) -> types.Objective | types.DryRun:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes the title, description or period, or moves the objective between `approved` and
-        `in_progress`. 409 if it is completed, missed or archived.
+        Changes the title, description, period, metadata or external id, or moves the objective between
+        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
+        has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -6401,6 +6974,8 @@ class ManagerObjectives:
             f"/manager-objectives/{segment(id)}",
             body=given(
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -6855,6 +7430,8 @@ class AsyncManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -6872,6 +7449,8 @@ class AsyncManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: Literal[True],
@@ -6888,6 +7467,8 @@ class AsyncManagerObjectives:
         period_start: str,
         period_end: str,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         dry_run: bool = False,
@@ -6911,6 +7492,8 @@ class AsyncManagerObjectives:
                 period_start=period_start,
                 period_end=period_end,
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 scope=scope,
                 status=status,
             ),
@@ -6989,6 +7572,8 @@ class AsyncManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -7006,6 +7591,8 @@ class AsyncManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -7022,6 +7609,8 @@ class AsyncManagerObjectives:
         /,
         *,
         description: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -7033,8 +7622,9 @@ class AsyncManagerObjectives:
     ) -> types.Objective | types.DryRun:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes the title, description or period, or moves the objective between `approved` and
-        `in_progress`. 409 if it is completed, missed or archived.
+        Changes the title, description, period, metadata or external id, or moves the objective between
+        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
+        has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
         """
@@ -7043,6 +7633,8 @@ class AsyncManagerObjectives:
             f"/manager-objectives/{segment(id)}",
             body=given(
                 description=description,
+                external_id=external_id,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -7843,7 +8435,9 @@ class Observations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -7862,7 +8456,9 @@ class Observations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -7880,7 +8476,9 @@ class Observations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -7893,6 +8491,7 @@ class Observations:
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
         person writes as that person: this is the default of `author_id`, and another author is a 403.
+        409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -7905,7 +8504,9 @@ class Observations:
                 observation=observation,
                 attribute_ids=attribute_ids,
                 author_id=author_id,
+                external_id=external_id,
                 impact=impact,
+                metadata=metadata,
                 observation_date=observation_date,
                 recommended_action=recommended_action,
                 visibility=visibility,
@@ -7985,7 +8586,9 @@ class Observations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8002,7 +8605,9 @@ class Observations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8018,7 +8623,9 @@ class Observations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8029,9 +8636,10 @@ class Observations:
     ) -> types.Observation | types.DryRun:
         """Update an observation.
 
-        Changes the texts, the attributes and the visibility. The person, the type and the day are
-        immutable. A key that acts for a person can change it only if this person is the author or an
-        org admin. 409 if it is archived.
+        Changes the texts, the attributes, the visibility, the metadata and the external id. The person,
+        the type and the day are immutable. A key that acts for a person can change it only if this
+        person is the author or an org admin. 409 if it is archived, or another observation has the
+        `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -8040,7 +8648,9 @@ class Observations:
             f"/observations/{segment(id)}",
             body=given(
                 attribute_ids=attribute_ids,
+                external_id=external_id,
                 impact=impact,
+                metadata=metadata,
                 observation=observation,
                 recommended_action=recommended_action,
                 visibility=visibility,
@@ -8214,7 +8824,9 @@ class AsyncObservations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8233,7 +8845,9 @@ class AsyncObservations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8251,7 +8865,9 @@ class AsyncObservations:
         observation: str,
         attribute_ids: Sequence[str] | Unset = UNSET,
         author_id: str | None | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8264,6 +8880,7 @@ class AsyncObservations:
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
         person writes as that person: this is the default of `author_id`, and another author is a 403.
+        409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -8276,7 +8893,9 @@ class AsyncObservations:
                 observation=observation,
                 attribute_ids=attribute_ids,
                 author_id=author_id,
+                external_id=external_id,
                 impact=impact,
+                metadata=metadata,
                 observation_date=observation_date,
                 recommended_action=recommended_action,
                 visibility=visibility,
@@ -8356,7 +8975,9 @@ class AsyncObservations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8373,7 +8994,9 @@ class AsyncObservations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8389,7 +9012,9 @@ class AsyncObservations:
         /,
         *,
         attribute_ids: Sequence[str] | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
@@ -8400,9 +9025,10 @@ class AsyncObservations:
     ) -> types.Observation | types.DryRun:
         """Update an observation.
 
-        Changes the texts, the attributes and the visibility. The person, the type and the day are
-        immutable. A key that acts for a person can change it only if this person is the author or an
-        org admin. 409 if it is archived.
+        Changes the texts, the attributes, the visibility, the metadata and the external id. The person,
+        the type and the day are immutable. A key that acts for a person can change it only if this
+        person is the author or an org admin. 409 if it is archived, or another observation has the
+        `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
         """
@@ -8411,7 +9037,9 @@ class AsyncObservations:
             f"/observations/{segment(id)}",
             body=given(
                 attribute_ids=attribute_ids,
+                external_id=external_id,
                 impact=impact,
+                metadata=metadata,
                 observation=observation,
                 recommended_action=recommended_action,
                 visibility=visibility,
@@ -8986,8 +9614,10 @@ class Summaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -9004,8 +9634,10 @@ class Summaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: Literal[True],
@@ -9021,8 +9653,10 @@ class Summaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: bool = False,
@@ -9033,7 +9667,8 @@ class Summaries:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
-        default of `author_id`, and another author is a 403.
+        default of `author_id`, and another author is a 403. 409 if another summary has the
+        `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -9045,8 +9680,10 @@ class Summaries:
                 title=title,
                 author_id=author_id,
                 body=body,
+                external_id=external_id,
                 included_objective_ids=included_objective_ids,
                 included_observation_ids=included_observation_ids,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
             ),
@@ -9095,8 +9732,10 @@ class Summaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9113,8 +9752,10 @@ class Summaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9130,8 +9771,10 @@ class Summaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9142,9 +9785,10 @@ class Summaries:
     ) -> types.Summary | types.DryRun:
         """Update a summary before its approval.
 
-        Changes the title, the body, the period and the included resources of a draft or a summary in
-        review. 409 for other statuses. The lists of included resources are replaced. New entries must
-        exist, be about the same person, and not be archived.
+        Changes the title, the body, the period, the metadata, the external id and the included
+        resources of a draft or a summary in review. 409 for other statuses, and if another summary has
+        the `external_id`. The lists of included resources are replaced. New entries must exist, be
+        about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -9153,8 +9797,10 @@ class Summaries:
             f"/summaries/{segment(id)}",
             body=given(
                 body=body,
+                external_id=external_id,
                 included_objective_ids=included_objective_ids,
                 included_observation_ids=included_observation_ids,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 title=title,
@@ -9568,8 +10214,10 @@ class AsyncSummaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: Literal[False] = False,
@@ -9586,8 +10234,10 @@ class AsyncSummaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: Literal[True],
@@ -9603,8 +10253,10 @@ class AsyncSummaries:
         title: str,
         author_id: str | None | Unset = UNSET,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         dry_run: bool = False,
@@ -9615,7 +10267,8 @@ class AsyncSummaries:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
-        default of `author_id`, and another author is a 403.
+        default of `author_id`, and another author is a 403. 409 if another summary has the
+        `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -9627,8 +10280,10 @@ class AsyncSummaries:
                 title=title,
                 author_id=author_id,
                 body=body,
+                external_id=external_id,
                 included_objective_ids=included_objective_ids,
                 included_observation_ids=included_observation_ids,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
             ),
@@ -9677,8 +10332,10 @@ class AsyncSummaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9695,8 +10352,10 @@ class AsyncSummaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9712,8 +10371,10 @@ class AsyncSummaries:
         /,
         *,
         body: str | Unset = UNSET,
+        external_id: str | None | Unset = UNSET,
         included_objective_ids: Sequence[str] | Unset = UNSET,
         included_observation_ids: Sequence[str] | Unset = UNSET,
+        metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
@@ -9724,9 +10385,10 @@ class AsyncSummaries:
     ) -> types.Summary | types.DryRun:
         """Update a summary before its approval.
 
-        Changes the title, the body, the period and the included resources of a draft or a summary in
-        review. 409 for other statuses. The lists of included resources are replaced. New entries must
-        exist, be about the same person, and not be archived.
+        Changes the title, the body, the period, the metadata, the external id and the included
+        resources of a draft or a summary in review. 409 for other statuses, and if another summary has
+        the `external_id`. The lists of included resources are replaced. New entries must exist, be
+        about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
         """
@@ -9735,8 +10397,10 @@ class AsyncSummaries:
             f"/summaries/{segment(id)}",
             body=given(
                 body=body,
+                external_id=external_id,
                 included_objective_ids=included_objective_ids,
                 included_observation_ids=included_observation_ids,
+                metadata=metadata,
                 period_end=period_end,
                 period_start=period_start,
                 title=title,
@@ -10215,6 +10879,7 @@ class Webhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
@@ -10231,6 +10896,7 @@ class Webhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: Literal[True],
         idempotency_key: str | None = None,
@@ -10246,6 +10912,7 @@ class Webhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: bool = False,
         idempotency_key: str | None = None,
@@ -10269,6 +10936,7 @@ class Webhooks:
                 description=description,
                 filter=filter,
                 headers=headers,
+                max_per_second=max_per_second,
                 payload=payload,
             ),
             body_required=True,
@@ -10317,6 +10985,7 @@ class Webhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10338,6 +11007,7 @@ class Webhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10358,6 +11028,7 @@ class Webhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10384,6 +11055,7 @@ class Webhooks:
                 event_types=event_types,
                 filter=filter,
                 headers=headers,
+                max_per_second=max_per_second,
                 overlap_seconds=overlap_seconds,
                 payload=payload,
                 rotate_secret=rotate_secret,
@@ -10685,6 +11357,7 @@ class AsyncWebhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
@@ -10701,6 +11374,7 @@ class AsyncWebhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: Literal[True],
         idempotency_key: str | None = None,
@@ -10716,6 +11390,7 @@ class AsyncWebhooks:
         description: str | None | Unset = UNSET,
         filter: types.WebhookCreateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         dry_run: bool = False,
         idempotency_key: str | None = None,
@@ -10739,6 +11414,7 @@ class AsyncWebhooks:
                 description=description,
                 filter=filter,
                 headers=headers,
+                max_per_second=max_per_second,
                 payload=payload,
             ),
             body_required=True,
@@ -10787,6 +11463,7 @@ class AsyncWebhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10808,6 +11485,7 @@ class AsyncWebhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10828,6 +11506,7 @@ class AsyncWebhooks:
         event_types: Sequence[types.EventTopic] | Unset = UNSET,
         filter: types.WebhookUpdateFilter | None | Unset = UNSET,
         headers: Mapping[str, str | None] | Unset = UNSET,
+        max_per_second: int | None | Unset = UNSET,
         overlap_seconds: int | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
@@ -10854,6 +11533,7 @@ class AsyncWebhooks:
                 event_types=event_types,
                 filter=filter,
                 headers=headers,
+                max_per_second=max_per_second,
                 overlap_seconds=overlap_seconds,
                 payload=payload,
                 rotate_secret=rotate_secret,

@@ -29,7 +29,12 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "connectors.list",
     "connectors.create",
     "connectors.get",
+    "connectors.update",
     "connectors.release_employees",
+    "connectors.list_scim_requests",
+    "connectors.resume",
+    "connectors.list_sync_issues",
+    "connectors.resolve_sync_issue",
     "conversations.list",
     "conversations.create",
     "conversations.get",
@@ -206,9 +211,22 @@ async fn connectors(client: &Candor, step: &Step) -> Result<Value, Error> {
         "list" => first_page(resource.list(step.query::<Option<types::ListConnectorsQuery>>())).await,
         "create" => answer(resource.create(step.body())).await,
         "get" => answer(resource.get(step.path(0))).await,
+        "update" => answer(resource.update(step.path(0), step.body())).await,
         "release_employees" => {
             answer(resource.release_employees(step.path(0), step.body::<Option<types::ConnectorRelease>>())).await
         }
+        "list_scim_requests" => {
+            first_page(
+                resource.list_scim_requests(step.path(0), step.query::<Option<types::ListScimRequestsQuery>>()),
+            )
+            .await
+        }
+        "resume" => answer(resource.resume(step.path(0))).await,
+        "list_sync_issues" => {
+            first_page(resource.list_sync_issues(step.path(0), step.query::<Option<types::ListSyncIssuesQuery>>()))
+                .await
+        }
+        "resolve_sync_issue" => answer(resource.resolve_sync_issue(step.path(0), step.path(1))).await,
         other => panic!("connectors has no operation {other}"),
     }
 }
