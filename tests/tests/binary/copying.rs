@@ -59,12 +59,29 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
         paths.push(format!("/v1/webhooks/{}/deliveries", text(&webhook["id"])));
     }
     made(client, "/v1/connectors", &json!({"type": "csv_feed", "hris_source": "acme"}));
+    provision(client);
     let person = json!({
         "email": "zoe@example.com", "first_name": "Zoë", "last_name": "O'Brien \"Zo\"", "send_invite": true,
         "custom_fields": {"office": "Zürich"},
     });
     let person = made(client, "/v1/employees", &person);
     paths.push(format!("/v1/employees/{}/invitation", text(&person["id"])));
+    let about = client.get("/v1/employees?filter%5Bstatus%5D=active&limit=2").unwrap().json()["data"].clone();
+    let [about, reviewer] = [0, 1].map(|at| about[at]["id"].clone());
+    let metadata = json!({"cycle": "h1"});
+    for (path, body) in [
+        (
+            "/v1/employee-objectives",
+            json!({"owner_id": about, "title": "Learn", "period_start": "2026-04-01", "period_end": "2026-06-30", "metadata": metadata}),
+        ),
+        ("/v1/summaries", json!({"employee_id": about, "title": "Spring", "body": "Good.", "metadata": metadata})),
+        (
+            "/v1/assignments",
+            json!({"employee_id": about, "title": "Ask", "reviewer_ids": [reviewer], "metadata": metadata}),
+        ),
+    ] {
+        made(client, path, &body);
+    }
     paths.push("/v1/observations?filter%5Bmetadata.cycle%5D=%E6%97%A5%E6%9C%AC+%221%22&limit=5".to_owned());
     paths.push("/v1/observations?filter%5Bexternal_id%5D=crm-7&limit=5".to_owned());
     let kept = observed(client);
@@ -77,6 +94,25 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
         assert!(wait_until(PATIENCE, is_logged).is_some(), "{path} has no deliveries");
     }
     paths
+}
+
+/// Lets an identity provider create a person whose manager is unknown, and waits until its request is in the log.
+fn provision(client: &mut Client) {
+    let connector = made(client, "/v1/connectors", &json!({"type": "scim", "hris_source": "okta"}));
+    let id = text(&connector["id"]);
+    let key = json!({"name": "okta", "scopes": ["scim"], "connector_id": id});
+    let key = made(client, "/v1/api-keys", &key);
+    let own = client.switch_key(text(&key["key"]));
+    let person = json!({
+        "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "ida@example.com", "active": true,
+        "name": {"givenName": "Ida", "familyName": "Example"},
+        "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": {"manager": {"value": "unknown"}},
+    });
+    made(client, "/scim/v2/Users", &person);
+    client.switch_key(&own);
+    let path = format!("/v1/connectors/{id}/requests");
+    let is_logged = || !client.all(&path).is_empty();
+    assert!(wait_until(PATIENCE, is_logged).is_some(), "the request is not in the log");
 }
 
 /// Returns the answers to all lists and paths, without members that differ on every request.

@@ -22,8 +22,12 @@ fn is_for_admins(route: &Route) -> bool {
     )
 }
 
+/// Returns every scope but this one and `scim`, which a key has alone.
 fn all_but(scope: Permission) -> Permissions {
-    let others = Permission::ALL.iter().copied().filter(|permission| *permission != scope);
+    let others = Permission::ALL
+        .iter()
+        .copied()
+        .filter(|permission| *permission != scope && *permission != Permission::Scim);
     others.fold(Permissions::NONE, Permissions::with)
 }
 

@@ -305,6 +305,7 @@ async fn refusal_is_one_issue_with_one_notice() {
         let connector = provider::connector(&world.services, &context).await.unwrap().value;
         for kind in [IssueKind::ManagedElsewhere, IssueKind::ManagedElsewhere, IssueKind::IdentityConflict] {
             provider::report_refusal(&world.services, &context, &connector, draft(kind)).await.unwrap();
+            world.clock.advance_millis(1);
         }
         let issues = world.get(&format!("/v1/connectors/{id}/sync-issues?sort=occurred_at")).await.json();
         let counted: Vec<_> =

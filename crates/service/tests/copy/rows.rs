@@ -103,7 +103,11 @@ impl Seed {
             "tenant_id" => return SqlValue::Id(self.tenant.to_bytes()),
             // Positions with gaps, as rollbacks leave them on SQLite.
             "position" => return SqlValue::Int([3, 5, 9][at]),
+            // The link of a person has the id of the person.
+            "id" if table.name == "scim_users" => "employees",
             "id" => table.name,
+            "connector_id" => "connectors",
+            "objective_id" => "objectives",
             "observation_id" => "observations",
             "summary_id" => "summaries",
             "conversation_id" => "conversations",

@@ -167,7 +167,7 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
     let copies = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) \
         INSERT INTO observations SELECT o.tenant_id, CAST(printf('%016d', i) AS BLOB), o.employee_id, \
         o.author_id, o.type, o.observation, o.impact, o.recommended_action, o.attribute_ids, 30000, \
-        o.created_at, o.updated_at, NULL, 0, o.version, o.visibility, o.requester_id \
+        o.created_at, o.updated_at, NULL, 0, o.version, o.visibility, o.requester_id, o.metadata, NULL \
         FROM n CROSS JOIN (SELECT * FROM observations WHERE employee_id = ? LIMIT 1) o";
     assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 100_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };

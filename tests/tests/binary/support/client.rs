@@ -48,6 +48,11 @@ impl Client {
         Ok(Self { reader: BufReader::new(stream), key: key.to_owned() })
     }
 
+    /// Sends the next requests with this key. Returns the key before.
+    pub(crate) fn switch_key(&mut self, key: &str) -> String {
+        std::mem::replace(&mut self.key, key.to_owned())
+    }
+
     /// Sends the bytes unchanged.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.reader.get_mut().write_all(bytes)

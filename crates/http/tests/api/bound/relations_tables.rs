@@ -109,6 +109,8 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getApiKey", NOTHING),
     ("listConnectors", NOTHING),
     ("getConnector", NOTHING),
+    ("listSyncIssues", NOTHING),
+    ("listScimRequests", NOTHING),
     ("getDocument", NOTHING),
 ];
 

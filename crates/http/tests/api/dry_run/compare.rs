@@ -143,7 +143,7 @@ impl<'w> Comparison<'w> {
 /// Returns the first difference between what a dry run shows and the real value, other than null in place of a
 /// value that the real request made: an id created at `now`, or a secret.
 fn difference(dry: &Value, real: &Value, at: &str, now: u64) -> Option<String> {
-    let is_secret = ["key", "last4", "secret"].iter().any(|name| at.ends_with(&format!(".{name}")));
+    let is_secret = ["key", "last4", "secret", "url"].iter().any(|name| at.ends_with(&format!(".{name}")));
     let is_made = |text: &str| {
         let ulid = text.rsplit_once('_').and_then(|(_, ulid)| Ulid::from_string(ulid).ok());
         ulid.is_some_and(|ulid| ulid.timestamp_ms() == now)

@@ -150,6 +150,7 @@ impl Generator {
             "type" => word(&["strength", "opportunity", "csv_feed"]),
             "about" => json!({"type": "employee", "id": self.id("employees")}),
             "hris_source" => word(&["acme", "other"]),
+            "brake" => json!({"percent": 10 + self.random.below(80)}),
             "employee_ids" => json!([self.id("employees")]),
             "access_level" => word(&["standard", "admin"]),
             _ => word(&["One", "Two", "A longer text than the others."]),

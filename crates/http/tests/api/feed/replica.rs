@@ -32,7 +32,7 @@ const PAUSE_MILLIS: i64 = 2_500;
 /// Returns the writes that schedules choose from: those of the data set, also those without a dry run.
 fn routes() -> Vec<&'static Route> {
     let is_of_data = |route: &&Route| {
-        let others = ["webhooks", "api-keys", "notifications", "test-data", "invitations"];
+        let others = ["webhooks", "api-keys", "portal-links", "notifications", "test-data", "invitations"];
         route.method != Method::Get && !others.contains(&family(route)) && route.body != Body::Csv
     };
     ROUTES.iter().filter(is_of_data).collect()
@@ -52,6 +52,7 @@ fn fields(route: &Route) -> &'static [&'static str] {
             &["title", "body", "included_observation_ids", "included_objective_ids", "metadata", "external_id"]
         }
         "departments" | "organization" => &["name"],
+        "connectors" => &["brake"],
         other => panic!("{other} needs its fields here"),
     }
 }
