@@ -42,7 +42,7 @@ async fn export_through_faults_has_every_row_once() {
     assert_eq!(kinds.len(), 2);
     let distinct: BTreeSet<_> = ids.iter().collect();
     assert!(distinct.len() == ids.len() && ids.len() > 5, "{ids:?}");
-    assert_eq!([Fault::TruncatedAfter, Fault::Unavailable].map(|fault| proxy.count(fault)), [1, 1]);
+    assert_eq!([Fault::TruncatedAfter, Fault::None].map(|fault| proxy.count(fault)), [1, 1]);
 }
 
 #[tokio::test]
