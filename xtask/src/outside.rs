@@ -26,7 +26,8 @@ pub(crate) const REFERENCE: Check = Check {
 };
 pub(crate) const CONSOLE: Check = Check {
     name: "console",
-    settings: &[],
+    // The last use of a key is stored with each sweep, and a task waits for it.
+    settings: &[("CANDOR_SWEEP_INTERVAL", "2s")],
     needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
 };
 /// Generated requests. The service trusts the local proxy, so that the hooks can vary the client address.
