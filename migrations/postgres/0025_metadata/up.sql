@@ -9,7 +9,8 @@ ALTER TABLE assignments ADD COLUMN metadata text NOT NULL DEFAULT '{}';
 ALTER TABLE assignments ADD COLUMN external_id text;
 
 -- For lookups by external id. Only rows with an external id have an entry, so other writes do not change them.
-CREATE UNIQUE INDEX observations_external_id ON observations (tenant_id, external_id) WHERE external_id IS NOT NULL;
+CREATE UNIQUE INDEX observations_external_id
+    ON observations (tenant_id, external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX objectives_external_id ON objectives (tenant_id, external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX summaries_external_id ON summaries (tenant_id, external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX assignments_external_id ON assignments (tenant_id, external_id) WHERE external_id IS NOT NULL;
@@ -21,15 +22,18 @@ CREATE TABLE observation_metadata_values (
     digest uuid NOT NULL,
     observation_id uuid NOT NULL,
     PRIMARY KEY (tenant_id, digest, observation_id),
-    CONSTRAINT observation_metadata_values_observation FOREIGN KEY (tenant_id, observation_id) REFERENCES observations (tenant_id, id)
+    CONSTRAINT observation_metadata_values_observation
+        FOREIGN KEY (tenant_id, observation_id) REFERENCES observations (tenant_id, id)
 );
-CREATE INDEX observation_metadata_values_by_observation ON observation_metadata_values (tenant_id, observation_id, digest);
+CREATE INDEX observation_metadata_values_by_observation
+    ON observation_metadata_values (tenant_id, observation_id, digest);
 CREATE TABLE objective_metadata_values (
     tenant_id uuid NOT NULL,
     digest uuid NOT NULL,
     objective_id uuid NOT NULL,
     PRIMARY KEY (tenant_id, digest, objective_id),
-    CONSTRAINT objective_metadata_values_objective FOREIGN KEY (tenant_id, objective_id) REFERENCES objectives (tenant_id, id)
+    CONSTRAINT objective_metadata_values_objective
+        FOREIGN KEY (tenant_id, objective_id) REFERENCES objectives (tenant_id, id)
 );
 CREATE INDEX objective_metadata_values_by_objective ON objective_metadata_values (tenant_id, objective_id, digest);
 CREATE TABLE summary_metadata_values (
@@ -37,7 +41,8 @@ CREATE TABLE summary_metadata_values (
     digest uuid NOT NULL,
     summary_id uuid NOT NULL,
     PRIMARY KEY (tenant_id, digest, summary_id),
-    CONSTRAINT summary_metadata_values_summary FOREIGN KEY (tenant_id, summary_id) REFERENCES summaries (tenant_id, id)
+    CONSTRAINT summary_metadata_values_summary
+        FOREIGN KEY (tenant_id, summary_id) REFERENCES summaries (tenant_id, id)
 );
 CREATE INDEX summary_metadata_values_by_summary ON summary_metadata_values (tenant_id, summary_id, digest);
 CREATE TABLE assignment_metadata_values (
@@ -45,6 +50,8 @@ CREATE TABLE assignment_metadata_values (
     digest uuid NOT NULL,
     assignment_id uuid NOT NULL,
     PRIMARY KEY (tenant_id, digest, assignment_id),
-    CONSTRAINT assignment_metadata_values_assignment FOREIGN KEY (tenant_id, assignment_id) REFERENCES assignments (tenant_id, id)
+    CONSTRAINT assignment_metadata_values_assignment
+        FOREIGN KEY (tenant_id, assignment_id) REFERENCES assignments (tenant_id, id)
 );
-CREATE INDEX assignment_metadata_values_by_assignment ON assignment_metadata_values (tenant_id, assignment_id, digest);
+CREATE INDEX assignment_metadata_values_by_assignment
+    ON assignment_metadata_values (tenant_id, assignment_id, digest);

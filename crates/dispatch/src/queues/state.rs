@@ -16,7 +16,7 @@ pub(super) struct State<T> {
     pub(super) in_ring: bool,
 }
 
-/// A waiting delivery.
+/// A delivery that waits for its attempt.
 #[derive(Debug)]
 pub(super) struct HeldItem<T> {
     pub(super) item: T,

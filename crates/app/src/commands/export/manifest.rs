@@ -29,7 +29,7 @@ pub(super) struct Manifest {
     /// Cursor of `GET /events`: the files and every event from there on result in the current data.
     pub(super) cursor: String,
     pub(super) format: ExportFormat,
-    /// Files by resource.
+    /// The exported files by resource.
     pub(super) files: BTreeMap<String, FileEntry>,
 }
 
@@ -38,9 +38,9 @@ pub(super) struct Manifest {
 pub(super) struct FileEntry {
     /// Name of the file in the folder.
     pub(super) file: String,
-    /// Number of rows.
+    /// Number of rows in the file.
     pub(super) rows: u64,
-    /// Size in bytes.
+    /// Size of the file in bytes.
     pub(super) bytes: u64,
     /// SHA-256 of the content in hexadecimal digits.
     pub(super) sha256: String,

@@ -30,7 +30,7 @@ impl Default for Brake {
 pub struct LinkedPeople {
     /// People linked at the start of the period.
     pub at_start: u64,
-    /// People linked now.
+    /// Number of people linked now.
     pub now: u64,
 }
 

@@ -91,7 +91,7 @@ pub struct SyncIssue {
 }
 
 impl SyncIssue {
-    /// Opens an issue.
+    /// Opens an issue of this kind.
     #[must_use]
     pub fn open(id: SyncIssueId, connector_id: ConnectorId, draft: IssueDraft, at: Timestamp) -> Self {
         let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
@@ -173,11 +173,11 @@ impl Sortable for SyncIssue {
 /// The issues that a list shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
 pub enum Resolved {
-    /// Only open issues.
+    /// Shows only open issues.
     #[default]
     #[strum(to_string = "false")]
     No,
-    /// Only resolved issues.
+    /// Shows only resolved issues.
     #[strum(to_string = "true")]
     Yes,
     /// Open and resolved issues.

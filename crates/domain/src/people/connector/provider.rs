@@ -37,7 +37,7 @@ pub struct ConnectorFigures {
 /// A connector with its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectorDetails {
-    /// The connector itself.
+    /// The connector of the provider.
     #[serde(flatten)]
     pub connector: Connector,
     /// Figures of the live data set.
