@@ -39,6 +39,13 @@ def test_export_through_faults_yields_every_row_once(service: Service) -> None:
     assert asyncio.run(types()) == [line["type"] for line in lines]
 
 
+def test_export_keeps_line_separators_in_texts(client: Candor) -> None:
+    name = "a\u2028b\u0085c"
+    client.employees.create(email="p@example.com", first_name="P", last_name=name)
+    lines: list[Any] = list(client.export(resources=["employees"]))
+    assert [line["data"]["last_name"] for line in lines if "data" in line] == [name]
+
+
 def test_replica_of_an_export_equals_the_data(client: Candor) -> None:
     first = hire(client, 1)
     rows: dict[str, object] = {}

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Mode of a file that only its owner can read and write.
-const OWNER_ONLY: u32 = 0o600;
+pub(crate) const OWNER_ONLY: u32 = 0o600;
 /// Mode of a folder that only its owner can enter, because it holds personal data.
 const OWNERS_FOLDER: u32 = 0o700;
 

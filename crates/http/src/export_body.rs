@@ -6,6 +6,7 @@ use std::io::Write;
 use actix_web::body::{BodyStream, BoxBody};
 use bytes::Bytes;
 use candor_fair_share::large_work::PIECE_BYTES;
+use candor_service::Error;
 use candor_service::usecases::exports::Export;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -21,6 +22,8 @@ use crate::read_gate::Streaming;
 enum ExportCut {
     #[error("the export failed")]
     Failed,
+    #[error("the key has no right to export any more")]
+    Refused,
     #[error("the service is shutting down")]
     Draining,
 }
@@ -118,6 +121,7 @@ impl ExportLines {
             match self.export.next().await {
                 Ok(Some(text)) => self.text = text,
                 Ok(None) => self.is_complete = true,
+                Err(Error::Refused(_)) => return Err(refused()),
                 Err(error) => return Err(failed(&error)),
             }
         }
@@ -136,6 +140,12 @@ impl ExportLines {
 fn failed(error: &dyn fmt::Display) -> ExportCut {
     tracing::error!(cause = %error, "cannot continue an export: the response ends");
     ExportCut::Failed
+}
+
+/// Logs that the key of a running export was revoked, has expired or lost its rights.
+fn refused() -> ExportCut {
+    tracing::info!("the key has no right to export any more: the response ends");
+    ExportCut::Refused
 }
 
 impl fmt::Debug for ExportLines {

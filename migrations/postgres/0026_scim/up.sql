@@ -31,7 +31,7 @@ CREATE INDEX scim_users_by_deactivation ON scim_users (tenant_id, connector_id, 
 -- The time of the last change.
 CREATE INDEX scim_users_by_updated_at ON scim_users (tenant_id, connector_id, updated_at);
 -- People that a provider may adopt.
-CREATE INDEX employees_by_hris_source ON employees (tenant_id, hris_source, id);
+CREATE INDEX IF NOT EXISTS employees_by_hris_source ON employees (tenant_id, hris_source, id);
 
 -- Parts of syncs that were not applied. `open_key` is null once an issue is resolved.
 CREATE TABLE sync_issues (

@@ -8,13 +8,6 @@ ALTER TABLE summaries ADD COLUMN external_id TEXT;
 ALTER TABLE assignments ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE assignments ADD COLUMN external_id TEXT;
 
--- For lookups by external id. Only rows with an external id have an entry, so other writes do not change them.
-CREATE UNIQUE INDEX observations_external_id
-    ON observations (tenant_id, external_id) WHERE external_id IS NOT NULL;
-CREATE UNIQUE INDEX objectives_external_id ON objectives (tenant_id, external_id) WHERE external_id IS NOT NULL;
-CREATE UNIQUE INDEX summaries_external_id ON summaries (tenant_id, external_id) WHERE external_id IS NOT NULL;
-CREATE UNIQUE INDEX assignments_external_id ON assignments (tenant_id, external_id) WHERE external_id IS NOT NULL;
-
 -- Resources by a digest of key and value of their metadata. The second index finds the entries of a resource when
 -- its metadata changes. A key costs two entries; a resource without metadata has none.
 CREATE TABLE observation_metadata_values (

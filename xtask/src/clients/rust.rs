@@ -144,6 +144,13 @@ fn parameter(expression: &str) -> (String, &'static str) {
         return (items, "value.into_iter().map(Into::into).collect()");
     }
     if let Some(element) = expression.strip_prefix("BTreeMap<String, ").and_then(|rest| rest.strip_suffix('>')) {
+        if let Some(present) = element.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
+            let entries = format!("impl IntoIterator<Item = (impl Into<String>, Option<impl Into<{present}>>)>");
+            return (
+                entries,
+                "value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect()",
+            );
+        }
         let entries = format!("impl IntoIterator<Item = (impl Into<String>, impl Into<{element}>)>");
         return (entries, "value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect()");
     }
@@ -186,6 +193,10 @@ mod tests {
         assert_eq!(stored("Option<Employee>", "author", "Summary"), "Option<Employee>");
         assert_eq!(stored("String", "secret", "WebhookWithSecret"), "Secret");
         assert_eq!(parameter("Option<Vec<String>>").0, "impl IntoIterator<Item = impl Into<String>>");
+        assert_eq!(
+            parameter("BTreeMap<String, Option<String>>").0,
+            "impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>"
+        );
     }
 
     #[test]

@@ -43,8 +43,14 @@ impl Writer<'_> {
             return Ok(format!("[{}]", entries.collect::<Outcome<Vec<_>>>()?.join(", ")));
         }
         if let Some(element) = inside(type_name, "BTreeMap<String, ") {
+            let is_optional = element.starts_with("Option<");
             let entry = |(name, value): (&String, &Value)| -> Outcome<String> {
-                Ok(format!("({name:?}, {})", self.expression(value, element)?))
+                let value = match value {
+                    Value::Null if is_optional => "None".to_owned(),
+                    value if is_optional => format!("Some({})", self.expression(value, element)?),
+                    value => self.expression(value, element)?,
+                };
+                Ok(format!("({name:?}, {value})"))
             };
             let entries = value.as_object().into_iter().flatten().map(entry);
             return Ok(format!("[{}]", entries.collect::<Outcome<Vec<_>>>()?.join(", ")));
@@ -120,16 +126,17 @@ mod tests {
                     "tone": {"anyOf": [{"$ref": "#/components/schemas/Tone"}, {"type": "string"}]},
                     "data": {"additionalProperties": {"type": ["string", "number", "null"]}, "type": "object"},
                     "link": {"type": ["string", "null"]},
+                    "paths": {"additionalProperties": {"type": ["string", "null"]}, "type": "object"},
                 },
                 "required": ["text"],
             },
         });
         let api = json!({"info": {"version": "1"}, "paths": {}, "components": {"schemas": schemas}});
         let api = document::read(&api).unwrap();
-        let example = json!({"text": "a \"b\"", "tone": "up", "data": {"n": 1, "no": null}, "link": null});
+        let example = json!({"text": "a \"b\"", "tone": "up", "data": {"n": 1, "no": null}, "link": null, "paths": {"a": "b", "c": null}});
         let values = RustValues::new(&api, Some(("Note", &example)), None).unwrap();
         let expected = "Note::new(\"a \\\"b\\\"\").data([(\"n\", Value::from(1)), (\"no\", Value::Null)])\
-                        .clear_link().tone(Tone::Up)";
+                        .clear_link().paths([(\"a\", Some(\"b\")), (\"c\", None)]).tone(Tone::Up)";
         assert_eq!(values.body.as_deref(), Some(expected));
         assert_eq!(values.imports.into_iter().collect::<Vec<_>>(), ["Note", "Tone", "Value"]);
         assert!(RustValues::new(&api, Some(("Note", &json!({}))), None).is_err());

@@ -60,7 +60,7 @@ class _Export:
         self._failures += 1
         if self._failures > MAX_FAILURES or not is_transient(error):
             raise error
-        pause = min(FIRST_PAUSE * 2 ** (self._failures - 1), LONGEST_PAUSE)
+        pause = min(FIRST_PAUSE * 2.0 ** (self._failures - 1), LONGEST_PAUSE)
         return max(pause, (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0)
 
 

@@ -299,8 +299,12 @@ class Core:
                     response.read()
                     call.read(response)
                 call.opened(response)
-                for line in response.iter_lines():
-                    yield cast("dict[str, Any]", json.loads(line))
+                rest = ""
+                for text in response.iter_text():
+                    # Only at line feeds: `iter_lines` would also divide texts that contain a separator of Unicode.
+                    *lines, rest = (rest + text).split("\n")
+                    for line in lines:
+                        yield cast("dict[str, Any]", json.loads(line))
         except httpx2.TransportError as cause:
             raise call.failed(cause) from cause
 
@@ -342,8 +346,11 @@ class AsyncCore:
                     await response.aread()
                     call.read(response)
                 call.opened(response)
-                async for line in response.aiter_lines():
-                    yield cast("dict[str, Any]", json.loads(line))
+                rest = ""
+                async for text in response.aiter_text():
+                    *lines, rest = (rest + text).split("\n")
+                    for line in lines:
+                        yield cast("dict[str, Any]", json.loads(line))
         except httpx2.TransportError as cause:
             raise call.failed(cause) from cause
 

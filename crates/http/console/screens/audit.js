@@ -15,8 +15,8 @@ const ACTIONS = ["employee.create", "employee.update", "employee.deactivate", "e
   "observation.archive", "objective.create", "objective.update", "objective.submit", "objective.approve",
   "objective.reject", "objective.complete", "summary.create",
   "summary.update", "summary.share", "webhook.create", "webhook.update", "webhook.delete", "api_key.create",
-  "api_key.update", "api_key.rotate", "api_key.revoke",
-  "organization.update", "connector.create"];
+  "api_key.update", "api_key.rotate", "api_key.revoke", "api_key.create_link", "api_key.open_link",
+  "organization.update", "organization.export", "connector.create"];
 
 /** Names of people instead of their ids. @param {unknown} value */
 const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`

@@ -5,6 +5,7 @@
 mod access;
 mod csv;
 mod delivery;
+mod exports;
 mod fan_out;
 mod idempotency;
 mod mails;

@@ -17,6 +17,9 @@ pub(super) enum ExportFailure {
         .0.display()
     )]
     OtherExport(PathBuf),
+    /// Another process exports to the folder.
+    #[error("another candor export writes to {}; wait for its end, or choose another folder", .0.display())]
+    InUse(PathBuf),
     /// A file in the folder is not as this command wrote it.
     #[error("cannot read {}: {reason}; remove the folder and export again", .path.display())]
     DamagedFile {
@@ -49,7 +52,7 @@ impl CommandFailure for ExportFailure {
     fn exit_status(&self) -> u8 {
         match self {
             Self::Interrupted { status, .. } => *status,
-            Self::Complete(_) | Self::OtherExport(_) => WRONG_USAGE,
+            Self::Complete(_) | Self::OtherExport(_) | Self::InUse(_) => WRONG_USAGE,
             Self::DamagedFile { .. } | Self::Unreadable(_) => FAILURE,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use candor_domain::export::ExportedResource;
@@ -15,6 +16,7 @@ use super::failure::ExportFailure;
 use super::manifest::{FileEntry, Manifest, PART};
 use crate::cli::ExportFormat;
 use crate::error::Error;
+use crate::private_file::OWNER_ONLY;
 
 /// Size of the reads with which the digest of an existing file is computed again.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -78,7 +80,7 @@ impl ExportFiles {
 impl OpenFile {
     fn open(resource: ExportedResource, path: PathBuf, entry: FileEntry) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&path);
+        let file = options.read(true).write(true).create(true).truncate(false).mode(OWNER_ONLY).open(&path);
         let file = file.map_err(Error::io("open", &path))?;
         let size = file.metadata().map_err(Error::io("read", &path))?.len();
         if size < entry.bytes {

@@ -1,8 +1,9 @@
 //! The file `manifest.json` of a complete export, and the state of an unfinished one.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use candor_domain::export::ExportedResource;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::ExportFailure;
 use crate::cli::ExportFormat;
 use crate::error::Error;
+use crate::private_file::OWNER_ONLY;
 
 /// File that describes a complete export.
 const MANIFEST: &str = "manifest.json";
@@ -156,6 +158,8 @@ fn write(value: &impl Serialize, path: &Path) -> Result<(), Error> {
     let new = path.with_extension("new");
     let text = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::Defect { what: "describe the export", reason: error.to_string() })?;
-    let written = fs::File::create(&new).and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&new);
+    let written = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
     written.and_then(|()| fs::rename(&new, path)).map_err(Error::io("write", path))
 }

@@ -6,7 +6,7 @@ mod files;
 mod follow;
 mod manifest;
 
-use std::fs::DirBuilder;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::pin::pin;
 
@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::cli::ExportCommand;
 use crate::error::Error;
 use crate::output::{Output, table};
+use crate::private_file;
 use crate::remote::{Account, RemoteFailure};
 use failure::ExportFailure;
 use files::ExportFiles;
@@ -52,11 +53,12 @@ struct Line<'a> {
 pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Error> {
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    let follows = command.follow;
+    let (follows, folder) = (command.follow, command.out.clone());
     let mut work = pin!(carry_out(command, output));
     let stopped = |signal, status| {
         // The normal end of a command that would otherwise follow the feed forever.
-        if follows { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
+        let is_following = follows && Manifest::read(&folder).is_ok_and(|manifest| manifest.is_some());
+        if is_following { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
     };
     tokio::select! {
         done = &mut work => done,
@@ -68,7 +70,8 @@ pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Er
 async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> {
     let candor = Account::find(command.account)?.client(USER_AGENT)?;
     let folder = &*command.out;
-    DirBuilder::new().recursive(true).create(folder).map_err(Error::io("create", folder))?;
+    private_file::create_folder(folder).map_err(Error::io("create", folder))?;
+    let _lock = lock(folder)?;
     let mut resources = command.resources;
     if resources.is_empty() {
         resources = ExportedResource::ALL.to_vec();
@@ -91,6 +94,16 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
         }
     };
     if command.follow { follow::run(&candor, folder, manifest).await } else { Ok(()) }
+}
+
+/// Locks a folder until the lock is dropped. Two processes would otherwise append to the same files.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let opened = File::open(folder).map_err(Error::io("open", folder))?;
+    match opened.try_lock() {
+        Ok(()) => Ok(opened),
+        Err(TryLockError::WouldBlock) => Err(ExportFailure::InUse(folder.to_owned()).into()),
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", folder)(error)),
+    }
 }
 
 /// Writes the rest of an export to the files of a folder, and gives them their final names.

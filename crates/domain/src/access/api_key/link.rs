@@ -88,6 +88,15 @@ fn start(value: &Value) -> Result<String, ValueError> {
     }
 }
 
+/// Refuses the scope of identity providers, whose keys belong to a connector and open no console.
+fn not_of_a_provider(scopes: Permissions) -> Result<Permissions, ValueError> {
+    if scopes.is_scim() {
+        Err(ValueError::new(Code::InvalidEnum, "must not contain scim, which is for keys of a connector"))
+    } else {
+        Ok(scopes)
+    }
+}
+
 /// Returns the read scopes of a read-only link.
 fn readable(scopes: Permissions) -> Result<Permissions, ValueError> {
     let is_read = |scope: &&Permission| scopes.has(**scope) && scope.word().ends_with(":read");
@@ -108,7 +117,7 @@ impl LinkDraft {
         let is_read_only = fields.present_or(&READ_ONLY, false);
         let expires_in = fields.present(&EXPIRES_IN);
         let start = fields.present(&START).unwrap_or_else(|| DEFAULT_START.to_owned());
-        let scopes = match scopes.map(|set| if is_read_only { readable(set) } else { Ok(set) })? {
+        let scopes = match scopes.map(|set| if is_read_only { readable(set) } else { not_of_a_provider(set) })? {
             Ok(scopes) => scopes,
             Err(flaw) => {
                 fields.problem("scopes", flaw);

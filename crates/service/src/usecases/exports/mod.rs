@@ -8,15 +8,15 @@ mod rows;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::access::Tenant;
+use candor_domain::access::{ApiKey, PermissionDenied, Tenant};
 use candor_domain::audit::{AuditDraft, Change};
 use candor_domain::event::{FeedFilter, FeedStart, oldest_in_feed};
 use candor_domain::export::{
     ExportCheckpoint, ExportCounts, ExportCursor, ExportEnd, ExportHeader, ExportPlace, ExportRequest,
-    ExportedResource,
+    ExportedResource, may_continue,
 };
 use candor_domain::fields::StringEnum;
-use candor_domain::id::RequestId;
+use candor_domain::id::{KeyId, RequestId};
 use candor_domain::params::Params;
 use candor_port_storage::{ChangeSet, CommitError};
 use metrics::counter;
@@ -40,6 +40,8 @@ pub struct Export {
     services: Arc<Services>,
     tenant: Tenant,
     request: RequestId,
+    /// The key of the request. Its rights are checked again before each page.
+    key: KeyId,
     resources: Vec<ExportedResource>,
     /// The point behind the lines that were returned.
     cursor: ExportCursor,
@@ -76,6 +78,7 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
         services: Arc::clone(services),
         tenant,
         request: context.request,
+        key: context.caller.key,
         counts: ExportCounts::zero(&request.resources),
         resources: request.resources,
         cursor,
@@ -132,7 +135,8 @@ impl Export {
     /// Returns the next whole lines; `None` after the last line.
     ///
     /// # Errors
-    /// Errors of the store. The export then ends without its last line, and a client goes on from a checkpoint.
+    /// [`Error::Refused`] if the key was revoked, has expired or lost its rights. Errors of the store: a client can
+    /// then continue from a checkpoint. In both cases the export ends without its last line.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         match self.stage {
             Stage::Header => {
@@ -148,6 +152,7 @@ impl Export {
 
     /// Reads the next page of rows, with the checkpoint or the last line behind it.
     async fn page(&mut self) -> Result<Bytes, Error> {
+        self.check_key().await?;
         let checkpoint_rows = self.services.settings.export_checkpoint_rows;
         let most = checkpoint_rows.saturating_sub(self.unmarked).max(1).min(self.page_rows);
         let place = self.cursor.place;
@@ -173,6 +178,17 @@ impl Export {
             line(&mut page.text, &ExportCheckpoint::new(&self.cursor, self.tenant, &self.resources))?;
         }
         Ok(page.text.into())
+    }
+
+    /// Checks the rights of the key. A long export would otherwise go on after the key was revoked.
+    async fn check_key(&self) -> Result<(), Error> {
+        let organization = Tenant::live(self.tenant.organization);
+        let key = self.services.store.row::<ApiKey>(organization, self.key).await?;
+        if key.is_some_and(|key| may_continue(&key.value, self.services.clock.now())) {
+            Ok(())
+        } else {
+            Err(PermissionDenied::OrganizationKeyRequired.into())
+        }
     }
 
     fn resource_after(&self, resource: ExportedResource) -> Option<ExportedResource> {
