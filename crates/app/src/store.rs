@@ -62,7 +62,8 @@ impl CommandFailure for StoreFailure {}
 /// current.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaOld`], or [`StoreFailure::Unusable`] if the database does not answer; [`StoreFailure::UnfinishedCopy`].
+/// [`StoreFailure::SchemaOld`], or [`StoreFailure::Unusable`] if the database does not answer;
+/// [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {

@@ -81,8 +81,8 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the certificate of the service was rejected, for instance because the system does not know
-    /// the authority that issued it.
+    /// Returns `true` if the certificate of the service was rejected, for instance because the system does not
+    /// know the authority that issued it.
     #[must_use]
     pub fn is_certificate_rejected(&self) -> bool {
         let Self::Connection(error) = self else { return false };

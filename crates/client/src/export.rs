@@ -65,11 +65,11 @@ pub struct ExportReader {
 impl Candor {
     /// Returns every resource of the organization, as lines in the order of resource and id.
     ///
-    /// The first line is the header with `events_cursor`. Follow the events from there on afterwards: the rows, and
-    /// then every event, result in the current data. An interrupted response is continued from its last checkpoint,
-    /// and each row is returned once. The line `end` has the counts of the last response. To continue in another
-    /// process, store the `cursor` of a checkpoint. Needs the scope `exports:read` and an admin-level key of the
-    /// organization.
+    /// The first line is the header with `events_cursor`. Follow the events from there on afterwards: the rows,
+    /// and then every event, result in the current data. An interrupted response is continued from its last
+    /// checkpoint, and each row is returned once. The line `end` has the counts of the last response. To continue
+    /// in another process, store the `cursor` of a checkpoint. Needs the scope `exports:read` and an admin-level
+    /// key of the organization.
     pub fn export(&self, options: ExportOptions) -> ExportReader {
         ExportReader {
             core: Arc::clone(&self.core),
@@ -92,8 +92,8 @@ impl ExportReader {
         serde_json::from_slice(&text).map(Some).map_err(Error::Unreadable)
     }
 
-    /// Returns the JSON text of the next line, as the service sent it, or `None` behind the last one. Use either this
-    /// or [`ExportReader::next`].
+    /// Returns the JSON text of the next line, as the service sent it, or `None` behind the last one. Use either
+    /// this or [`ExportReader::next`].
     ///
     /// # Errors
     /// Those of [`ExportReader::next`].

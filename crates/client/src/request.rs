@@ -173,7 +173,8 @@ impl Core {
         }
     }
 
-    /// Sends a request once, and returns the response with its body still to come. It has no time limit as a whole.
+    /// Sends a request once, and returns the response with its body still to come. It has no time limit as a
+    /// whole.
     pub(crate) async fn open(&self, spec: &Spec) -> Result<reqwest::Response, Error> {
         let options = Options { timeout: Some(UNLIMITED), ..Options::default() };
         let begun = Instant::now();

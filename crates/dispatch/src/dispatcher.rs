@@ -133,7 +133,8 @@ impl<M> Dispatcher<M> {
         self.claims.next(now.steady, room, full, limited)
     }
 
-    /// Returns the steady time at which to ask for the next claim and the next attempt, unless a wake comes before.
+    /// Returns the steady time at which to ask for the next claim and the next attempt, unless a wake comes
+    /// before.
     #[must_use]
     pub fn look_again_at(&self, now: Now) -> Duration {
         let claim_at = self.claims.look_at();

@@ -114,7 +114,8 @@ pub struct Origin {
     pub ip: Option<String>,
     /// `User-Agent` of the client.
     pub user_agent: Option<String>,
-    /// API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the connector. Absent otherwise.
+    /// API key of a CSV upload or a SCIM request for a connector. The actor of such an entry is the connector.
+    /// Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "KeyUsed")]
     pub api_key: Option<KeyUsed>,

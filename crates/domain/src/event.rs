@@ -234,8 +234,8 @@ impl EventType {
         }
     }
 
-    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed, as GET
-    /// of their resource requires.
+    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed, as
+    /// GET of their resource requires.
     #[must_use]
     pub const fn needs_settings_admin(self) -> bool {
         matches!(

@@ -1,5 +1,5 @@
-//! Dialects of identity providers as data: each row of `scim/dialects.json` is a request and the attributes that the
-//! user has afterwards, or the error. Mutations of the requests never panic and keep the rules of a user.
+//! Dialects of identity providers as data: each row of `scim/dialects.json` is a request and the attributes that
+//! the user has afterwards, or the error. Mutations of the requests never panic and keep the rules of a user.
 
 #![cfg(test)]
 

@@ -1,7 +1,9 @@
-//! Files of the console at `/console`: static modules, which are a client of `/v1` and have no routes of their own.
+//! Files of the console at `/console`: static modules, which are a client of `/v1` and have no routes of their
+//! own.
 //!
-//! `/console/…` answers the page for every address of a screen. The modules lie below `/console/assets/<hash>/`, where
-//! the hash covers all files, so that their relative imports stay as they are written and each file is immutable.
+//! `/console/…` answers the page for every address of a screen. The modules lie below `/console/assets/<hash>/`,
+//! where the hash covers all files, so that their relative imports stay as they are written and each file is
+//! immutable.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -120,8 +122,8 @@ fn hexadecimal(byte: &u8) -> String {
     format!("{byte:02x}")
 }
 
-/// Returns the served form of a file. The hooks of Preact import it by the name of its package, which browsers cannot
-/// resolve.
+/// Returns the served form of a file. The hooks of Preact import it by the name of its package, which browsers
+/// cannot resolve.
 fn served(name: &str, text: &'static str) -> Bytes {
     match name {
         "vendor/hooks.mjs" => Bytes::from(text.replace("from\"preact\"", "from\"./preact.mjs\"")),

@@ -1,4 +1,5 @@
-//! Pages beside the API: `/`, the reference at `/docs`, the console at `/console`, `/livez`, `/readyz` and `/metrics`.
+//! Pages beside the API: `/`, the reference at `/docs`, the console at `/console`, `/livez`, `/readyz` and
+//! `/metrics`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -151,8 +151,8 @@ pub struct RedeliveryFilter {
     pub now: Timestamp,
 }
 
-/// Margin of the range of event ids that a redelivery scans, in seconds. The service gives an event an id with its own
-/// time, so the margin is a precaution.
+/// Margin of the range of event ids that a redelivery scans, in seconds. The service gives an event an id with its
+/// own time, so the margin is a precaution.
 const ID_MARGIN_SECONDS: i64 = 60;
 
 impl RedeliveryFilter {
@@ -228,8 +228,8 @@ pub trait Queue {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome>;
-    /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only worker
-    /// that sends to a receiver with a rate. A deleted subscription counts as leased.
+    /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only
+    /// worker that sends to a receiver with a rate. A deleted subscription counts as leased.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;

@@ -1,5 +1,5 @@
-//! Counts of the rows of a list by group. The conditions are those of the list, so a count includes exactly the rows
-//! that the list shows.
+//! Counts of the rows of a list by group. The conditions are those of the list, so a count includes exactly the
+//! rows that the list shows.
 
 use crate::error::CorruptRow;
 use crate::flat::{CellReader, Column, MemberTable, SqlValue, Type};

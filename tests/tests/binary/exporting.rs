@@ -92,7 +92,8 @@ fn unfinished_export_continues_from_its_checkpoint() {
     let complete = manifest(&whole);
     let text = fs::read_to_string(whole.join("employees.ndjson")).unwrap();
     let lines: Vec<_> = text.split_inclusive('\n').collect();
-    // The state of an export that stopped behind a checkpoint with two rows, with half of the third row in the file.
+    // The state of an export that stopped behind a checkpoint with two rows, with half of the third row in the
+    // file.
     let second: Value = serde_json::from_str(lines[1]).unwrap();
     let id: EmployeeId = second["id"].as_str().unwrap().parse().unwrap();
     let cursor = ExportCursor {

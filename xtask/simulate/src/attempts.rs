@@ -61,8 +61,8 @@ impl Run {
         self.drive(place);
     }
 
-    /// Sends the request of an attempt if the rate of its receiver permits. `leased` is `true` after a call for the
-    /// rate lease.
+    /// Sends the request of an attempt if the rate of its receiver permits. `leased` is `true` after a call for
+    /// the rate lease.
     fn permit(&mut self, place: usize, turn: u64, leased: bool) {
         let Some(process) = &mut self.processes[place] else { return };
         let Some(started) = process.turns.get(&turn).cloned() else { return };
@@ -167,8 +167,8 @@ impl Run {
     }
 }
 
-/// Milliseconds until the time that a response requests for the next attempt. A request for more than 24 hours counts
-/// as one for 24 hours.
+/// Milliseconds until the time that a response requests for the next attempt. A request for more than 24 hours
+/// counts as one for 24 hours.
 fn requested_millis(response: AttemptResponse, wall: Timestamp) -> i64 {
     let millis = match response.retry_after {
         None => 0,

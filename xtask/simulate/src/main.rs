@@ -1,9 +1,9 @@
 //! `candor-simulate [--seed N] [--rounds N]`: months of deliveries in simulated time.
 //!
 //! Each seed is a month with two to four processes of the delivery engine's machine, and a queue that keeps the
-//! rules of the storage port. Receivers are prompt, slow, hanging, flapping, busy, refusing, gone or absent. Processes are
-//! killed and restarted, the store fails, clocks are set. The simulation checks the engine's promises from
-//! outside. A seed gives the same month in every run.
+//! rules of the storage port. Receivers are prompt, slow, hanging, flapping, busy, refusing, gone or absent.
+//! Processes are killed and restarted, the store fails, clocks are set. The simulation checks the engine's
+//! promises from outside. A seed gives the same month in every run.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what this prints")]
 

@@ -154,8 +154,8 @@ Example:
     Key(KeyCommand),
     /// Print a one-time link that opens the console signed in
     ///
-    /// The link can be opened once within 30 minutes. Its API key has the admin level, ends after a day and is listed
-    /// like others.
+    /// The link can be opened once within 30 minutes. Its API key has the admin level, ends after a day and is
+    /// listed like others.
     #[command(after_help = "\
 Examples:
   candor console

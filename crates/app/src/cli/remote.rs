@@ -81,8 +81,8 @@ pub(crate) struct ApiRequest {
     /// Parameter of the query; may be repeated
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) query: Vec<Field>,
-    /// Member of the JSON body, or parameter of a GET or DELETE; NAME=VALUE is a text, NAME:=JSON any JSON value; may
-    /// be repeated
+    /// Member of the JSON body, or parameter of a GET or DELETE; NAME=VALUE is a text, NAME:=JSON any JSON value;
+    /// may be repeated
     #[arg(long = "field", short, value_name = "NAME=VALUE")]
     pub(crate) fields: Vec<Field>,
     /// File with the body, or - for standard input: JSON, or CSV for a path that ends in /csv

@@ -92,7 +92,8 @@ fn for_a_newcomer(config: &Config) -> Config {
     config
 }
 
-/// Returns the organization with the stored key, or with a new one if none is stored or the stored one is no longer valid.
+/// Returns the organization with the stored key, or with a new one if none is stored or the stored one is no
+/// longer valid.
 async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let path = config.data_dir.join(KEY_FILE);
     let kept = private_file::read(&path).map_err(Error::io("read", &path))?;

@@ -109,8 +109,8 @@ impl<M> Dispatcher<M> {
         self.wakes.quiet |= !self.queues.is_open() && self.queues.attempts() == 0;
     }
 
-    /// Returns the steady time from which a waiting delivery may begin because of the rate of its receiver; `None` if
-    /// no delivery waits for that.
+    /// Returns the steady time from which a waiting delivery may begin because of the rate of its receiver; `None`
+    /// if no delivery waits for that.
     #[must_use]
     pub fn waits_until(&self, now: Now) -> Option<Duration> {
         self.queues.rate_begins_at(now)

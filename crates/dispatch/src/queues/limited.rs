@@ -95,7 +95,8 @@ impl<T> SubscriptionQueues<T> {
         self.limited_waiting > 0
     }
 
-    /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for each.
+    /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for
+    /// each.
     pub(crate) fn limited(&self) -> Vec<(QueueKey, u16)> {
         let limited = self.queues.iter().filter(|(_, state)| state.rate.is_some() && !state.is_idle());
         let room = |state: &State<T>| state.depth().saturating_sub(state.waiting.len());

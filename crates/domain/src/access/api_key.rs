@@ -68,8 +68,8 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Time until which the portal link of the key can be opened. The key authenticates no request before that. Null
-    /// for a key without a link, and after the link was opened.
+    /// Time until which the portal link of the key can be opened. The key authenticates no request before that.
+    /// Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<Timestamp>,
     /// SHA-256 hash of the secret.
     #[serde(skip)]
@@ -213,7 +213,8 @@ impl ApiKey {
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks.
-    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector of another type.
+    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector of another
+    /// type.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -293,8 +294,8 @@ impl ApiKey {
         Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
     }
 
-    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. A portal link that was not opened
-    /// becomes void.
+    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. A portal link that was not
+    /// opened becomes void.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts

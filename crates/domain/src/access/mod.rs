@@ -159,8 +159,8 @@ impl Permissions {
         other.0 & !self.0 == 0
     }
 
-    /// Returns `true` if the set names the scope of identity providers. The set of all scopes does not count: only a
-    /// key of a connector has that scope, and it has no other.
+    /// Returns `true` if the set names the scope of identity providers. The set of all scopes does not count: only
+    /// a key of a connector has that scope, and it has no other.
     #[must_use]
     pub fn is_scim(self) -> bool {
         self != Self::ALL && self.has(Permission::Scim)

@@ -17,7 +17,8 @@ enum Key {
     Connector,
 }
 
-/// The callers that an operation admits: key, scope, admin context, environment, and the need to see the whole data set.
+/// The callers that an operation admits: key, scope, admin context, environment, and the need to see the whole
+/// data set.
 ///
 /// ```
 /// use candor_domain::access::{Access, AdminContext, Permission};
@@ -140,8 +141,8 @@ impl Access {
         self.needs_full_sight
     }
 
-    /// Checks what does not depend on the request: kind of the key, environment, scope, and the need to see the whole
-    /// data set, in this order (decision A13).
+    /// Checks what does not depend on the request: kind of the key, environment, scope, and the need to see the
+    /// whole data set, in this order (decision A13).
     ///
     /// # Errors
     /// [`PermissionDenied::ConnectorKey`], [`PermissionDenied::NoConnectorKey`],

@@ -125,8 +125,8 @@ impl Assignment {
     ///
     /// # Errors
     /// [`DomainError::Unprocessable`] for people who do not exist, and for feedback about a person who has not
-    /// accepted the invitation: such a person can have no observations (decision D2). [`DomainError::Conflict`] for
-    /// an external id that another assignment has.
+    /// accepted the invitation: such a person can have no observations (decision D2). [`DomainError::Conflict`]
+    /// for an external id that another assignment has.
     pub fn create(
         id: AssignmentId,
         draft: Draft,

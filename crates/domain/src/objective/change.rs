@@ -182,8 +182,8 @@ impl Objective {
     /// # Errors
     /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
     /// [`PermissionDenied::NotBelow`] if the caller may not set objectives for the owner.
-    /// [`DomainError::Unprocessable`] for an owner who does not exist. [`DomainError::Conflict`] for an external id
-    /// that another objective has.
+    /// [`DomainError::Unprocessable`] for an owner who does not exist. [`DomainError::Conflict`] for an external
+    /// id that another objective has.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,

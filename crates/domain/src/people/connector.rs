@@ -115,7 +115,8 @@ struct Document<'a> {
     status: Status,
     /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`.
     mapped_custom_field_keys: &'a [String],
-    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is paused.
+    /// Limit for deactivations by an identity provider. A request above it is refused, and the connector is
+    /// paused.
     brake: Brake,
     /// Mapping of custom fields to SCIM attributes: a key of custom fields and the path of an attribute. The
     /// identity provider manages these custom fields.

@@ -251,8 +251,8 @@ impl Invitation {
         Self { mail, ..self.clone() }
     }
 
-    /// Returns the event of the change from `before` to this state; `before` is `None` for a new invitation. `None`
-    /// if GET shows the same as before.
+    /// Returns the event of the change from `before` to this state; `before` is `None` for a new invitation.
+    /// `None` if GET shows the same as before.
     #[must_use]
     pub fn event_since(&self, before: Option<&Self>) -> Option<EventType> {
         let Some(before) = before else { return Some(EventType::InvitationCreated) };

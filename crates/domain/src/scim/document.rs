@@ -50,8 +50,8 @@ impl UserDocument {
     /// Reads the body of a creation or replacement.
     ///
     /// # Errors
-    /// `invalidSyntax` for members that are no attributes or are given twice, `invalidValue` for values of the wrong
-    /// type.
+    /// `invalidSyntax` for members that are no attributes or are given twice, `invalidValue` for values of the
+    /// wrong type.
     pub fn from_body(body: Object) -> Result<Self, ScimError> {
         let mut document = Self::default();
         let given: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();

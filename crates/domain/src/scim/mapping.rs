@@ -175,8 +175,8 @@ impl ScimUser {
         Err(ScimError::value(detail))
     }
 
-    /// Returns the attributes that are kept as sent. Department and manager are among them only while they cannot be
-    /// applied.
+    /// Returns the attributes that are kept as sent. Department and manager are among them only while they cannot
+    /// be applied.
     #[must_use]
     pub fn extra(&self, is_department_pending: bool, is_manager_pending: bool) -> UserDocument {
         let mut dropped = Vec::new();

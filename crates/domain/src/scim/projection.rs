@@ -23,8 +23,8 @@ fn paths(text: &str) -> Vec<ScimPath> {
 }
 
 impl Projection {
-    /// Reads the parameters `attributes` and `excludedAttributes`. The first one wins; names that are no attributes
-    /// are ignored.
+    /// Reads the parameters `attributes` and `excludedAttributes`. The first one wins; names that are no
+    /// attributes are ignored.
     #[must_use]
     pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Self {
         let given = |text: Option<&str>| text.filter(|text| !text.trim().is_empty()).map(paths);

@@ -7,7 +7,8 @@ use crate::people::{Employee, Status};
 use crate::text::folded;
 
 impl UserFilter {
-    /// Returns `true` if a person meets all conditions. `manager` is the person that a condition on the manager names.
+    /// Returns `true` if a person meets all conditions. `manager` is the person that a condition on the manager
+    /// names.
     #[must_use]
     pub fn selects(&self, person: &Employee, link: Option<&ScimLink>, manager: Option<EmployeeId>) -> bool {
         let is_equal = |one: &str, other: &str| folded(one) == folded(other);

@@ -108,7 +108,8 @@ content! {
         pub included_objective_ids: Vec<ObjectiveId>,
         /// Ids of the included observations. Until the approval, archived observations are omitted.
         pub included_observation_ids: Vec<ObservationId>,
-        /// Ids of the observations that `included_observation_ids` omits until the approval, because they are archived.
+        /// Ids of the observations that `included_observation_ids` omits until the approval, because they are
+        /// archived.
         pub archived_observation_ids: Vec<ObservationId>,
         /// Feedback of the employee. Null if there is none.
         pub employee_feedback: Option<EmployeeFeedback>,

@@ -334,8 +334,8 @@ impl Subscription {
         secrets
     }
 
-    /// Disables the subscription for this reason, with a notice to the org admins and an event (§3.4, decision F3).
-    /// Returns `None` if the subscription is inactive or the reason does not apply to its present state.
+    /// Disables the subscription for this reason, with a notice to the org admins and an event (§3.4, decision
+    /// F3). Returns `None` if the subscription is inactive or the reason does not apply to its present state.
     #[must_use]
     pub fn disable(&self, why: &DisableReason, at: Timestamp) -> Option<Decision<Self>> {
         let applies = match why {

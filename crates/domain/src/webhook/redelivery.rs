@@ -136,8 +136,8 @@ impl Delivery {
     /// the event must be queued again.
     ///
     /// # Errors
-    /// Returns [`DomainError::Conflict`] for a test, which has no stored event, for an event that was removed, and for
-    /// an event about the subscription itself.
+    /// Returns [`DomainError::Conflict`] for a test, which has no stored event, for an event that was removed, and
+    /// for an event about the subscription itself.
     pub fn redeliver(&self, event: AttemptState) -> Result<Option<Job>, DomainError> {
         const REDELIVER: &str = "redeliver";
         if self.event_type == EventType::TestPing {

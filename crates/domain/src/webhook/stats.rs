@@ -134,7 +134,8 @@ pub struct DeliveryStats {
     /// Earliest due time of a queued delivery. Null if none has a due time, for example while the subscription is
     /// inactive.
     pub next_attempt_at: Option<Timestamp>,
-    /// Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be incomplete.
+    /// Attempts by hour, the oldest first, also for hours without attempts. The first and the last may be
+    /// incomplete.
     pub by_hour: Vec<HourStats>,
 }
 

@@ -19,8 +19,8 @@ const OTHER: &str = "OtherEvent";
 /// Name of the schema for the deliveries of a subscription with thin payloads.
 pub(super) const THIN: &str = "ThinEvent";
 
-/// Returns the family that describes the data of this event: the one with the longest matching prefix. `None` leaves
-/// the event to the schema [`OTHER`].
+/// Returns the family that describes the data of this event: the one with the longest matching prefix. `None`
+/// leaves the event to the schema [`OTHER`].
 fn family(event: EventType) -> Option<&'static EventFamily> {
     let families = GROUPS.iter().flat_map(|group| group.events);
     families.filter(|family| event.word().starts_with(family.prefix)).max_by_key(|family| family.prefix.len())

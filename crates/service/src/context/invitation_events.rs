@@ -7,8 +7,8 @@ use candor_domain::time::Timestamp;
 use crate::context::error::Error;
 use crate::context::services::{Services, render};
 
-/// Creates the events of a change of an invitation; `before` is `None` for a new one. `person` is the status of its
-/// person after the change.
+/// Creates the events of a change of an invitation; `before` is `None` for a new one. `person` is the status of
+/// its person after the change.
 ///
 /// # Errors
 /// [`Error::Bug`] if it cannot be rendered.

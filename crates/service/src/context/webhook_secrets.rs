@@ -85,8 +85,8 @@ pub(crate) fn open_header(
     String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
-/// Seals the values of a patch. Leaves out headers that the patch does not change: sealed anew, an equal value would
-/// look like another one.
+/// Seals the values of a patch. Leaves out headers that the patch does not change: sealed anew, an equal value
+/// would look like another one.
 ///
 /// # Errors
 /// [`NoRandomness`].

@@ -42,7 +42,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId
 /// `POST /assignments`: creates an assignment.
 ///
 /// # Errors
-/// Invalid fields, another requester than the caller's person, unknown people, an external id in use; see [`Error`].
+/// Invalid fields, another requester than the caller's person, unknown people, an external id in use; see
+/// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {

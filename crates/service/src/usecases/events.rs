@@ -15,7 +15,8 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
-/// Returns `true` if the caller may read the event. Some types need the admin level that GET of their resource needs.
+/// Returns `true` if the caller may read the event. Some types need the admin level that GET of their resource
+/// needs.
 fn is_shown(context: &RequestContext, event: &Event) -> bool {
     !event.kind.needs_settings_admin() || context.caller.require_admin(AdminContext::Settings).is_ok()
 }

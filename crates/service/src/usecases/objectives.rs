@@ -192,8 +192,8 @@ pub async fn history(
 /// `POST /{resource}`: creates an objective.
 ///
 /// # Errors
-/// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach, an
-/// external id in use; see [`Error`].
+/// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach,
+/// an external id in use; see [`Error`].
 pub async fn create(
     services: &Services,
     context: &RequestContext,
@@ -230,8 +230,8 @@ pub async fn create(
 /// `PATCH /{resource}/{id}`: updates an objective.
 ///
 /// # Errors
-/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set, an external id
-/// in use; see [`Error`].
+/// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set, an external
+/// id in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

@@ -142,8 +142,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /observations/{id}`: updates an observation.
 ///
 /// # Errors
-/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references, an
-/// external id in use; see [`Error`].
+/// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references,
+/// an external id in use; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

@@ -239,8 +239,8 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
     Ok(link)
 }
 
-/// Returns the organization of a first link: the only one, if it has no key. Reads at most two organizations and one
-/// key.
+/// Returns the organization of a first link: the only one, if it has no key. Reads at most two organizations and
+/// one key.
 ///
 /// # Errors
 /// See [`Error`].

@@ -35,8 +35,8 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// Returns the lines of a row: its cells in the order of `columns`. The first row of a file determines the columns and
-/// has their names before it.
+/// Returns the lines of a row: its cells in the order of `columns`. The first row of a file determines the columns
+/// and has their names before it.
 ///
 /// # Errors
 /// The row is no object.
@@ -62,8 +62,8 @@ fn line(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push_str("\r\n");
 }
 
-/// Returns the cell of a value. Null is empty; lists and objects are JSON. A text that a spreadsheet would take for a
-/// formula gets an apostrophe before it.
+/// Returns the cell of a value. Null is empty; lists and objects are JSON. A text that a spreadsheet would take
+/// for a formula gets an apostrophe before it.
 fn cell(value: &Value) -> String {
     let text = match value {
         Value::Null => return String::new(),

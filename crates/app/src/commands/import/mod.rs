@@ -33,8 +33,8 @@ const WATCH: Duration = Duration::from_millis(250);
 /// Imports a file and reports the result, also after a failure.
 ///
 /// # Errors
-/// A file that cannot be read, a service that does not answer or refuses; [`ImportFailure::RowsFailed`] if rows failed;
-/// [`ImportFailure::Interrupted`] by a signal.
+/// A file that cannot be read, a service that does not answer or refuses; [`ImportFailure::RowsFailed`] if rows
+/// failed; [`ImportFailure::Interrupted`] by a signal.
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
     let dry_run = import.dry_run;
     let progress = Progress::new(dry_run, output);

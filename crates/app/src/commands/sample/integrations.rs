@@ -1,4 +1,5 @@
-//! Sample integrations: a webhook whose receiver does not run, and a connector whose last upload has a refused row.
+//! Sample integrations: a webhook whose receiver does not run, and a connector whose last upload has a refused
+//! row.
 
 use candor_domain::params::Params;
 use candor_service::usecases::{connectors, employees, webhooks};

@@ -131,8 +131,8 @@ impl rule::Rule for MappingRule {
     }
 }
 
-/// Checks the form of a SCIM attribute: a name such as `nickName` or `name.middleName`, optionally after the URN of
-/// its schema and a colon.
+/// Checks the form of a SCIM attribute: a name such as `nickName` or `name.middleName`, optionally after the URN
+/// of its schema and a colon.
 fn scim_path(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=PATH_CHARS)?;
     let attribute = text.rsplit(':').next().unwrap_or(text);
@@ -163,8 +163,8 @@ fn slug(text: &str) -> Result<(), ValueError> {
     Err(ValueError::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
 }
 
-/// Returns the mappings after a patch. They belong to connectors of identity providers, and two custom fields never
-/// have one path.
+/// Returns the mappings after a patch. They belong to connectors of identity providers, and two custom fields
+/// never have one path.
 fn mapped(
     kind: Type,
     stored: &BTreeMap<String, String>,

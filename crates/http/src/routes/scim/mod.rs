@@ -1,5 +1,5 @@
-//! SCIM 2.0 for identity providers (RFC 7644). The routes have their own error body and media type, so they are not
-//! rows of the route table of `/v1`.
+//! SCIM 2.0 for identity providers (RFC 7644). The routes have their own error body and media type, so they are
+//! not rows of the route table of `/v1`.
 
 mod endpoint;
 

@@ -53,8 +53,8 @@ impl Reader<'_> {
         self.get("events?since=now").await["next_cursor"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the events behind a cursor, up to the one that gives the organization this name. On PostgreSQL an open
-    /// transaction of any data set delays the feed.
+    /// Returns the events behind a cursor, up to the one that gives the organization this name. On PostgreSQL an
+    /// open transaction of any data set delays the feed.
     pub(super) async fn events_until(&self, cursor: &str, name: &str) -> Vec<Value> {
         loop {
             let events = self.pages(&format!("events?cursor={cursor}")).await;
@@ -67,8 +67,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the exported resources and the cursor of the feed from before their first row. A part that breaks off is
-    /// continued from its last checkpoint.
+    /// Reads the exported resources and the cursor of the feed from before their first row. A part that breaks off
+    /// is continued from its last checkpoint.
     pub(super) async fn export(&self) -> (Copy, String) {
         let (mut copy, mut query, mut cursor) = (Copy::default(), String::new(), None);
         loop {

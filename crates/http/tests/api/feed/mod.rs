@@ -1,5 +1,5 @@
-//! The event feed is complete: every write of a readable resource fires an event, and a copy made from the lists and
-//! the feed equals the stored data (decision F9).
+//! The event feed is complete: every write of a readable resource fires an event, and a copy made from the lists
+//! and the feed equals the stored data (decision F9).
 
 mod copy;
 mod replica;

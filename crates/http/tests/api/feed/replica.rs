@@ -1,5 +1,5 @@
-//! Random schedules of concurrent writers with failing commits: a copy made from the lists or from an export during the
-//! writes, and then from the feed, equals the stored data.
+//! Random schedules of concurrent writers with failing commits: a copy made from the lists or from an export
+//! during the writes, and then from the feed, equals the stored data.
 
 use std::cell::RefCell;
 

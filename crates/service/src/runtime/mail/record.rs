@@ -1,5 +1,5 @@
-//! Records the results of mails with the events of their invitations, and decides again for invitations that changed
-//! meanwhile.
+//! Records the results of mails with the events of their invitations, and decides again for invitations that
+//! changed meanwhile.
 
 use candor_domain::audit::{AuditDraft, Changes, Target};
 use candor_domain::people::invitation::MailStatus;
@@ -94,8 +94,8 @@ impl MailerShared {
         Ok(())
     }
 
-    /// Returns the invitation to save for a mail that was sent while its invitation was accepted or revoked. `None`
-    /// if the mail was not sent, or if this result is stored already.
+    /// Returns the invitation to save for a mail that was sent while its invitation was accepted or revoked.
+    /// `None` if the mail was not sent, or if this result is stored already.
     async fn sent_all_the_same(
         &self,
         (tenant, id): MailKey,

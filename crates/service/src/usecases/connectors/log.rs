@@ -33,8 +33,8 @@ pub async fn list_issues(
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `POST /connectors/{id}/sync-issues/{issue_id}/resolve`: resolves an issue. A later request with the same problem
-/// opens a new one.
+/// `POST /connectors/{id}/sync-issues/{issue_id}/resolve`: resolves an issue. A later request with the same
+/// problem opens a new one.
 ///
 /// # Errors
 /// Not found, not an admin, resolved already; see [`Error`].

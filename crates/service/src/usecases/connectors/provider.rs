@@ -40,8 +40,8 @@ pub async fn connector(services: &Services, context: &RequestContext) -> Result<
     }
 }
 
-/// Returns the write that a change of a person in the test data set needs before it refers to the connector: a copy
-/// of the connector's row. `None` in the live data set, and if the copy exists.
+/// Returns the write that a change of a person in the test data set needs before it refers to the connector: a
+/// copy of the connector's row. `None` in the live data set, and if the copy exists.
 ///
 /// # Errors
 /// See [`Error`].
@@ -58,8 +58,8 @@ pub async fn copy_for_test_data(
     Ok(copy.is_none().then(|| Write::put(&Row::new(connector.clone()))))
 }
 
-/// Returns `true` if the brake allows the connector to deactivate this person. In the live data set a refusal pauses
-/// the connector.
+/// Returns `true` if the brake allows the connector to deactivate this person. In the live data set a refusal
+/// pauses the connector.
 ///
 /// # Errors
 /// See [`Error`].
@@ -124,9 +124,9 @@ pub struct IssueChange {
     pub notices: Vec<Notification>,
 }
 
-/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit fails with
-/// [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request reported the same issue; the decision is
-/// then repeated.
+/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit fails
+/// with [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request reported the same issue; the
+/// decision is then repeated.
 ///
 /// # Errors
 /// See [`Error`].

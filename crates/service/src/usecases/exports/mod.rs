@@ -1,7 +1,7 @@
 //! Exports: every resource of a data set as lines, in parts that a cursor continues (decision H1).
 //!
-//! An export holds no transaction: each page of rows is read on its own, along the primary key. The position of the
-//! feed is read first. A row that changes later has an event behind that position.
+//! An export holds no transaction: each page of rows is read on its own, along the primary key. The position of
+//! the feed is read first. A row that changes later has an event behind that position.
 
 mod rows;
 
@@ -135,8 +135,8 @@ impl Export {
     /// Returns the next whole lines; `None` after the last line.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the key was revoked, has expired or lost its rights. Errors of the store: a client can
-    /// then continue from a checkpoint. In both cases the export ends without its last line.
+    /// [`Error::Refused`] if the key was revoked, has expired or lost its rights. Errors of the store: a client
+    /// can then continue from a checkpoint. In both cases the export ends without its last line.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         match self.stage {
             Stage::Header => {

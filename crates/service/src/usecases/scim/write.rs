@@ -323,7 +323,8 @@ impl ScimContext {
         Err(Error::Contended.into())
     }
 
-    /// Returns the stored reply of an earlier request with the same idempotency key, or records the issue and refuses.
+    /// Returns the stored reply of an earlier request with the same idempotency key, or records the issue and
+    /// refuses.
     async fn refuse(
         &self,
         services: &Services,

@@ -116,8 +116,8 @@ async fn one(
     Err(Error::Contended.into())
 }
 
-/// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so that a ring
-/// that lacks a key is detected here and not by the next delivery.
+/// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so
+/// that a ring that lacks a key is detected here and not by the next delivery.
 fn resealed(
     services: &Services,
     tenant: Tenant,
