@@ -45,12 +45,13 @@ impl Writer<'_> {
         if let Some(element) = inside(type_name, "BTreeMap<String, ") {
             let is_optional = element.starts_with("Option<");
             let entry = |(name, value): (&String, &Value)| -> Outcome<String> {
-                let value = match value {
-                    Value::Null if is_optional => "None".to_owned(),
-                    value if is_optional => format!("Some({})", self.expression(value, element)?),
-                    value => self.expression(value, element)?,
+                let entry = if is_optional && value.is_null() {
+                    "None".to_owned()
+                } else {
+                    let present = self.expression(value, element)?;
+                    if is_optional { format!("Some({present})") } else { present }
                 };
-                Ok(format!("({name:?}, {value})"))
+                Ok(format!("({name:?}, {entry})"))
             };
             let entries = value.as_object().into_iter().flatten().map(entry);
             return Ok(format!("[{}]", entries.collect::<Outcome<Vec<_>>>()?.join(", ")));

@@ -523,9 +523,10 @@ impl AssignmentCreate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -921,10 +922,10 @@ impl ConnectorCreate {
     #[must_use]
     pub fn custom_field_mappings(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
         self.custom_field_mappings =
-            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -1161,10 +1162,10 @@ impl ConnectorUpdate {
     #[must_use]
     pub fn custom_field_mappings(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
         self.custom_field_mappings =
-            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 }
@@ -2073,9 +2074,10 @@ impl EmployeeObjectiveCreate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -3112,9 +3114,10 @@ impl ManagerObjectiveCreate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -3728,9 +3731,10 @@ impl ObjectiveUpdate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -3957,9 +3961,10 @@ impl ObservationCreate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -4150,9 +4155,10 @@ impl ObservationUpdate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -4751,9 +4757,10 @@ impl SubmissionCreateObservation {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -4975,9 +4982,10 @@ impl SummaryCreate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -5233,9 +5241,10 @@ impl SummaryUpdate {
     #[must_use]
     pub fn metadata(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.metadata =
+            Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -5523,9 +5532,9 @@ impl WebhookCreate {
     #[must_use]
     pub fn headers(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 
@@ -5883,9 +5892,9 @@ impl WebhookUpdate {
     #[must_use]
     pub fn headers(
         mut self,
-        value: impl IntoIterator<Item = (impl Into<String>, impl Into<Option<String>>)>,
+        value: impl IntoIterator<Item = (impl Into<String>, Option<impl Into<String>>)>,
     ) -> Self {
-        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
+        self.headers = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
         self
     }
 

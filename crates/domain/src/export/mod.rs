@@ -8,7 +8,8 @@ pub use lines::{ExportCheckpoint, ExportCounts, ExportEnd, ExportHeader, ExportL
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{AccessLevel, ApiKey, Permission, Tenant};
+use crate::access::api_key::ApiKey;
+use crate::access::{AccessLevel, Permission, Tenant};
 use crate::fields::StringEnum;
 use crate::params::{self, Param, Params, ValueForm};
 use crate::problem::{ValidationErrors, ValueError};

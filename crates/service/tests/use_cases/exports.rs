@@ -19,7 +19,7 @@ async fn begun(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
     for part in ["header", "people"] {
         assert!(export.next().await.unwrap().is_some(), "{part}");
     }
-    (export, made.id)
+    (export, made)
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ mod rows;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::access::{ApiKey, PermissionDenied, Tenant};
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::{PermissionDenied, Tenant};
 use candor_domain::audit::{AuditDraft, Change};
 use candor_domain::event::{FeedFilter, FeedStart, oldest_in_feed};
 use candor_domain::export::{
@@ -18,7 +19,7 @@ use candor_domain::export::{
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{KeyId, RequestId};
 use candor_domain::params::Params;
-use candor_port_storage::{ChangeSet, CommitError};
+use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 use metrics::counter;
 use serde::Serialize;
 use serde_json::{Value, json};
