@@ -385,5 +385,8 @@ async fn flush(services: &Services) {
     if let Err(error) = services.auth.flush_uses().await {
         tracing::warn!(%error, "cannot record the last use of API keys");
     }
+    if let Err(error) = services.request_counters.flush(&*services.store, services.clock.now()).await {
+        tracing::warn!(%error, "cannot store the numbers of requests; retrying soon");
+    }
     scim_log::flush(services).await;
 }

@@ -82,6 +82,7 @@ pub mod params;
 pub mod people;
 pub mod problem;
 pub mod refusal;
+pub mod request_stats;
 pub mod rule;
 pub mod schema;
 pub mod scim;

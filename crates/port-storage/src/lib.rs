@@ -12,6 +12,7 @@ pub mod mail_queue;
 pub mod provisioning;
 pub mod queue;
 pub mod read;
+pub mod request_counts;
 pub mod search_index;
 pub mod store;
 pub mod upkeep;

@@ -20,6 +20,7 @@ use crate::mail_queue::MailQueue;
 use crate::provisioning::Provisioning;
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
+use crate::request_counts::RequestCounts;
 use crate::search_index::SearchIndex;
 use crate::upkeep::Upkeep;
 
@@ -141,6 +142,7 @@ pub trait Storage:
     + SearchIndex
     + People
     + Provisioning
+    + RequestCounts
     + Everyone
     + History
     + Webhooks

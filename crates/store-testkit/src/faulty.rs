@@ -25,6 +25,7 @@ use candor_tables::listing::Listing;
 use candor_tables::read::{AnyStored, RowKind};
 
 mod provisioning;
+mod request_counts;
 mod upkeep;
 mod webhooks;
 

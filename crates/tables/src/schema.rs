@@ -90,6 +90,11 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<ScimLink>(),
     resource::<SyncIssue>(),
     resource::<ScimRequest>(),
+    plain("request_counts", &["hour", "status"]).with(&[
+        column::<Int>("hour"),
+        column::<Int>("status"),
+        column::<Int>("count"),
+    ]),
     plain("employee_custom_values", &["digest", "employee_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("employee_id")]),
     plain("reporting_trees", &[]).with(&[column::<Int>("version"), column::<Int>("changes")]).kept(),

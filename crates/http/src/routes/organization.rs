@@ -2,13 +2,15 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::organization::{self, Organization, Review};
+use candor_domain::request_stats::RequestStats;
+use candor_domain::webhook::StatsWindow;
 use candor_service::Services;
-use candor_service::usecases::organization as org;
 use candor_service::usecases::test_data::{self, TestDataReset};
+use candor_service::usecases::{organization as org, request_stats};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
+use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::enum_member;
 use crate::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
@@ -23,6 +25,14 @@ const ROUTES: &[Route] = &[
         .description("Changes the name and the review settings.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
+    Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
+        .named("getRequestStats", "Get the numbers of requests by status and hour")
+        .description(
+            "Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and \
+             hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.",
+        )
+        .with(Query::one(|input| _ = StatsWindow::read(input)))
+        .answers(&REQUEST_STATS),
     Route::post(
         "/test-data/reset",
         Access::settings_admin(Permission::SettingsWrite).test_only(),
@@ -58,6 +68,10 @@ fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { org::update(services, &request.context, request.body).await })
 }
 
+fn request_stats<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { request_stats::get(services, &request.context, request.params).await })
+}
+
 fn reset_test_data<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { test_data::reset(services, &request.context).await })
 }
@@ -68,6 +82,18 @@ const ORGANIZATION: Schema =
 const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", answer_of::<TestDataReset>)
     .example(|| json!({"removed": 4812, "complete": true}))
     .outcome("Number of removed rows, and `complete`.");
+const REQUEST_STATS: Schema = Schema::new("RequestStats", answer_of::<RequestStats>)
+    .example(|| {
+        json!({
+            "window": "1h", "since": "2026-03-02T08:00:00.000Z", "until": AT, "requests": 120,
+            "by_status": [{"status": 200, "count": 117}, {"status": 404, "count": 2}, {"status": 503, "count": 1}],
+            "by_hour": [
+                {"hour": "2026-03-02T08:00:00.000Z", "requests": 120, "refused": 2, "failed": 1},
+                {"hour": "2026-03-02T09:00:00.000Z", "requests": 0, "refused": 0, "failed": 0},
+            ],
+        })
+    })
+    .outcome("Numbers of requests.");
 const ORGANIZATION_UPDATE: Schema =
     Schema::new("OrganizationUpdate", || body_of::<Organization, _>(organization::Patch::read))
         .example(|| json!({"objective_review": "required"}));

@@ -20,6 +20,7 @@ pub(crate) mod notices;
 pub mod reply;
 pub(crate) mod reports;
 pub mod request;
+pub mod request_counts;
 pub mod scim_log;
 pub(crate) mod search_cache;
 pub(crate) mod search_index;

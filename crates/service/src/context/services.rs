@@ -31,6 +31,7 @@ use crate::context::handover::Deliveries;
 use crate::context::limits::Limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
+use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::striped_locks::StripedLocks;
@@ -107,6 +108,8 @@ pub struct Services {
     pub webhook_transport: Arc<dyn WebhookTransport>,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
+    /// Numbers of answered requests.
+    pub request_counters: RequestCounters,
     /// Log of the newest SCIM requests.
     pub scim_log: ScimLog,
     /// Per-key and per-address rate limiter.
@@ -160,6 +163,7 @@ impl Services {
             vault,
             webhook_transport,
             auth,
+            request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,
             settings,

@@ -17,6 +17,7 @@ pub mod observations;
 pub mod operator;
 pub mod organization;
 pub mod portal_links;
+pub mod request_stats;
 pub mod scim;
 pub mod search;
 pub mod summaries;

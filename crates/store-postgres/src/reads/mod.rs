@@ -7,6 +7,7 @@ mod log_figures;
 mod people;
 mod provisioning;
 mod redelivery;
+mod request_counts;
 mod rows;
 mod test_data;
 pub(crate) mod upkeep;

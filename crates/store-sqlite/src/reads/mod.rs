@@ -7,6 +7,7 @@ mod log_figures;
 mod people;
 mod provisioning;
 pub(crate) mod redelivery;
+mod request_counts;
 mod rows;
 mod storage;
 pub(crate) mod upkeep;

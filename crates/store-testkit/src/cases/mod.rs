@@ -31,6 +31,7 @@ mod rates;
 mod records;
 mod redelivery;
 mod reporting;
+mod request_counts;
 mod requires;
 mod rows;
 mod search;
@@ -90,6 +91,7 @@ pub(crate) fn all() -> Vec<Case> {
         counts::cases(),
         log_of_all::cases(),
         provisioning::cases(),
+        request_counts::cases(),
     ];
     areas.into_iter().flatten().collect()
 }

@@ -35,6 +35,7 @@ pub mod notifications;
 pub mod objectives;
 pub mod observations;
 pub mod organizations;
+mod request_counts;
 pub mod scim_requests;
 pub mod scim_users;
 pub mod search;
@@ -44,6 +45,7 @@ pub mod webhooks;
 
 pub use deliveries::{JOB_TABLE, read_job};
 pub use log_figures::add_figure;
+pub use request_counts::request_count;
 
 use crate::flat::{Column, Type};
 use crate::unique::Unique;

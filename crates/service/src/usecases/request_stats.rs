@@ -1,0 +1,24 @@
+//! Statistics of the requests of a data set (decision A20).
+
+use candor_domain::params::Params;
+use candor_domain::request_stats::RequestStats;
+use candor_domain::webhook::StatsWindow;
+
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, render};
+
+/// `GET /request-stats`: returns the numbers of requests of the caller's data set. They include the requests that
+/// this instance has not stored yet.
+///
+/// # Errors
+/// An invalid parameter, no admin-level key; see [`Error`].
+pub async fn get(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let window = StatsWindow::parse(params)?;
+    context.authorize()?;
+    let (tenant, now) = (context.caller.tenant, services.clock.now());
+    let mut counts = services.store.request_counts(tenant, RequestStats::first_hour(window, now)).await?;
+    counts.extend(services.request_counters.of_tenant(tenant));
+    Ok(Reply::ok(render(&RequestStats::new(window, now, &counts))?, None))
+}
