@@ -115,6 +115,9 @@ export const t = {
     quotaText: "Requests of this key within the last 60 seconds.", pausedWebhook: "Webhook paused",
     failingWebhook: "Webhook fails", connector: "Connector has issues", pausedConnector: "Connector is paused", key: "Key expires",
     objective: "Objective in review", summary: "Summary in review", assignment: "Assignment overdue",
+    requests: "Requests by hour, last 24 hours", answered: "answered", refusedOrFailed: "refused or failed",
+    requestsLabel: (/** @type {number} */ good, /** @type {number} */ bad) =>
+      `Requests of the last 24 hours: ${good} answered, ${bad} refused or failed`,
     ofSubscriptions: (/** @type {number} */ count) =>
       (count === 1 ? "of 1 subscription" : `of ${count} subscriptions`),
     others: (/** @type {number} */ count) => `and ${count} more`,

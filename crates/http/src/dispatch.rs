@@ -73,10 +73,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     let response = answer.into_response(&api, &exchange);
     let status = response.status();
     exchange.span.record("http.response.status_code", status.as_u16());
-    record.finish(&exchange, status, bytes);
-    if let Some(caller) = &exchange.caller {
-        api.services.request_counters.add(caller.tenant, status.as_u16(), at);
-    }
+    record.finish(&api.services, &exchange, status, bytes);
     response
 }
 

@@ -8,6 +8,7 @@ use actix_web::http::StatusCode;
 use candor_domain::access::QuotaClass;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
+use candor_service::Services;
 use candor_service::context::limits::KeylessWrite;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use strum::VariantArray;
@@ -71,9 +72,19 @@ impl Record {
         Self { begun: Instant::now(), request: Some(request) }
     }
 
-    /// Records the answer of the request.
-    pub(crate) fn finish(mut self, exchange: &Exchange<'_>, status: StatusCode, bytes: usize) {
+    /// Records the answer of the request, also in the statistics of the caller's data set.
+    pub(crate) fn finish(
+        mut self,
+        services: &Services,
+        exchange: &Exchange<'_>,
+        status: StatusCode,
+        bytes: usize,
+    ) {
         self.request = None;
+        let caller = exchange.caller.as_deref();
+        if let Some(caller) = caller {
+            services.request_counters.add(caller.tenant, status.as_u16(), exchange.at);
+        }
         let elapsed = self.begun.elapsed();
         let method = known_method(exchange.request.method().as_str());
         let route = exchange.pattern;
@@ -83,7 +94,6 @@ impl Record {
             tracing::debug!(method, route, status = status.as_u16(), duration_us, request_id = %exchange.id, bytes, "request");
             return;
         }
-        let caller = exchange.caller.as_deref();
         tracing::info!(
             method,
             route,

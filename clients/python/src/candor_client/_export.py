@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from . import types
 from ._errors import ApiConnectionError, ApiError, CandorError
-from ._request import FIRST_PAUSE, LONGEST_PAUSE, UNSET, AsyncCore, Core, Spec, Unset, given, is_transient
+from ._request import FIRST_PAUSE, LONGEST_PAUSE, AsyncCore, Core, Spec, Unset, given, is_transient
 
 MAX_FAILURES = 8
 """Interruptions without a new checkpoint after which an export fails."""

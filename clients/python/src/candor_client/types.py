@@ -1969,6 +1969,22 @@ class HistoryEntry(TypedDict):
     """Id of the request. Null if the service acted without a request."""
 
 
+class HourRequests(TypedDict):
+    """Number of requests that were answered in one hour."""
+
+    hour: str
+    """Start of the hour in UTC."""
+
+    requests: int
+    """Number of requests."""
+
+    refused: int
+    """Number of requests that were refused: a status of 400 to 499."""
+
+    failed: int
+    """Number of requests that failed: a status of 500 or more."""
+
+
 class HourStats(TypedDict):
     """Number of attempts that began in one hour."""
 
@@ -3143,6 +3159,30 @@ event of the time range.
 """
 
 
+class RequestStats(TypedDict):
+    """Statistics of the answered requests of a data set."""
+
+    window: StatsWindow | str
+    """Time range of the answers."""
+
+    since: str
+    """Start of the first hour of the time range."""
+
+    until: str
+    """End of the time range."""
+
+    requests: int
+    """Number of answered requests with a valid API key."""
+
+    by_status: list[StatusCount]
+    """Requests by HTTP status, the lowest first."""
+
+    by_hour: list[HourRequests]
+    """Requests by hour, the oldest first, also for hours without requests. The last hour may be
+    incomplete.
+    """
+
+
 ResolvedFilter: TypeAlias = Literal[
     "false",
     "true",
@@ -3250,6 +3290,16 @@ StatsWindow: TypeAlias = Literal[
     "30d",
 ]
 """Time range of statistics."""
+
+
+class StatusCount(TypedDict):
+    """Number of requests with the same status."""
+
+    status: int
+    """HTTP status of the answers."""
+
+    count: int
+    """Number of requests."""
 
 
 class Submission(TypedDict):
@@ -5009,6 +5059,13 @@ class GetObservationQuery(TypedDict):
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
     Separate several by commas or repeat the parameter.
     """
+
+
+class GetRequestStatsQuery(TypedDict):
+    """Query of the operation `GetRequestStats`."""
+
+    window: NotRequired[StatsWindow]
+    """Time range of the attempts. It ends now. Default: `24h`."""
 
 
 class SearchFilter(TypedDict):

@@ -2210,6 +2210,35 @@ export class PortalLinks {
   }
 }
 
+/** Operations below `/request-stats`. */
+export class RequestStats {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * Get the numbers of requests by status and hour.
+   *
+   * Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and
+   * hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   */
+  get(query?: types.GetRequestStatsQuery, options?: RequestOptions): AnswerPromise<types.RequestStats> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/request-stats",
+        query,
+      },
+      options,
+    );
+  }
+}
+
 /** Operations below `/summaries`. */
 export class Summaries {
   protected readonly core: Core;
@@ -2737,6 +2766,7 @@ export class Resources {
   readonly observations: Observations;
   readonly organization: Organization;
   readonly portalLinks: PortalLinks;
+  readonly requestStats: RequestStats;
   readonly summaries: Summaries;
   readonly testData: TestData;
   readonly webhooks: Webhooks;
@@ -2761,6 +2791,7 @@ export class Resources {
     this.observations = new Observations(core);
     this.organization = new Organization(core);
     this.portalLinks = new PortalLinks(core);
+    this.requestStats = new RequestStats(core);
     this.summaries = new Summaries(core);
     this.testData = new TestData(core);
     this.webhooks = new Webhooks(core);

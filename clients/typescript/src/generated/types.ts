@@ -1589,6 +1589,18 @@ export interface HistoryEntry {
   request_id: string | null;
 }
 
+/** Number of requests that were answered in one hour. */
+export interface HourRequests {
+  /** Start of the hour in UTC. */
+  hour: string;
+  /** Number of requests. */
+  requests: number;
+  /** Number of requests that were refused: a status of 400 to 499. */
+  refused: number;
+  /** Number of requests that failed: a status of 500 or more. */
+  failed: number;
+}
+
 /** Number of attempts that began in one hour. */
 export interface HourStats {
   /** Start of the hour in UTC. */
@@ -2511,6 +2523,22 @@ export type ReplaySelection =
   | "failed"
   | "all";
 
+/** Statistics of the answered requests of a data set. */
+export interface RequestStats {
+  /** Time range of the answers. */
+  window: Open<StatsWindow>;
+  /** Start of the first hour of the time range. */
+  since: string;
+  /** End of the time range. */
+  until: string;
+  /** Number of answered requests with a valid API key. */
+  requests: number;
+  /** Requests by HTTP status, the lowest first. */
+  by_status: Array<StatusCount>;
+  /** Requests by hour, the oldest first, also for hours without requests. The last hour may be incomplete. */
+  by_hour: Array<HourRequests>;
+}
+
 /** Issues that a list shows. */
 export type ResolvedFilter =
   | "false"
@@ -2595,6 +2623,14 @@ export type StatsWindow =
   | "24h"
   | "7d"
   | "30d";
+
+/** Number of requests with the same status. */
+export interface StatusCount {
+  /** HTTP status of the answers. */
+  status: number;
+  /** Number of requests. */
+  count: number;
+}
 
 /** One reviewer's part of an assignment. */
 export interface Submission {
@@ -4019,6 +4055,12 @@ export interface GetObservationQuery {
    * Separate several by commas or repeat the parameter.
    */
   expand?: ObservationExpand | readonly ObservationExpand[] | undefined;
+}
+
+/** Query of the operation `GetRequestStats`. */
+export interface GetRequestStatsQuery {
+  /** Time range of the attempts. It ends now. Default: `24h`. */
+  window?: StatsWindow | undefined;
 }
 
 /** Filters of the operation `Search`. */

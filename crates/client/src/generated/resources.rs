@@ -1221,6 +1221,25 @@ impl PortalLinks {
     }
 }
 
+/// Operations with paths that begin with `/request-stats`.
+#[derive(Clone, Debug)]
+pub struct RequestStats {
+    pub(crate) core: Arc<Core>,
+}
+
+impl RequestStats {
+    /// Get the numbers of requests by status and hour.
+    ///
+    /// Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and
+    /// hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    pub fn get(&self, query: impl Into<Option<types::GetRequestStatsQuery>>) -> Call<types::RequestStats> {
+        let spec = Spec::new(Method::GET, "/request-stats").query(&query.into(), &[]);
+        Call::new(&self.core, spec)
+    }
+}
+
 /// Operations with paths that begin with `/summaries`.
 #[derive(Clone, Debug)]
 pub struct Summaries {
@@ -1619,6 +1638,12 @@ impl crate::Candor {
     #[must_use]
     pub fn portal_links(&self) -> PortalLinks {
         PortalLinks { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/request-stats`.
+    #[must_use]
+    pub fn request_stats(&self) -> RequestStats {
+        RequestStats { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/summaries`.

@@ -2848,6 +2848,20 @@ pub struct HistoryEntry {
     pub request_id: Option<String>,
 }
 
+/// Number of requests that were answered in one hour.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HourRequests {
+    /// Start of the hour in UTC.
+    pub hour: String,
+    /// Number of requests.
+    pub requests: i64,
+    /// Number of requests that were refused: a status of 400 to 499.
+    pub refused: i64,
+    /// Number of requests that failed: a status of 500 or more.
+    pub failed: i64,
+}
+
 /// Number of attempts that began in one hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4504,6 +4518,24 @@ words! {
     }
 }
 
+/// Statistics of the answered requests of a data set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RequestStats {
+    /// Time range of the answers.
+    pub window: StatsWindow,
+    /// Start of the first hour of the time range.
+    pub since: String,
+    /// End of the time range.
+    pub until: String,
+    /// Number of answered requests with a valid API key.
+    pub requests: i64,
+    /// Requests by HTTP status, the lowest first.
+    pub by_status: Vec<StatusCount>,
+    /// Requests by hour, the oldest first, also for hours without requests. The last hour may be incomplete.
+    pub by_hour: Vec<HourRequests>,
+}
+
 words! {
     /// Issues that a list shows.
     ResolvedFilter {
@@ -4624,6 +4656,16 @@ words! {
         Last7d = "7d",
         Last30d = "30d",
     }
+}
+
+/// Number of requests with the same status.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StatusCount {
+    /// HTTP status of the answers.
+    pub status: i64,
+    /// Number of requests.
+    pub count: i64,
 }
 
 /// One reviewer's part of an assignment.
@@ -8825,6 +8867,30 @@ impl GetObservationQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObservationExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Query of the operation `GetRequestStats`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetRequestStatsQuery {
+    /// Time range of the attempts. It ends now. Default: `24h`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<StatsWindow>,
+}
+
+impl GetRequestStatsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { window: None }
+    }
+
+    /// Sets `window`: time range of the attempts.
+    #[must_use]
+    pub fn window(mut self, value: impl Into<StatsWindow>) -> Self {
+        self.window = Some(value.into());
         self
     }
 }

@@ -4,7 +4,7 @@ import { quotas } from "../lib/api.js";
 import { Bars, Meter } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, total, useStats } from "../lib/deliveries.js";
-import { date, duration, fullName, number, percent, words } from "../lib/format.js";
+import { date, duration, fullName, hour, number, percent, words } from "../lib/format.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
@@ -31,8 +31,9 @@ export default function Today() {
     { "filter[status]": "pending_review", limit: 100 });
   const assignments = useGet(can("assignments:read") ? "/assignments" : null,
     { "filter[status]": "open", sort: "due_date", limit: 100 });
+  const requests = useGet(isOperator() && can("settings:read") ? "/request-stats" : null, { window: "24h" });
   const reads = [webhooks, keys, connectors, objectives, summaries, assignments];
-  usePoll(() => [...reads, stats].forEach((one) => one.reload()), REFRESH_MS);
+  usePoll(() => [...reads, stats, requests].forEach((one) => one.reload()), REFRESH_MS);
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: objectives.data?.data,
@@ -51,7 +52,22 @@ export default function Today() {
       </${Card}>
       <${Card} title=${t.today.quota}><${Quotas} /></${Card}>
     </div>
+    ${isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
+      <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
+    </${Card}>`}
   </${Page}>`;
+}
+
+/** Requests of the last 24 hours by hour and by status. @param {{ all: RequestStats }} p */
+function Requests({ all }) {
+  const bars = all.by_hour.map((one) => ({ name: hour(new Date(one.hour).getTime()),
+    good: one.requests - one.refused - one.failed, bad: one.refused + one.failed }));
+  const bad = bars.reduce((sum, bar) => sum + bar.bad, 0);
+  return html`<${Bars} label=${t.today.requestsLabel(all.requests - bad, bad)} bars=${bars}
+      names=${{ good: t.today.answered, bad: t.today.refusedOrFailed }} />
+    <ul class="statuses">${all.by_status.map((one) => html`<li key=${one.status}>
+      <${Badge} tone=${one.status >= 500 ? "bad" : one.status >= 400 ? "warn" : "good"}>${one.status}</${Badge}>
+      ${number(one.count)}</li>`)}</ul>`;
 }
 
 /** @param {{ webhooks: any, stats: any, sum: import("../lib/deliveries.js").Stats | null }} p */
@@ -91,6 +107,7 @@ function Deliveries({ webhooks, stats, sum }) {
 /** @typedef {import("../types").Objective} Objective */
 /** @typedef {import("../types").Summary} Summary */
 /** @typedef {import("../types").Assignment} Assignment */
+/** @typedef {import("../types").RequestStats} RequestStats */
 
 /**
  * Everything that waits for a person, the urgent first.

@@ -38,6 +38,7 @@ mod people;
 mod portal_links;
 mod receivers;
 mod records;
+mod request_stats;
 mod resources;
 mod scim;
 mod search;

@@ -9567,6 +9567,74 @@ class AsyncPortalLinks:
         return answer
 
 
+class RequestStats:
+    """Operations below `/request-stats`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def get(
+        self,
+        *,
+        window: types.StatsWindow | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RequestStats:
+        """Get the numbers of requests by status and hour.
+
+        Returns the numbers of requests that were answered for the data set of the API key, by HTTP
+        status and hour. Requests without a valid key are not counted. Several instances add their
+        numbers once a minute.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/request-stats",
+            query=given(
+                window=window,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RequestStats = self._core.send(spec)
+        return answer
+
+
+class AsyncRequestStats:
+    """Operations below `/request-stats`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def get(
+        self,
+        *,
+        window: types.StatsWindow | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RequestStats:
+        """Get the numbers of requests by status and hour.
+
+        Returns the numbers of requests that were answered for the data set of the API key, by HTTP
+        status and hour. Requests without a valid key are not counted. Several instances add their
+        numbers once a minute.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/request-stats",
+            query=given(
+                window=window,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RequestStats = await self._core.send(spec)
+        return answer
+
+
 class Summaries:
     """Operations below `/summaries`."""
 
@@ -11812,6 +11880,7 @@ class Resources:
         self.observations = Observations(core)
         self.organization = Organization(core)
         self.portal_links = PortalLinks(core)
+        self.request_stats = RequestStats(core)
         self.summaries = Summaries(core)
         self.test_data = TestData(core)
         self.webhooks = Webhooks(core)
@@ -11900,6 +11969,7 @@ class AsyncResources:
         self.observations = AsyncObservations(core)
         self.organization = AsyncOrganization(core)
         self.portal_links = AsyncPortalLinks(core)
+        self.request_stats = AsyncRequestStats(core)
         self.summaries = AsyncSummaries(core)
         self.test_data = AsyncTestData(core)
         self.webhooks = AsyncWebhooks(core)

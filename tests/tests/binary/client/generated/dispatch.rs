@@ -102,6 +102,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "organization.update",
     "portal_links.create",
     "portal_links.exchange",
+    "request_stats.get",
     "summaries.list",
     "summaries.create",
     "summaries.get",
@@ -150,6 +151,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "observations" => observations(client, step).await,
         "organization" => organization(client, step).await,
         "portal_links" => portal_links(client, step).await,
+        "request_stats" => request_stats(client, step).await,
         "summaries" => summaries(client, step).await,
         "test_data" => test_data(client, step).await,
         "webhooks" => webhooks(client, step).await,
@@ -407,6 +409,14 @@ async fn portal_links(client: &Candor, step: &Step) -> Result<Value, Error> {
         "create" => answer(resource.create(step.body())).await,
         "exchange" => answer(resource.exchange(step.body())).await,
         other => panic!("portal_links has no operation {other}"),
+    }
+}
+
+async fn request_stats(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.request_stats();
+    match step.name() {
+        "get" => answer(resource.get(step.query::<Option<types::GetRequestStatsQuery>>())).await,
+        other => panic!("request_stats has no operation {other}"),
     }
 }
 
