@@ -133,6 +133,11 @@ impl Claims {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
     }
 
+    /// Returns `true` if the store may have more due deliveries of a queue: claims skipped it, or took some.
+    pub(crate) fn may_have_more(&self, queue: QueueKey) -> bool {
+        self.due.passed_over.contains(&queue) || self.due.served.contains(&queue)
+    }
+
     /// Returns the queues that the latest claim took from; they are likely to have more.
     pub(crate) fn recent(&self) -> &[QueueKey] {
         &self.recent

@@ -157,7 +157,13 @@ impl<M> Dispatcher<M> {
             kept += usize::from(takes);
             takes
         });
-        self.give_back(surplus, Some(order.ends), now);
+        // A walk skips full queues, so its surplus can keep its due times. Otherwise the next claim of the oldest
+        // deliveries would find the surplus again, before those of other queues.
+        let result = match order.claim {
+            Claim::SubscriptionQueues(_) => AttemptResult::Released,
+            Claim::Oldest { .. } | Claim::Parked(_) => AttemptResult::Back(now.wall),
+        };
+        self.give_back(surplus, Some(order.ends), &result);
         kept
     }
 
@@ -187,7 +193,8 @@ impl<M> Dispatcher<M> {
     }
 
     /// Queues deliveries with a lease until `ends`, ends their reservation, and gives back those without
-    /// capacity.
+    /// capacity. Those of a commit, for which capacity was reserved, also go back if older ones of a queue with a
+    /// rate wait in the store.
     pub fn take_in(
         &mut self,
         deliveries: Vec<WaitingDelivery<M>>,
@@ -196,29 +203,41 @@ impl<M> Dispatcher<M> {
         now: Now,
     ) {
         self.release(reserved);
-        let offer = |waiting: WaitingDelivery<M>| {
+        let mut refused = vec![];
+        for waiting in deliveries {
             if self.unsettled.leased_again(&waiting.job) {
-                return None;
+                continue;
             }
             let queue = (waiting.job.tenant, waiting.job.webhook_id);
             let is_unlimited = is_test(&waiting.job);
-            self.queues.offer(queue, waiting, ends, is_unlimited).err().map(|waiting| waiting.job)
-        };
-        let refused = deliveries.into_iter().filter_map(offer).collect();
+            if reserved > 0 && !is_unlimited && self.has_older(queue) {
+                refused.push(waiting);
+            } else {
+                refused.extend(self.queues.offer(queue, waiting, ends, is_unlimited).err());
+            }
+        }
         // The claim loop also begins attempts that wait for the rate of their receiver.
         self.wakes.claims |= self.queues.has_limited();
-        self.give_back(refused, Some(ends), now);
+        self.release_waiting(refused, Some(ends), now);
     }
 
-    /// Gives back deliveries that are not queued here, so that other processes can claim them.
-    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, now: Now) {
+    /// Gives back deliveries with their due times, so that they keep their order. Resumed ones have no due time.
+    fn release_waiting(&mut self, deliveries: Vec<WaitingDelivery<M>>, ends: Option<LeaseDeadline>, now: Now) {
+        let (resumed, rest): (Vec<_>, Vec<_>) = deliveries.into_iter().partition(|waiting| waiting.resumed);
+        for (waiting, result) in [(resumed, AttemptResult::Back(now.wall)), (rest, AttemptResult::Released)] {
+            self.give_back(waiting.into_iter().map(|waiting| waiting.job).collect(), ends, &result);
+        }
+    }
+
+    /// Gives back deliveries that are not queued here with this result, so that other processes can claim them.
+    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, result: &AttemptResult) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {
                 continue;
             }
             self.queues.owe(1);
             self.wakes.records = true;
-            self.outcomes.add(DeliveryResult { job, result: AttemptResult::Back(now.wall), delta: None });
+            self.outcomes.add(DeliveryResult { job, result: result.clone(), delta: None });
         }
     }
 
@@ -284,13 +303,15 @@ impl<M> Dispatcher<M> {
             return RecordedBatch::default();
         };
         self.queues.remove_unrecorded(batch.finished.len());
-        if batch.finished.iter().any(|result| matches!(result.result, AttemptResult::Back(_))) {
+        let is_back =
+            |result: &DeliveryResult| matches!(result.result, AttemptResult::Back(_) | AttemptResult::Released);
+        if batch.finished.iter().any(is_back) {
             // Deliveries that were given back, mostly for lack of capacity, can be claimed again.
             self.claims.look_at_due();
         }
         let jobs = batch.finished.iter().map(|result| result.job);
         let leased_again = jobs.filter(|job| self.unsettled.confirm(job, batch.is_first_call())).collect();
-        self.give_back(leased_again, None, now);
+        self.give_back(leased_again, None, &AttemptResult::Back(now.wall));
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
         let failing = failing.map(|(queue, _)| (queue, DisableReason::Failing));
@@ -317,8 +338,8 @@ impl<M> Dispatcher<M> {
     /// Stops new attempts and gives back the waiting deliveries. Returns the number of running attempts. The
     /// dispatcher is done when [`Dispatcher::recording`] returns [`NextRecordStep::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
-        let waiting = self.queues.close().into_iter().map(|waiting| waiting.job).collect();
-        self.give_back(waiting, None, now);
+        let waiting = self.queues.close();
+        self.release_waiting(waiting, None, now);
         self.wakes.records = true;
         self.queues.attempts()
     }

@@ -52,6 +52,8 @@ pub struct StartedAttempt<T> {
     pub ends: LeaseDeadline,
     /// `true` if its queue was full before and no longer is.
     pub makes_room: bool,
+    /// Position of the delivery in the order in which this process took deliveries.
+    order: u64,
 }
 
 /// Slot of a running attempt.
@@ -92,6 +94,8 @@ pub(crate) struct SubscriptionQueues<T> {
     slow: QueueCount,
     /// Number of waiting deliveries of queues with a rate.
     limited_waiting: usize,
+    /// Number of deliveries taken so far.
+    taken: u64,
     /// Number of attempts so far.
     begun: u64,
     /// Number of results that are not recorded yet.
@@ -111,6 +115,7 @@ impl<T> SubscriptionQueues<T> {
             all: QueueCount::default(),
             slow: QueueCount::default(),
             limited_waiting: 0,
+            taken: 0,
             begun: 0,
             unrecorded: 0,
             reserved: 0,
@@ -157,9 +162,8 @@ impl<T> SubscriptionQueues<T> {
         }
         let (waiting, depth, quick) =
             self.queues.get(&queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
-        let is_limited = self.queues.get(&queue).is_some_and(|state| state.rate.is_some());
         let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2
-            || is_limited && self.is_crowded_by_limited(coming);
+            || waiting + coming > 0 && self.is_limited(queue) && self.is_crowded_by_limited(coming);
         self.room() > coming
             && self.all.waiting + coming < self.limits.waiting
             && waiting + coming < depth
@@ -186,7 +190,8 @@ impl<T> SubscriptionQueues<T> {
         if !takes {
             return Err(item);
         }
-        let held = HeldItem { item, ends, is_unlimited };
+        self.taken += 1;
+        let held = HeldItem { item, ends, is_unlimited, order: self.taken };
         if is_unlimited {
             state.waiting.push_front(held)
         } else {
@@ -233,7 +238,7 @@ impl<T> SubscriptionQueues<T> {
         let quick = state.pace.is_quick();
         let was_full = state.is_full();
         while state.may_begin(now) {
-            let HeldItem { item, ends, is_unlimited } = state.waiting.pop_front()?;
+            let HeldItem { item, ends, is_unlimited, order } = state.waiting.pop_front()?;
             all.waiting -= 1;
             slow.waiting -= usize::from(!quick);
             *limited_waiting -= usize::from(state.rate.is_some());
@@ -247,7 +252,7 @@ impl<T> SubscriptionQueues<T> {
                 all.attempts += 1;
                 slow.attempts += usize::from(!quick);
                 let makes_room = was_full && !state.is_full();
-                return Some(StartedAttempt { place, item, ends, makes_room });
+                return Some(StartedAttempt { place, item, ends, makes_room, order });
             }
         }
         None
@@ -329,7 +334,9 @@ impl<T> SubscriptionQueues<T> {
         let crowded = self.slow.waiting >= self.limits.waiting / 2;
         let crowded_by_limited = self.is_crowded_by_limited(0);
         let is_full = |state: &State<T>| {
-            state.is_full() || crowded && !state.pace.is_quick() || crowded_by_limited && state.rate.is_some()
+            state.is_full()
+                || crowded && !state.pace.is_quick()
+                || crowded_by_limited && state.rate.is_some() && !state.waiting.is_empty()
         };
         let mut full: Vec<_> =
             self.queues.iter().filter(|(_, queue)| is_full(queue)).map(|(queue, _)| *queue).collect();

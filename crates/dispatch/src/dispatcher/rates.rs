@@ -79,9 +79,9 @@ impl<M> Dispatcher<M> {
                 None
             }
             RateLease::HeldElsewhere { until } => {
-                let waiting = self.queues.lose_rate(order.queue).into_iter().map(|waiting| waiting.job).collect();
+                let waiting = self.queues.lose_rate(order.queue);
                 self.queues.rate_leased(order.place, None);
-                self.give_back(waiting, None, now);
+                self.release_waiting(waiting, None, now);
                 let left = u64::try_from(until.millis() - now.wall.millis()).unwrap_or_default();
                 // Bounded, because the clocks may have been set back since.
                 let pause = Duration::from_millis(left.max(1)).min(RATE_LEASE);
@@ -97,12 +97,18 @@ impl<M> Dispatcher<M> {
         self.wakes.claims = true;
     }
 
-    /// Returns an attempt that has to wait for the rate of its receiver to the front of its queue.
+    /// Returns `true` if a queue has a rate, and older deliveries of the queue may wait in the store. Handovers
+    /// that are queued before these would keep the queue full, and the older ones would never be claimed.
+    pub(super) fn has_older(&self, queue: QueueKey) -> bool {
+        self.queues.is_limited(queue) && (self.queues.is_full(queue) || self.claims.may_have_more(queue))
+    }
+
+    /// Returns an attempt that has to wait for the rate of its receiver to its position in its queue.
     pub fn put_back(&mut self, begun: StartedAttempt<WaitingDelivery<M>>, now: Now) {
-        let StartedAttempt { place, item, ends, .. } = begun;
-        self.unsettled.forget(&item.job);
-        if let Err(refused) = self.queues.put_back(place, item, ends) {
-            self.give_back(vec![refused.job], Some(ends), now);
+        let ends = begun.ends;
+        self.unsettled.forget(&begun.item.job);
+        if let Err(refused) = self.queues.put_back(begun) {
+            self.release_waiting(vec![refused], Some(ends), now);
         }
         self.wakes.claims = true;
         self.wakes.records |= !self.queues.is_open();

@@ -6,10 +6,11 @@ use candor_port_storage::queue::QueueKey;
 
 use super::rate::{RateDecision, RateState};
 use super::state::{HeldItem, State};
-use super::{QueuePlace, SubscriptionQueues};
+use super::{QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::lease::{LeaseDeadline, Now};
 
-/// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design.
+/// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design. Beyond it
+/// each of them may hold one delivery, so that the queues that a walk reaches first do not starve the rest.
 pub(super) const SHARE: usize = 4;
 
 impl<T> SubscriptionQueues<T> {
@@ -58,15 +59,17 @@ impl<T> SubscriptionQueues<T> {
         given.into_iter().map(|held| held.item).collect()
     }
 
-    /// Returns a delivery to the front of its queue and ends its attempt, which sent nothing.
+    /// Returns a delivery to its position in its queue and ends its attempt, which sent nothing.
     ///
     /// # Errors
     /// The delivery, if the queues are closed.
-    pub(crate) fn put_back(&mut self, place: QueuePlace, item: T, ends: LeaseDeadline) -> Result<(), T> {
+    pub(crate) fn put_back(&mut self, begun: StartedAttempt<T>) -> Result<(), T> {
+        let StartedAttempt { place, item, ends, order, .. } = begun;
         self.release_without_effect(place, None);
         let Some(state) = self.queues.get_mut(&place.queue).filter(|_| self.open) else { return Err(item) };
-        let front = state.waiting.iter().take_while(|held| held.is_unlimited).count();
-        state.waiting.insert(front, HeldItem { item, ends, is_unlimited: false });
+        let is_before = |held: &&HeldItem<T>| held.is_unlimited || held.order < order;
+        let position = state.waiting.iter().take_while(is_before).count();
+        state.waiting.insert(position, HeldItem { item, ends, is_unlimited: false, order });
         self.all.waiting += 1;
         self.slow.waiting += usize::from(!state.pace.is_quick());
         self.limited_waiting += usize::from(state.rate.is_some());
@@ -95,11 +98,25 @@ impl<T> SubscriptionQueues<T> {
         self.limited_waiting > 0
     }
 
+    /// Returns `true` if a queue has a rate.
+    pub(crate) fn is_limited(&self, queue: QueueKey) -> bool {
+        self.queues.get(&queue).is_some_and(|state| state.rate.is_some())
+    }
+
+    /// Returns `true` if claims skip a queue because of the number of its waiting deliveries.
+    pub(crate) fn is_full(&self, queue: QueueKey) -> bool {
+        self.queues.get(&queue).is_some_and(State::is_full)
+    }
+
     /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for
-    /// each.
+    /// each. If their share of the waiting room is used, returns all queues with a rate.
     pub(crate) fn limited(&self) -> Vec<(QueueKey, u16)> {
-        let limited = self.queues.iter().filter(|(_, state)| state.rate.is_some() && !state.is_idle());
-        let room = |state: &State<T>| state.depth().saturating_sub(state.waiting.len());
+        let is_crowded = self.is_crowded_by_limited(0);
+        let is_listed = |state: &State<T>| state.rate.is_some() && (is_crowded || !state.is_idle());
+        let limited = self.queues.iter().filter(|(_, state)| is_listed(state));
+        let room = |state: &State<T>| {
+            if is_crowded { 1 } else { state.depth().saturating_sub(state.waiting.len()) }
+        };
         let mut limited: Vec<_> = limited
             .map(|(queue, state)| (*queue, u16::try_from(room(state)).unwrap_or(u16::MAX).max(1)))
             .collect();

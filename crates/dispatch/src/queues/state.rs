@@ -23,6 +23,8 @@ pub(super) struct HeldItem<T> {
     pub(super) ends: LeaseDeadline,
     /// `true` for tests, which no rate delays. They are in front of the others.
     pub(super) is_unlimited: bool,
+    /// Position in the order in which this process took deliveries.
+    pub(super) order: u64,
 }
 
 #[derive(Debug, Default, Clone, Copy)]

@@ -227,3 +227,22 @@ fn queue_counters_match_contents_after_random_steps() {
         assert!(queues.held() <= 40 && attempts <= 16 && begun.len() == attempts, "step {step}");
     }
 }
+
+#[test]
+fn limited_queue_takes_one_delivery_if_the_share_is_used() {
+    let mut test = QueuesTest::new(LIMITS);
+    let queues: Vec<_> = (1..=9).map(|webhook| queue(1, webhook)).collect();
+    for limited in &queues {
+        test.warm(*limited);
+        test.queues.set_rate(*limited, Some(50));
+    }
+    let (last, first) = queues.split_last().unwrap();
+    let taken: usize = first.iter().map(|limited| test.offer(*limited, 64)).sum();
+    assert_eq!(taken, 128 + 6, "two queues fill a quarter of the room, and the rest has one delivery each");
+    assert!(test.queues.takes(*last, 0) && !test.queues.takes(*last, 1));
+    assert!(!test.queues.full().contains(last) && test.queues.limited().contains(&(*last, 1)));
+    assert_eq!(test.offer(*last, 2), 1);
+    assert!(test.queues.full().contains(last));
+    let begun = test.start();
+    assert!(queues.iter().all(|limited| count(&begun, *limited) > 0));
+}

@@ -83,7 +83,7 @@ fn deliveries_are_given_back_if_another_process_sends() {
     assert_eq!(machine.handle_rate_lease(&order, elsewhere, at(1)), Some(AttemptResult::Released));
     let (results, _) = machine.next_batch().unwrap().call();
     assert_eq!(results.len(), 4);
-    assert!(results.iter().all(|(_, result)| *result == AttemptResult::Back(at(1).wall)));
+    assert!(results.iter().all(|(_, result)| *result == AttemptResult::Released), "the due times stay");
     let queue = (first.item.job.tenant, first.item.job.webhook_id);
     let skipped = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
         Claim::SubscriptionQueues(walk) | Claim::Parked(walk) => walk.busy.contains(&queue),
@@ -137,6 +137,63 @@ fn put_back_delivery_of_a_stopping_process_is_given_back() {
     machine.stop(at(1));
     machine.put_back(begun.remove(1), at(2));
     let (results, _) = machine.next_batch().unwrap().call();
-    assert_eq!(results, [(job(2), AttemptResult::Back(at(2).wall))]);
+    assert_eq!(results, [(job(2), AttemptResult::Released)]);
     assert_eq!(machine.attempts(), 1);
+}
+
+/// Returns the results that the machine wants to record, and confirms them.
+fn recorded(machine: &mut Dispatcher<()>, now: Now) -> Vec<(Job, AttemptResult)> {
+    let mut all = vec![];
+    while let Some(batch) = machine.next_batch() {
+        all.extend(batch.call().0);
+        machine.handle_recorded(batch, RecordOutcome::default(), now);
+    }
+    all
+}
+
+/// Makes all claims that are due. The first walk for due deliveries finds these jobs. Returns the kept ones.
+fn claim(machine: &mut Dispatcher<()>, mut jobs: Vec<Job>, now: Now) -> Vec<Job> {
+    let mut kept = vec![];
+    while let Some(order) = machine.next_claim(now) {
+        let is_walk = matches!(order.claim, Claim::SubscriptionQueues(_));
+        let found = if is_walk { std::mem::take(&mut jobs) } else { vec![] };
+        let found = machine.handle_claimed(&order, ClaimedJobs { jobs: found, next: None }, now);
+        machine.take_in(found.iter().copied().map(waiting).collect(), order.ends, 0, now);
+        machine.claim_ended();
+        kept.extend(found);
+    }
+    kept
+}
+
+#[test]
+fn backlog_of_a_limited_queue_goes_before_handovers() {
+    let mut machine = limited(5, 3);
+    claim(&mut machine, vec![], at(2));
+    take_in(&mut machine, vec![job(20)], at(3));
+    assert_eq!(recorded(&mut machine, at(3)), [(job(20), AttemptResult::Released)], "claims skip the full queue");
+    let begun = begin_all(&mut machine, at(1_001));
+    assert!(begun.iter().all(|one| machine.permit(one, Some(3), at(1_001)) == SendPermit::Send));
+    take_in(&mut machine, vec![job(21)], at(1_002));
+    assert_eq!(recorded(&mut machine, at(1_002)), [(job(21), AttemptResult::Released)], "no claim has looked yet");
+    assert_eq!(claim(&mut machine, vec![job(10), job(20), job(21)], at(1_003)), [job(10), job(20), job(21)]);
+    let begun = begin_all(&mut machine, at(2_002));
+    let sent: Vec<_> = begun.iter().map(|one| one.item.job).collect();
+    assert!(begun.iter().all(|one| machine.permit(one, Some(3), at(2_002)) == SendPermit::Send));
+    claim(&mut machine, vec![], at(2_003));
+    take_in(&mut machine, vec![job(22)], at(2_004));
+    assert_eq!((recorded(&mut machine, at(2_004)), sent.len()), (vec![], 3), "the store has no more");
+}
+
+#[test]
+fn deliveries_put_back_keep_their_order() {
+    let mut machine = limited(5, 1);
+    let order: Vec<_> = (0..4)
+        .map(|second| {
+            let now = at(1_001 + 1_000 * second);
+            let begun = begin_all(&mut machine, now);
+            assert_eq!(machine.permit(&begun[0], Some(1), now), SendPermit::Send);
+            begun[0].item.job
+        })
+        .collect();
+    assert_eq!(order, (2..=5).map(job).collect::<Vec<_>>());
 }
