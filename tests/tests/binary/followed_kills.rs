@@ -115,9 +115,13 @@ fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), co
 /// Sends one write: a create or a change of a known resource.
 fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> std::io::Result<()> {
     let text = format!("{writer}-{number}");
-    let of = |list: &str| ids.nth(list, 7 * number + writer);
-    let (method, path, body) = match (number % 10, of("employees"), of("observations"), of("employee-objectives"))
-    {
+    let known = |list: &str| ids.nth(list, 7 * number + writer);
+    let (method, path, body) = match (
+        number % 10,
+        known("employees"),
+        known("observations"),
+        known("employee-objectives"),
+    ) {
         (1 | 6, Some(person), ..) => {
             let body = json!({"employee_id": person, "type": "strength", "observation": text});
             ("POST", "observations".to_owned(), body)
@@ -127,7 +131,7 @@ fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> st
             ("POST", "employee-objectives".to_owned(), body)
         }
         (3, Some(person), ..) => {
-            let changed = json!({"last_name": text, "manager_id": of("employees")});
+            let changed = json!({"last_name": text, "manager_id": known("employees")});
             (
                 "PATCH",
                 format!("employees/{person}"),
@@ -135,7 +139,7 @@ fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> st
             )
         }
         (4, _, Some(observation), _) => {
-            ("PATCH", format!("observations/{observation}"), json!({"observation": text}))
+            ("PATCH", format!("observations/{observation}"), json!({"observation": text, "metadata": {"n": text}}))
         }
         (5, _, Some(observation), _) => ("POST", format!("observations/{observation}/archive"), json!({})),
         (7, _, _, Some(objective)) => {

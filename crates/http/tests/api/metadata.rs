@@ -133,7 +133,7 @@ async fn conflict_does_not_name_a_hidden_resource() {
 }
 
 #[tokio::test]
-async fn submission_with_external_ids_can_be_sent_again() {
+async fn external_ids_of_a_submission_are_unique_and_name_the_holder() {
     for store in every_store().await {
         let world = &store.world;
         let (about, reviewer) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
