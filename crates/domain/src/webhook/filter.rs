@@ -1,6 +1,6 @@
 //! Content filters of a subscription, and the facts of events that they compare (§6.1, decision F13).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -195,6 +195,26 @@ impl EventFacts {
         match self.department {
             DepartmentFact::Known(_) => None,
             DepartmentFact::OfPerson(person) => Some(person),
+        }
+    }
+
+    /// Returns the people whose departments must be read before these filters can be evaluated.
+    #[must_use]
+    pub fn people_to_read<'a>(
+        facts: &[Self],
+        filters: impl IntoIterator<Item = &'a EventFilter>,
+    ) -> BTreeSet<EmployeeId> {
+        let needs_department = filters.into_iter().any(|filter| filter.department_ids.is_some());
+        facts.iter().filter_map(Self::person_to_read).filter(|_| needs_department).collect()
+    }
+
+    /// Returns the facts with the department that was read for the person of the event, if it is needed. A person
+    /// that is absent from `departments` has no department.
+    #[must_use]
+    pub fn completed(self, departments: &BTreeMap<EmployeeId, Option<DepartmentId>>) -> Self {
+        match self.person_to_read() {
+            Some(person) => self.with_department(departments.get(&person).copied().flatten()),
+            None => self,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Effects of a change set on subscriptions and the queue, beyond its rows.
 
+use std::collections::BTreeMap;
+
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DepartmentId, EmployeeId, WebhookId};
@@ -63,8 +65,8 @@ fn active(row: &mut dyn CellReader) -> Result<EventReceiver, StorageError> {
     Ok(read_event_receiver(&mut Reader::new(row, EVENT_RECEIVER_TABLE))?)
 }
 
-/// Returns the facts of each event; empty if no subscription has a filter. The department of a person is read once
-/// per event, and only if a subscription filters by it.
+/// Returns the facts of each event; empty if no subscription has a filter. Departments of people are read only if
+/// a subscription filters by them.
 fn facts(
     db: &mut Db,
     tenant: Tenant,
@@ -75,13 +77,12 @@ fn facts(
     if filters.peek().is_none() {
         return Ok(vec![]);
     }
-    let needs_department = filters.any(|filter| filter.department_ids.is_some());
-    let facts = EventFacts::from_events(&change.events.iter().collect::<Vec<_>>()).into_iter();
-    let complete = |facts: EventFacts| match facts.person_to_read().filter(|_| needs_department) {
-        Some(person) => Ok(facts.with_department(department(db, tenant, person)?)),
-        None => Ok(facts),
-    };
-    facts.map(complete).collect()
+    let facts = EventFacts::from_events(&change.events.iter().collect::<Vec<_>>());
+    let mut departments = BTreeMap::new();
+    for person in EventFacts::people_to_read(&facts, filters) {
+        departments.insert(person, department(db, tenant, person)?);
+    }
+    Ok(facts.into_iter().map(|facts| facts.completed(&departments)).collect())
 }
 
 /// Returns the department of a person.

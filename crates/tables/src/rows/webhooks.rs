@@ -3,8 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{WebhookId, WebhookKind};
+use candor_domain::id::{DepartmentId, EmployeeId, WebhookId, WebhookKind};
 use candor_domain::objective::Scope;
+use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
@@ -125,6 +126,16 @@ fn condition<T>(webhook: &Subscription, pick: impl FnOnce(&EventFilter) -> Optio
     webhook.filter.as_ref().and_then(pick)
 }
 
+/// Returns the filter with these conditions, or `None` for the nulls of a subscription without a filter.
+fn stored_filter(
+    employee_ids: Option<Vec<EmployeeId>>,
+    department_ids: Option<Vec<DepartmentId>>,
+    kind: Option<observation::Type>,
+    scopes: Option<Vec<Scope>>,
+) -> Option<EventFilter> {
+    EventFilter { employee_ids, department_ids, kind, scopes }.some()
+}
+
 /// Returns the headers, or `None` for the null of a subscription without headers.
 fn stored_headers(headers: &CustomHeaders) -> Option<CustomHeaders> {
     (!headers.0.is_empty()).then(|| headers.clone())
@@ -169,13 +180,7 @@ stored! {
         last_delivery_at,
         last_delivery_status,
         headers: headers.unwrap_or_default(),
-        filter: EventFilter {
-            employee_ids: filter_employee_ids,
-            department_ids: filter_department_ids,
-            kind: filter_type,
-            scopes: filter_scopes,
-        }
-        .some(),
+        filter: stored_filter(filter_employee_ids, filter_department_ids, filter_type, filter_scopes),
         streak: Streak {
             failures: failures.unwrap_or_default(),
             since: failing_since,
@@ -214,13 +219,7 @@ columns_read! {
     => EventReceiver {
         id,
         wanted,
-        filter: EventFilter {
-            employee_ids: filter_employee_ids,
-            department_ids: filter_department_ids,
-            kind: filter_type,
-            scopes: filter_scopes,
-        }
-        .some(),
+        filter: stored_filter(filter_employee_ids, filter_department_ids, filter_type, filter_scopes),
     }
 }
 

@@ -156,3 +156,23 @@ fn department_of_a_changed_person_counts_for_all_events() {
     assert_eq!(facts[2].person_to_read(), Some(other));
     assert_eq!(facts[0].person_to_read(), None);
 }
+
+#[test]
+fn departments_are_read_only_for_filters_that_need_them() {
+    let (person, absent, own) = (employee(1), employee(5), department(2));
+    let observed = |id| EventFacts {
+        employee_id: Some(id),
+        department: DepartmentFact::OfPerson(id),
+        ..EventFacts::default()
+    };
+    let shown = EventFacts::default().with_department(Some(department(3)));
+    let facts = [observed(person), observed(absent), observed(person), shown.clone()];
+    let employees = EventFilter { employee_ids: Some(vec![person]), ..EventFilter::default() };
+    let departments = EventFilter { department_ids: Some(vec![own]), ..EventFilter::default() };
+    assert_eq!(EventFacts::people_to_read(&facts, [&employees]), BTreeSet::new());
+    assert_eq!(EventFacts::people_to_read(&facts, [&employees, &departments]), BTreeSet::from([person, absent]));
+    let read = BTreeMap::from([(person, Some(own))]);
+    let completed = facts.map(|facts| facts.completed(&read).department);
+    let (known, none) = (DepartmentFact::Known(Some(own)), DepartmentFact::Known(None));
+    assert_eq!(completed, [known, none, known, shown.department]);
+}

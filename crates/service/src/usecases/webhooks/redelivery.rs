@@ -301,19 +301,11 @@ impl ReplayProgress<'_> {
     /// Returns the events that the filter does not permit, by their data and the present departments of people.
     async fn filtered_out(&self, events: &[Event]) -> Result<Vec<EventId>, Error> {
         let facts: Vec<_> = events.iter().map(EventFacts::from_event).collect();
-        let needs_department =
-            self.subscription.filter.as_ref().is_some_and(|filter| filter.department_ids.is_some());
-        let people = facts.iter().filter_map(EventFacts::person_to_read).filter(|_| needs_department);
-        let people: BTreeSet<_> = people.collect();
-        let people: Vec<_> = people.into_iter().collect();
+        let people: Vec<_> = EventFacts::people_to_read(&facts, &self.subscription.filter).into_iter().collect();
         let found = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
         let departments: BTreeMap<_, _> =
             found.iter().map(|row| (row.value.id, row.value.department_id)).collect();
-        let complete = |facts: EventFacts| match facts.person_to_read() {
-            Some(person) => facts.with_department(departments.get(&person).copied().flatten()),
-            None => facts,
-        };
-        let facts = facts.into_iter().map(complete);
+        let facts = facts.into_iter().map(|facts| facts.completed(&departments));
         let refused = events.iter().zip(facts).filter(|(_, facts)| !self.subscription.permits(facts));
         Ok(refused.map(|(event, _)| event.id).collect())
     }
