@@ -379,6 +379,10 @@ mod tests {
             let events = vec![make.event(EventType::ObservationCreated)];
             assert!(!may_share(&ChangeSet { events, ..make.change(writes) }));
         }
+        let mut with_id = make.observation(person.id);
+        assert!(may_share(&make.change(vec![Write::put(&Row::new(with_id.clone()))])));
+        with_id.external_id = Some("crm-1".to_owned());
+        assert!(!may_share(&make.change(vec![Write::put(&Row::new(with_id))])), "another may have the id");
         let relying = ChangeSet {
             requires: vec![Require::EmployeeUnchanged(person.id, at)],
             events: vec![make.event(EventType::ObservationCreated)],
