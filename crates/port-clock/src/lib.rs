@@ -46,13 +46,20 @@ pub struct ManualClock {
     now: AtomicI64,
     /// Milliseconds that have elapsed, without adjustments of the clock.
     passed: AtomicI64,
+    /// Start of the real time that also counts as monotonic time.
+    running_since: OnceLock<Instant>,
 }
 
 impl ManualClock {
     /// Creates a clock that shows this time.
     #[must_use]
     pub const fn starting_at(time: Timestamp) -> Self {
-        Self { now: AtomicI64::new(time.millis()), passed: AtomicI64::new(0) }
+        Self { now: AtomicI64::new(time.millis()), passed: AtomicI64::new(0), running_since: OnceLock::new() }
+    }
+
+    /// Lets the monotonic time also elapse by itself, for background loops that wait for a timeout.
+    pub fn run_steady_time(&self) {
+        self.running_since.get_or_init(Instant::now);
     }
 
     /// Lets time elapse. A negative number only sets the clock back.
@@ -78,7 +85,8 @@ impl Clock for ManualClock {
     }
 
     fn steady(&self) -> Duration {
-        Duration::from_millis(u64::try_from(self.passed.load(Ordering::SeqCst)).unwrap_or_default())
+        let passed = Duration::from_millis(u64::try_from(self.passed.load(Ordering::SeqCst)).unwrap_or_default());
+        passed + self.running_since.get().map(Instant::elapsed).unwrap_or_default()
     }
 }
 

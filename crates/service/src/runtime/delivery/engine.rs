@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use candor_dispatch::{AttemptEnd, Dispatcher, NextRecordStep, Now, QueueLimits, Settings, StartedAttempt};
 use candor_port_storage::queue::WorkerId;
@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::message::Message;
 use super::metrics::Metrics;
@@ -38,8 +38,8 @@ pub struct Engine {
     pub(super) phase: watch::Sender<Phase>,
     /// Dispatcher that makes all scheduling decisions; see [`Engine::with_dispatcher`].
     machine: Mutex<Machine>,
-    /// Origin of the steady clock.
-    begun: Instant,
+    /// Steady time at which the engine was created.
+    begun: Duration,
     /// Notified when there may be deliveries to claim, or room for them.
     wake: Notify,
     /// Notified when there may be results to record, or at shutdown.
@@ -70,7 +70,7 @@ impl Engine {
     /// Creates the engine of this process and registers it for handovers of commits.
     #[must_use]
     pub fn new(services: &Arc<Services>, settings: Settings) -> Arc<Self> {
-        let (wall, begun) = (services.clock.now(), Instant::now());
+        let (wall, begun) = (services.clock.now(), services.clock.steady());
         let worker = WorkerId(services.ids.ulid(wall).to_bytes());
         let now = Now { wall, steady: Duration::ZERO };
         let limits = QueueLimits { batch: services.store.batch(), ..QueueLimits::OF_A_PROCESS };
@@ -173,7 +173,8 @@ impl Engine {
     }
 
     pub(super) fn now(&self) -> Now {
-        Now { wall: self.services.clock.now(), steady: self.begun.elapsed() }
+        let clock = &self.services.clock;
+        Now { wall: clock.now(), steady: clock.steady().saturating_sub(self.begun) }
     }
 
     fn next_attempt(&self) -> Option<StartedAttempt<Waiting>> {
@@ -225,11 +226,12 @@ impl Engine {
             }
             // Starts attempts for which no ended attempt made room, such as those of the first claim.
             self.start_ready_attempts();
-            let look_at = self.begun + self.with_dispatcher(|dispatcher, now| dispatcher.look_again_at(now));
+            let pause = |dispatcher: &mut Machine, now: Now| dispatcher.look_again_at(now) - now.steady;
+            let pause = self.with_dispatcher(pause);
             tokio::select! {
                 _ = phase.wait_for(|phase| *phase > Phase::Open) => return,
                 () = self.wake.notified() => {}
-                () = sleep_until(look_at.into()) => {}
+                () = sleep(pause) => {}
             }
         }
     }
@@ -242,7 +244,7 @@ impl Engine {
                         tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
                     }
                 }
-                NextRecordStep::At(steady) => sleep_until((self.begun + steady).into()).await,
+                NextRecordStep::At(steady) => sleep(steady.saturating_sub(self.now().steady)).await,
                 NextRecordStep::Idle => self.news.notified().await,
                 NextRecordStep::Over => return,
             }

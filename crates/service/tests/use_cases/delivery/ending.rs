@@ -1,6 +1,5 @@
 //! Graceful stop of deliveries.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -16,8 +15,7 @@ async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     desk.script.answer(URL, FakeResponse::Hangs);
     desk.queue(20).await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let engine =
-        tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::from_secs(60)));
+    let engine = desk.start(&desk.engine, async { drop(stopped.await) }, Duration::from_secs(60));
     until(async || desk.script.sent() == 8).await;
     stop.send(()).unwrap();
     until(async || desk.engine.held() == 8).await;
@@ -39,7 +37,7 @@ async fn shutdown_cuts_off_hanging_attempts_and_returns_them() {
     desk.script.answer(URL, FakeResponse::Hangs);
     desk.hire().await;
     let (stop, stopped) = oneshot::channel::<()>();
-    let engine = tokio::spawn(Arc::clone(&desk.engine).run(async { drop(stopped.await) }, Duration::ZERO));
+    let engine = desk.start(&desk.engine, async { drop(stopped.await) }, Duration::ZERO);
     until(async || desk.script.sent() == 1).await;
     stop.send(()).unwrap();
     engine.await.unwrap();

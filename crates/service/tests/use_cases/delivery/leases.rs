@@ -1,11 +1,13 @@
 //! Leases with several processes on one queue.
 
+use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
-use super::{DeliveryTest, FakeResponse, members, start, until};
+use super::{DeliveryTest, FakeResponse, members, until};
 
 const URL: &str = "https://receiver.example/";
 
@@ -82,7 +84,7 @@ async fn due_delivery_is_leased_with_its_commit_without_a_claim() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     (1..10_000).for_each(|number| desk.world.store.fail(FaultyCall::Claim, number, Fault::Before));
-    let engine = start(&desk.engine);
+    let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     desk.hire().await;
     until(async || desk.script.sent_to(URL) == 1).await;
     engine.abort();
@@ -92,7 +94,7 @@ async fn due_delivery_is_leased_with_its_commit_without_a_claim() {
 async fn running_engine_delivers_and_records_queued_deliveries() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    let engine = start(&desk.engine);
+    let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     desk.queue(1_000).await;
     until(async || desk.engine.held() == 0 && desk.script.sent() == 1_000).await;
     assert_eq!(desk.log(id).await.len(), 1_000);
@@ -106,7 +108,7 @@ async fn several_engines_attempt_each_delivery_once() {
     desk.subscribe("https://other.example/").await;
     desk.queue(1_000).await;
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
-    let running: Vec<_> = engines.iter().map(start).collect();
+    let running = engines.each_ref().map(|engine| desk.start(engine, pending(), Duration::ZERO));
     until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held() == 0)).await;
     let mut sent: Vec<_> =
         desk.script.take().into_iter().map(|request| (request.url.clone(), request.event())).collect();

@@ -261,6 +261,17 @@ impl DeliveryTest {
         self.world.store.commit(self.tenant(), change).await.unwrap();
     }
 
+    /// Runs an engine in a background task until `stop`.
+    pub(super) fn start(
+        &self,
+        engine: &Arc<Engine>,
+        stop: impl Future<Output = ()> + Send + 'static,
+        grace: Duration,
+    ) -> JoinHandle<()> {
+        self.world.clock.run_steady_time();
+        tokio::spawn(Arc::clone(engine).run(stop, grace))
+    }
+
     pub(super) async fn run_once(&self) -> usize {
         self.engine.run_once().await.unwrap()
     }
@@ -285,9 +296,4 @@ pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
         }
     });
     assert!(waited.await.is_ok(), "it did not come about");
-}
-
-/// Runs an engine in a background task.
-pub(super) fn start(engine: &Arc<Engine>) -> JoinHandle<()> {
-    tokio::spawn(Arc::clone(engine).run(std::future::pending(), Duration::ZERO))
 }

@@ -1,8 +1,11 @@
 //! Fair shares: deliveries do not wait for a receiver that hangs, and a long queue stays in the store.
 
+use std::future::pending;
+use std::time::Duration;
+
 use candor_service::runtime::delivery::Engine;
 
-use super::{DeliveryTest, FakeResponse, start, until};
+use super::{DeliveryTest, FakeResponse, until};
 
 const HANGING: &str = "https://hanging.example/";
 const GOOD: &str = "https://good.example/";
@@ -13,7 +16,7 @@ async fn hanging_receiver_does_not_delay_another() {
     desk.subscribe(HANGING).await;
     desk.script.answer(HANGING, FakeResponse::Hangs);
     desk.queue(3_000).await;
-    let engine = start(&desk.engine);
+    let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     until(async || desk.script.sent() > 0).await;
     desk.subscribe(GOOD).await;
     desk.queue(500).await;
@@ -42,7 +45,7 @@ async fn deliveries_in_memory_are_bounded_for_any_queue_length() {
         desk.script.answer(&url, FakeResponse::Hangs);
     }
     desk.queue(250).await;
-    let engine = start(&desk.engine);
+    let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     until(async || desk.script.sent() >= 128).await;
     desk.script.let_go();
     let most = std::cell::Cell::new(0);
