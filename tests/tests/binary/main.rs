@@ -49,6 +49,8 @@ mod replica;
 #[cfg(test)]
 mod revocation;
 #[cfg(test)]
+mod scim;
+#[cfg(test)]
 mod shared_limits;
 #[cfg(test)]
 mod stop;

@@ -235,6 +235,14 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
+    /// Returns the change set, whose person stays as they are. `None` if nothing was added.
+    pub(super) fn finish_waiting(self) -> Option<ChangeSet> {
+        let Self { change, mut writes, requires, .. } = self;
+        let mut change = change?;
+        writes.append(&mut change.writes);
+        Some(ChangeSet { writes, requires, ..change })
+    }
+
     /// Returns the change set with the issues of the person. `None` if nothing was added.
     pub(super) async fn finish(
         self,

@@ -150,6 +150,18 @@ impl ScimContext {
         Ok(ResolvedReferences { manager: target, department, department_name, tree: ancestors.tree, above })
     }
 
+    /// Returns the references of a stored person, who keeps their manager and department.
+    pub(super) async fn stored_references(
+        &self,
+        services: &Services,
+        person: EmployeeId,
+    ) -> Result<ResolvedReferences, ScimFailure> {
+        let ancestors = services.store.lines_above(self.tenant(), &[person]).await?;
+        let above = chain(&ancestors, person);
+        let (manager, department) = (ManagerTarget::Absent, DepartmentTarget::Absent);
+        Ok(ResolvedReferences { manager, department, department_name: None, tree: ancestors.tree, above })
+    }
+
     async fn resolve_department(
         &self,
         services: &Services,

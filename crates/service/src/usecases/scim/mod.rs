@@ -3,6 +3,7 @@
 //! The domain decides about one person ([`candor_domain::scim`]). This module loads the rows of the decision and
 //! commits it with the link, issues, events and audit entries.
 
+mod arrival;
 mod change;
 mod issues;
 mod load;

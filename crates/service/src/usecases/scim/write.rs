@@ -13,6 +13,7 @@ use candor_domain::scim::{
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 
+use super::arrival::{Arrival, WrittenUser};
 use super::change::{ScimChange, StoredRows, version_after};
 use super::load::{IdentifierHolders, ResolvedReferences};
 use super::view::{LoadedUser, UserVersion, resource, stored_user};
@@ -31,8 +32,8 @@ const PAUSED_SECONDS: u32 = 300;
 enum WritePlan {
     /// Saves nothing and returns this reply.
     Unchanged(Reply),
-    /// Saves the change set, then returns the reply.
-    Commit(Box<ChangeSet>, Reply),
+    /// Saves the change set, then returns the reply. The arrival is settled afterwards.
+    Commit(Box<ChangeSet>, Reply, Option<Arrival>),
     /// Refuses the request.
     Refuse(Box<Refused>),
 }
@@ -56,7 +57,7 @@ pub async fn create(
     let connector = context.load_for_change(services).await?;
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
-    let _turn = context.take_turn(services, &user).await;
+    let turn = context.take_turn(services, &user).await;
     let plan = async |at: Timestamp| {
         let holders = context.holders(services, &user).await?;
         let candidates = context.candidates(services, &user, holders).await?;
@@ -79,7 +80,9 @@ pub async fn create(
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: stored.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
-    context.run(services, &connector.connector, plan).await
+    let written = context.run(services, &connector.connector, plan).await?;
+    drop(turn);
+    Ok(context.settle(services, &connector.connector, written).await)
 }
 
 /// `PUT /Users/{id}`: replaces the managed attributes of a person.
@@ -134,9 +137,9 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         change.add_removal(removed.decision, removed.link, &StoredRows::of_user(Some(&stored))).await?;
         change.require(other);
         let change = change.finish(id, vec![]).await?.ok_or_else(no_change)?;
-        Ok(WritePlan::Commit(Box::new(change), Reply::removed()))
+        Ok(WritePlan::Commit(Box::new(change), Reply::removed(), None))
     };
-    context.run(services, &connector.connector, plan).await
+    Ok(context.run(services, &connector.connector, plan).await?.reply)
 }
 
 fn no_change() -> ScimFailure {
@@ -215,7 +218,8 @@ impl ScimContext {
             let write = Write { kind: WriteKind::Change, user: &user, id, stored: Some(&stored), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
-        self.run(services, &connector.connector, plan).await
+        let written = self.run(services, &connector.connector, plan).await?;
+        Ok(self.settle(services, &connector.connector, written).await)
     }
 
     /// Decides a write and builds its change set.
@@ -255,8 +259,9 @@ impl ScimContext {
         if let Some(person) = provisioned.person(before) {
             change.resolve_waiting(person, write.user.external_id.as_deref(), &references).await?;
         }
+        let arrival = Arrival::of_change(write.stored, &provisioned);
         let change = change.finish(write.id, provisioned.issues).await?.ok_or_else(no_change)?;
-        Ok(WritePlan::Commit(Box::new(change), reply))
+        Ok(WritePlan::Commit(Box::new(change), reply, arrival))
     }
 
     /// Renders the user after a write.
@@ -293,7 +298,12 @@ impl ScimContext {
     }
 
     /// Runs a write: plans, commits, and plans again if another change was committed first.
-    async fn run<F, Fut>(&self, services: &Services, connector: &Connector, plan: F) -> Result<Reply, ScimFailure>
+    async fn run<F, Fut>(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        plan: F,
+    ) -> Result<WrittenUser, ScimFailure>
     where
         F: Fn(Timestamp) -> Fut,
         Fut: Future<Output = Result<WritePlan, ScimFailure>>,
@@ -301,18 +311,20 @@ impl ScimContext {
         let request = &self.request;
         for _ in 0..ATTEMPTS {
             let at = services.clock.now();
-            let (mut change, reply) = match plan(at).await {
-                Ok(WritePlan::Commit(change, reply)) => (change, reply),
-                Ok(WritePlan::Unchanged(reply)) => return Ok(services.store_reply(request, reply, at).await?),
+            let (mut change, reply, arrival) = match plan(at).await {
+                Ok(WritePlan::Commit(change, reply, arrival)) => (change, reply, arrival),
+                Ok(WritePlan::Unchanged(reply)) => {
+                    return Ok(services.store_reply(request, reply, at).await?.into());
+                }
                 Ok(WritePlan::Refuse(refused)) => return self.refuse(services, connector, *refused).await,
                 Err(ScimFailure::Refused(error)) => return self.refuse(services, connector, error.into()).await,
                 Err(failure) => return Err(failure),
             };
             change.replay = services.replay_of(request, &reply, at)?;
             match services.commit(self.tenant(), *change).await {
-                Ok(()) => return Ok(reply),
+                Ok(()) => return Ok(WrittenUser { reply, arrival }),
                 Err(CommitError::Replayed) => {
-                    return Ok(services.replay_or(request, Err(Error::Contended)).await?);
+                    return Ok(services.replay_or(request, Err(Error::Contended)).await?.into());
                 }
                 Err(CommitError::Storage(error)) => return Err(error.into()),
                 Err(
@@ -330,9 +342,9 @@ impl ScimContext {
         services: &Services,
         connector: &Connector,
         refused: Refused,
-    ) -> Result<Reply, ScimFailure> {
+    ) -> Result<WrittenUser, ScimFailure> {
         if let Some(reply) = services.stored_reply(&self.request).await? {
-            return Ok(reply);
+            return Ok(reply.into());
         }
         if let Some(issue) = refused.issue {
             provider::report_refusal(services, &self.request, connector, *issue).await?;

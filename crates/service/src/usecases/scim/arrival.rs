@@ -1,0 +1,125 @@
+//! Managers and reports who arrive at the same time.
+//!
+//! Neither request sees the other one's person before its commit. Both therefore look again after it, and the later
+//! one finds the earlier one.
+
+use candor_domain::id::EmployeeId;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::ScimLink;
+use candor_domain::scim::ProvisionedUser;
+use candor_port_storage::{CommitError, StorageExt};
+use candor_tables::rows;
+
+use super::change::ScimChange;
+use super::view::LoadedUser;
+use super::{ScimContext, ScimFailure};
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::services::Services;
+
+/// Maximum attempts if concurrent changes are committed first.
+const ATTEMPTS: usize = 8;
+
+/// Reply to a committed request, with the person whose manager or reports may have arrived meanwhile.
+pub(super) struct WrittenUser {
+    pub(super) reply: Reply,
+    pub(super) arrival: Option<Arrival>,
+}
+
+impl From<Reply> for WrittenUser {
+    fn from(reply: Reply) -> Self {
+        Self { reply, arrival: None }
+    }
+}
+
+/// A person after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Arrival {
+    person: EmployeeId,
+    /// Reference to a manager who was unknown.
+    manager_ref: Option<String>,
+    /// References by which other people may wait for the person. Empty unless the change set one of them.
+    names: Vec<String>,
+}
+
+impl Arrival {
+    /// Returns the arrival of a person. `None` if the change affects no references.
+    pub(super) fn of_change(stored: Option<&LoadedUser>, provisioned: &ProvisionedUser) -> Option<Self> {
+        let before = stored.map(|stored| &stored.person.value);
+        let person = provisioned.person(before)?;
+        let link = &provisioned.link;
+        let known = stored.and_then(LoadedUser::live_link).and_then(|link| link.external_id.as_ref());
+        let external_id = link.external_id.as_ref().filter(|id| known != Some(*id));
+        let email = Some(&person.email).filter(|email| before.map(|before| &before.email) != Some(*email));
+        let names: Vec<_> = external_id.into_iter().chain(email).cloned().collect();
+        let manager_ref = link.manager_ref.clone();
+        let is_relevant = manager_ref.is_some() || !names.is_empty();
+        is_relevant.then_some(Self { person: person.id, manager_ref, names })
+    }
+}
+
+impl ScimContext {
+    /// Sets the managers of people who wait, if a person and their manager arrived at the same time. A failure does
+    /// not fail the request, which is committed: the people wait until the next request about them or the manager.
+    pub(super) async fn settle(&self, services: &Services, connector: &Connector, written: WrittenUser) -> Reply {
+        let Some(arrival) = &written.arrival else { return written.reply };
+        if let Err(failure) = self.set_managers(services, connector, arrival).await {
+            let person = arrival.person;
+            tracing::warn!(%person, ?failure, "cannot set the managers of people who arrived at the same time");
+        }
+        written.reply
+    }
+
+    async fn set_managers(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        arrival: &Arrival,
+    ) -> Result<(), ScimFailure> {
+        if let Some(text) = &arrival.manager_ref
+            && let Some(manager) = self.find_manager(services, text).await?
+        {
+            self.set_manager_of_waiting(services, connector, manager).await?;
+        }
+        for name in &arrival.names {
+            let key = ScimLink::manager_key(self.connector, name);
+            let waiting = services.store.entries(self.tenant(), rows::scim_users::waiting_for(key, 1)).await?;
+            if !waiting.is_empty() {
+                return self.set_manager_of_waiting(services, connector, arrival.person).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the manager of the people who wait for this person.
+    async fn set_manager_of_waiting(
+        &self,
+        services: &Services,
+        connector: &Connector,
+        manager: EmployeeId,
+    ) -> Result<(), ScimFailure> {
+        let _turn = services.move_lock(self.tenant()).await;
+        for _ in 0..ATTEMPTS {
+            let at = services.clock.now();
+            let people = services.store.rows(self.tenant(), &[manager]).await?;
+            let Some(user) = self.load_users(services, people).await?.pop() else { return Ok(()) };
+            let external_id = user.live_link().and_then(|link| link.external_id.as_deref());
+            let references = self.stored_references(services, manager).await?;
+            let mut change = ScimChange::new(services, self, connector, at).await?;
+            change.resolve_waiting(&user.person.value, external_id, &references).await?;
+            let Some(change) = change.finish_waiting() else { return Ok(()) };
+            match services.commit(self.tenant(), change).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Storage(error)) => return Err(error.into()),
+                Err(
+                    CommitError::Stale
+                    | CommitError::Taken(_)
+                    | CommitError::Broken(_)
+                    | CommitError::Missing
+                    | CommitError::Replayed,
+                ) => {}
+            }
+        }
+        Err(Error::Contended.into())
+    }
+}
