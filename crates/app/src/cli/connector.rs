@@ -15,8 +15,8 @@ pub(crate) enum ConnectorCommand {
 /// Arguments of `candor connector create`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Enter the URL and the token at the identity provider. Create one person first: some providers test the connection by
-reading one.
+Enter the URL and the token at the identity provider. Create one person first:
+some providers test the connection by reading one.
 
 Example:
   candor connector create --kind scim --org ORG --source okta")]
@@ -59,7 +59,7 @@ pub(crate) struct ConnectorCheck {
     /// URL of the service, with or without /scim/v2
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
-    /// Also create a person, deactivate it and remove it; use the token of the test data set
+    /// Also create a person, change it and remove it; needs a token of the test data set
     #[arg(long)]
     pub(crate) write: bool,
 }

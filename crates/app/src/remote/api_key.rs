@@ -9,6 +9,8 @@ use super::RemoteFailure;
 
 /// Prefix of every API key.
 const PREFIX: &str = "cdr_";
+/// Prefix of the keys of test data sets (decision B4).
+const TEST_PREFIX: &str = "cdr_test_";
 
 /// An API key. Neither `Debug` nor an error shows it; it has no `Display`.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,6 +26,11 @@ impl ApiKey {
         let rest = text.strip_prefix(PREFIX).unwrap_or_default();
         let is_key = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if is_key { Ok(Self(Secret::from(text))) } else { Err(RemoteFailure::MalformedKey) }
+    }
+
+    /// Returns `true` for a key of a test data set.
+    pub(crate) fn is_test(&self) -> bool {
+        self.0.expose().starts_with(TEST_PREFIX)
     }
 
     /// Returns the key for requests.

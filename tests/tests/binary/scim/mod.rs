@@ -1,6 +1,7 @@
 //! Identity providers at the SCIM endpoints of the built binary.
 
 mod arrival;
+mod check;
 
 use serde_json::json;
 

@@ -19,12 +19,19 @@ const SCIM: &str = "application/scim+json";
 const LIST: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
 const USER: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
 const PATCH: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+/// Schema of the body of an error.
+const ERROR: &str = "urn:ietf:params:scim:api:messages:2.0:Error";
 
 /// Failures of the check.
 #[derive(Debug, thiserror::Error)]
 enum CheckFailure {
     #[error("no token: set {API_KEY} to the token of the connector")]
     NoToken,
+    #[error(
+        "cannot create a person with a token of the live data set: people stay in its history; set {API_KEY} to a \
+         token of `candor key create --test`, or leave out --write"
+    )]
+    LiveToken,
     #[error("{failed} of {all} requests had the wrong response; see the list above")]
     Wrong { failed: usize, all: usize },
 }
@@ -50,13 +57,19 @@ struct Step {
 /// [`CheckFailure`] without a token and for wrong responses; an address that is no URL.
 pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
     let token = ApiKey::parse(&variable(API_KEY).ok_or(CheckFailure::NoToken)?)?;
+    if check.write && !token.is_test() {
+        return Err(CheckFailure::LiveToken.into());
+    }
     let random = random32(&SystemIds::default())
         .map_err(|error| Error::Defect { what: "make a name", reason: error.to_string() })?;
     let unknown: String = random.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let provider = Provider::new(&check.url, &token)?;
     let mut steps = vec![
         provider.step("GET", "/Users?startIndex=1&count=2", None, first_page).await,
-        provider.step("GET", &format!("/Users?filter=externalId+eq+%22{unknown}%22"), None, no_match).await,
+        provider.step("GET", &by_user_name(&unknown), None, |answer| matches(answer, 0)).await,
+        provider
+            .step("GET", &format!("/Users?filter=externalId eq \"{unknown}\""), None, |answer| matches(answer, 0))
+            .await,
         provider.step("GET", "/ServiceProviderConfig", None, offers_patch).await,
         provider.step("GET", "/Schemas", None, list).await,
         provider.step("GET", &format!("/Users/{unknown}"), None, |answer| has_status(answer, 404)).await,
@@ -100,8 +113,7 @@ impl Provider {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let request = self.candor.request(method.clone(), &format!("/../scim/v2{path}"));
         let query = query.split('&').filter_map(|pair| pair.split_once('='));
-        let plain = |text: &str| text.replace('+', " ").replace("%22", "\"");
-        let mut request = query.fold(request, |request, (name, value)| request.query(name, plain(value)));
+        let mut request = query.fold(request, |request, (name, value)| request.query(name, value));
         if let Some(body) = body {
             request = request.body(SCIM, body.to_string());
         }
@@ -144,12 +156,12 @@ impl Provider {
         }
     }
 
-    /// Creates, deactivates and removes a person.
+    /// Creates a person, deactivates it as Entra ID does, reactivates it as Okta does, and removes it.
     async fn write(&self, name: &str, steps: &mut Vec<Step>) {
         let user = json!({
-            "schemas": [USER], "userName": format!("{name}@example.com"), "externalId": name, "active": true,
+            "schemas": [USER], "userName": user_name(name), "externalId": name, "active": true,
             "name": {"givenName": "Candor", "familyName": "Check"},
-            "emails": [{"value": format!("{name}@example.com"), "type": "work", "primary": true}],
+            "emails": [{"value": user_name(name), "type": "work", "primary": true}],
         });
         let created = |answer: &Answer| has_status(answer, 201);
         let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), created).await;
@@ -160,18 +172,36 @@ impl Provider {
         let off =
             json!({"schemas": [PATCH], "Operations": [{"op": "Replace", "path": "active", "value": "False"}]});
         steps.push(self.step("POST", "/Users", Some(&user), |answer| has_status(answer, 409)).await);
-        steps.push(self.step("PATCH", &path, Some(&off), is_inactive).await);
+        steps.push(self.step("GET", &by_user_name(name), None, |answer| matches(answer, 1)).await);
+        steps.push(self.step("PATCH", &path, Some(&off), |answer| is_active(answer, false)).await);
+        steps.push(self.step("PUT", &path, Some(&user), |answer| is_active(answer, true)).await);
         steps.push(self.step("DELETE", &path, None, |answer| has_status(answer, 204)).await);
         steps.push(self.step("GET", &path, None, |answer| has_status(answer, 404)).await);
     }
 }
 
-/// Checks the media type of a response with a body.
+fn user_name(name: &str) -> String {
+    format!("{name}@example.com")
+}
+
+/// Returns the path with which providers look for a person before they create one.
+fn by_user_name(name: &str) -> String {
+    format!("/Users?filter=userName eq \"{}\"", user_name(name))
+}
+
+/// Checks the media type of a response with a body, and the form of an error.
 fn scim_form(answer: &Answer) -> Result<(), String> {
-    if answer.status == 204 || answer.media_type.starts_with(SCIM) {
+    let Answer { status, media_type, body } = answer;
+    if *status != 204 && !media_type.starts_with(SCIM) {
+        return Err(format!("status {status}: the media type is {media_type:?} instead of {SCIM}"));
+    }
+    // The status of SCIM's errors is a text.
+    let has_status = body["status"].as_str() == Some(status.to_string().as_str());
+    let is_error = body["schemas"] == json!([ERROR]) && has_status;
+    if *status < 400 || is_error {
         return Ok(());
     }
-    Err(format!("status {}: the media type is {:?} instead of {SCIM}", answer.status, answer.media_type))
+    Err(format!("status {status}: the body is not an error of SCIM with this status as text"))
 }
 
 fn has_status(answer: &Answer, wanted: u16) -> Result<(), String> {
@@ -198,10 +228,10 @@ fn first_page(answer: &Answer) -> Result<(), String> {
     }
 }
 
-fn no_match(answer: &Answer) -> Result<(), String> {
+fn matches(answer: &Answer, wanted: u64) -> Result<(), String> {
     list(answer)?;
     let total = &answer.body["totalResults"];
-    if *total == 0 { Ok(()) } else { Err(format!("an unknown externalId matches {total} people")) }
+    if *total == wanted { Ok(()) } else { Err(format!("the filter matches {total} people instead of {wanted}")) }
 }
 
 fn offers_patch(answer: &Answer) -> Result<(), String> {
@@ -210,10 +240,10 @@ fn offers_patch(answer: &Answer) -> Result<(), String> {
     if is_offered { Ok(()) } else { Err("patch.supported is not true".to_owned()) }
 }
 
-fn is_inactive(answer: &Answer) -> Result<(), String> {
+fn is_active(answer: &Answer, wanted: bool) -> Result<(), String> {
     has_status(answer, 200)?;
-    let is_off = answer.body["active"] == false;
-    if is_off { Ok(()) } else { Err("the person is still active".to_owned()) }
+    let active = &answer.body["active"];
+    if *active == wanted { Ok(()) } else { Err(format!("active is {active} instead of {wanted}")) }
 }
 
 #[cfg(test)]
@@ -233,7 +263,7 @@ mod tests {
         for (total, shown, is_good) in [(0, 0, true), (1, 1, true), (9, 2, true), (9, 3, false), (1, 0, false)] {
             assert_eq!(first_page(&page(total, shown)).is_ok(), is_good, "{shown} of {total}");
         }
-        assert!(no_match(&page(0, 0)).is_ok() && no_match(&page(1, 1)).is_err());
+        assert!(matches(&page(0, 0), 0).is_ok() && matches(&page(1, 1), 0).is_err());
         assert!(list(&answer(200, json!({"schemas": [LIST], "totalResults": "1"}))).is_err());
     }
 
@@ -244,7 +274,10 @@ mod tests {
         assert!(scim_form(&Answer { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
         let refused = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
         assert_eq!(refused, "status 401 instead of 200: The key is revoked.");
-        assert!(is_inactive(&answer(200, json!({"active": "False"}))).is_err());
+        assert!(is_active(&answer(200, json!({"active": "False"})), false).is_err());
+        let number = answer(404, json!({"schemas": [ERROR], "status": 404}));
+        let text = answer(404, json!({"schemas": [ERROR], "status": "404"}));
+        assert!(scim_form(&number).is_err() && scim_form(&text).is_ok());
         assert!(offers_patch(&answer(200, json!({"patch": {"supported": true}}))).is_ok());
     }
 }
