@@ -2,6 +2,7 @@
 
 mod arrival;
 mod check;
+mod guide;
 mod okta;
 
 use serde_json::json;
