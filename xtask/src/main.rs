@@ -29,7 +29,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 18] = [
+const COMMANDS: [Command; 19] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -37,6 +37,7 @@ const COMMANDS: [Command; 18] = [
     ("openapi", openapi::run),
     ("public-api", public_api::run),
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),
+    ("scim", |_| outside::SCIM.run_if_installable()),
     ("clients", clients::run),
     ("generators", |_| outside::GENERATORS.run()),
     ("signatures", |_| outside::SIGNATURES.run()),
