@@ -3,16 +3,20 @@
 
 #![cfg(test)]
 
+#[path = "scim/mutate.rs"]
+mod mutate;
+
 use candor_domain::id::EmployeeId;
 use candor_domain::json::{Object, Value};
 use candor_domain::people::{Draft, Employee, References};
 use candor_domain::scim::{
-    CustomMapping, PatchOperation, ScimError, ScimPath, ScimUser, StoredUser, UserDocument,
+    CustomMapping, PatchOperation, Projection, ScimError, ScimPath, ScimUser, StoredUser, UserDocument,
 };
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
+use serde_json::json;
 
 const DIALECTS: &str = include_str!("scim/dialects.json");
 const BASE: &str = "https://candor.example/scim/v2";
@@ -167,67 +171,6 @@ fn rows_name_each_form_once() {
     assert!(all > 300, "{all}");
 }
 
-/// A value that identity providers might send in a wrong place.
-fn strange(random: &mut Xoshiro256PlusPlus) -> Value {
-    let texts =
-        ["", " ", "True", "False", "null", "emp_", "a@b", "\u{0}", "é", "urn:", "https://x/", "emails[", "$ref"];
-    let pick = usize::try_from(random.next_u32()).unwrap_or_default();
-    match pick % 9 {
-        0 => Value::Null,
-        1 => Value::Bool(pick & 16 == 0),
-        2 => Value::Number((-1).into()),
-        3 => Value::List(vec![]),
-        4 => Value::Object(Object::new()),
-        5 => Value::List(vec![Value::Null, strange(random)]),
-        6 => Value::Object([("value".to_owned(), strange(random))].into()),
-        _ => Value::Text(texts[(pick / 9) % texts.len()].to_owned()),
-    }
-}
-
-fn strange_name(name: &str, random: &mut Xoshiro256PlusPlus) -> String {
-    match random.next_u32() % 6 {
-        0 => name.to_uppercase(),
-        1 => format!("{name}.value"),
-        2 => format!("{name}[type eq \"work\"].value"),
-        3 => format!("urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:{name}"),
-        4 => name.chars().rev().collect(),
-        _ => String::new(),
-    }
-}
-
-/// Changes about one in `odds` of the nodes of a value.
-fn mutate(value: Value, odds: u32, random: &mut Xoshiro256PlusPlus) -> Value {
-    if random.next_u32().is_multiple_of(odds) {
-        return strange(random);
-    }
-    match value {
-        Value::List(items) => {
-            let mut items: Vec<_> = items.into_iter().map(|item| mutate(item, odds, random)).collect();
-            if random.next_u32().is_multiple_of(odds) {
-                items.extend(items.clone());
-            }
-            Value::List(items)
-        }
-        Value::Object(members) => {
-            let mut changed = Object::new();
-            for (name, value) in members {
-                let value = mutate(value, odds, random);
-                match random.next_u32() % (odds * 2) {
-                    0 => changed.push(strange_name(&name, random), value),
-                    1 => {}
-                    2 => {
-                        changed.push(name.clone(), value);
-                        changed.push(name, strange(random));
-                    }
-                    _ => changed.push(name, value),
-                }
-            }
-            Value::Object(changed)
-        }
-        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)) => other,
-    }
-}
-
 #[test]
 fn mutated_bodies_never_panic_and_never_half_apply() {
     let mappings = [
@@ -241,7 +184,8 @@ fn mutated_bodies_never_panic_and_never_half_apply() {
     for number in 0..MUTATIONS {
         let row = &rows[number % rows.len()];
         let request = Value::Object(member(row, "request").clone());
-        let Value::Object(request) = mutate(request, 4 + u32::try_from(number % 29).unwrap(), &mut random) else {
+        let Value::Object(request) = mutate::mutate(request, 4 + u32::try_from(number % 29).unwrap(), &mut random)
+        else {
             continue;
         };
         let Ok(saved) = run(row, &request, &mappings) else {
@@ -263,4 +207,56 @@ fn mutated_bodies_never_panic_and_never_half_apply() {
         assert_eq!(again.user.active.unwrap_or(true), saved.user.active.unwrap_or(true), "{}", shown());
     }
     assert!(accepted > MUTATIONS / 10 && refused > MUTATIONS / 10, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn extension_with_any_urn_is_returned_as_sent() {
+    let urns = [
+        "urn:acme:scim:2.0:User",
+        "urn:acme:scim:hr:2.0:Employee",
+        "urn:acme:hr-2.0",
+        "urn:acme:hr/2",
+        "URN:acme:X",
+    ];
+    for urn in urns {
+        let body = json!({"userName": "ada", "nickName": "A",
+                          urn: {"badge": "7", "desk": {"floor": 2}, "note": "n", "department": "X"}});
+        let document = document(&body);
+        assert_eq!(serde_json::to_value(document.to_object()).unwrap(), body, "{urn}");
+        let patch = json!({"Operations": [
+            {"op": "replace", "path": format!("{urn}:badge"), "value": "8"},
+            {"op": "replace", "value": {urn: {"desk.floor": 3}}},
+            {"op": "remove", "path": format!("{urn}:note")},
+        ]});
+        let after = apply(&document, &patch);
+        let wanted = json!({"badge": "8", "desk": {"floor": 3}, "department": "X"});
+        assert_eq!(serde_json::to_value(after.to_object()).unwrap()[urn], wanted, "{urn}");
+        if !urn.contains('/') {
+            let removed = apply(&document, &json!({"Operations": [{"op": "remove", "path": urn}]}));
+            assert_eq!(removed.extension_urns().count(), 0, "{urn}");
+        }
+        let chosen = Projection::parse(Some(urn), None).apply(document.to_object());
+        let is_chosen = urn.contains('/') || serde_json::to_value(chosen).unwrap() == json!({urn: body[urn]});
+        assert!(is_chosen, "{urn}");
+    }
+}
+
+#[test]
+fn attribute_of_an_extension_may_be_an_object() {
+    let urn = "urn:acme:scim:2.0:User";
+    let sent = document(&json!({"userName": "ada", format!("{urn}:desk"): {"floor": 2}}));
+    assert_eq!(serde_json::to_value(sent.to_object()).unwrap()[urn], json!({"desk": {"floor": 2}}));
+    let known = document(&json!({"userName": "ada", "urn:acme:Employee": {"badge": 1}}));
+    let patch = json!({"Operations": [{"op": "add", "value": {"urn:acme:Employee:desk": {"floor": 2}}}]});
+    let after = serde_json::to_value(apply(&known, &patch).to_object()).unwrap();
+    assert_eq!(after["urn:acme:Employee"], json!({"badge": 1, "desk": {"floor": 2}}));
+}
+
+fn document(body: &serde_json::Value) -> UserDocument {
+    UserDocument::from_body(serde_json::from_value(body.clone()).unwrap()).unwrap()
+}
+
+fn apply(document: &UserDocument, patch: &serde_json::Value) -> UserDocument {
+    let operations = PatchOperation::parse_all(&serde_json::from_value(patch.clone()).unwrap()).unwrap();
+    document.apply(&operations).unwrap()
 }

@@ -18,7 +18,6 @@ use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
 use candor_service::{Idempotency, RequestContext};
 use futures_util::FutureExt;
-use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::address;
@@ -31,6 +30,7 @@ use crate::read_turns::ReadTurn;
 use crate::record::{self, Record, WITHOUT_KEY};
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, Route, Success};
+use crate::span::use_case;
 use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router, routes::scim};
 
 /// Pattern label of requests without a route.
@@ -87,25 +87,6 @@ fn client(api: &Api, request: &HttpRequest) -> IpAddr {
     client.address
 }
 
-/// Creates the span of a request; the status is recorded with the answer.
-fn span_of(exchange: &Exchange<'_>) -> Span {
-    let (method, route) = (exchange.request.method(), exchange.pattern);
-    tracing::info_span!(
-        target: "candor_spans",
-        "request",
-        otel.kind = "server",
-        otel.name = %format_args!("{method} {route}"),
-        request_id = %exchange.id,
-        http.request.method = %method,
-        http.route = route,
-        http.response.status_code = Empty,
-    )
-}
-
-fn use_case(route: &Route) -> Span {
-    tracing::info_span!(target: "candor_spans", "use_case", otel.name = route.operation)
-}
-
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     Cow::Borrowed(text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message"))
@@ -144,22 +125,9 @@ impl Api {
         };
         exchange.route = Some(route);
         exchange.is_dry_run = dry_run::is_asked(route, request.query_string());
-        exchange.span = span_of(exchange);
-        self.adopt_trace(exchange);
+        self.begin_span(exchange);
         let span = exchange.span.clone();
         self.carry_out(exchange, route, captures, payload).instrument(span).await
-    }
-
-    /// Continues the trace that a trusted proxy names. Untrusted clients could otherwise control the sampling of
-    /// their requests.
-    fn adopt_trace(&self, exchange: &Exchange<'_>) {
-        let request = exchange.request;
-        let Some(adopt) = self.settings.adopt_trace.filter(|_| !exchange.span.is_disabled()) else { return };
-        let proxies = &self.settings.trusted_proxies;
-        if request.peer_addr().is_some_and(|peer| address::is_trusted(peer.ip(), proxies)) {
-            let header = |name: &str| Some(request.headers().get(name)?.to_str().ok()?.to_owned());
-            adopt(&exchange.span, &header);
-        }
     }
 
     /// Validates a request with a route and runs its handler.
@@ -175,20 +143,20 @@ impl Api {
                 let caller = self.admit(exchange, route).await?;
                 let _turn = self.read_turn(exchange, route, &caller).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
-                handler(&self.services, asked).instrument(use_case(route)).await?
+                handler(&self.services, asked).instrument(use_case(route.operation)).await?
             }
             Handler::Export(handler) => {
                 let caller = self.admit(exchange, route).await?;
                 let mut asked = self.asked(exchange, route, captures, caller, payload).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
-                let export = handler(&self.services, asked, is_head).instrument(use_case(route)).await?;
+                let export = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
                 return Ok(Answer::with_export(export));
             }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;
-                handler(&self.services, visit).instrument(use_case(route)).await?
+                handler(&self.services, visit).instrument(use_case(route.operation)).await?
             }
             Handler::Document => return Ok(openapi::rendered().answer(exchange.request.headers())),
         };

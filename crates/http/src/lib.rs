@@ -42,6 +42,7 @@ mod routes;
 mod schema;
 mod server;
 mod settings;
+mod span;
 mod wire;
 
 /// The table of routes.

@@ -52,14 +52,6 @@ pub trait Provisioning {
     /// removed, and unmanaged people. Skipping and counting read the index entries of all of them,
     /// and filters read every row, so these are slow reads (decision A17).
     async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage>;
-    /// Counts the people that the connector deactivated after this time, without this person.
-    async fn deactivations(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        since: Timestamp,
-        without: EmployeeId,
-    ) -> Read<u64>;
     /// Counts the people linked to the connector at this time and now. It reads every link of the connector.
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople>;
     /// Returns the figures of a connector.

@@ -176,6 +176,7 @@ impl Schema {
             ["CREATE", "UNIQUE", "INDEX", name, "ON", table, ..] => {
                 self.indexes.push((name.to_owned(), table.to_owned(), true));
             }
+            ["DROP", "INDEX", name] => self.indexes.retain(|(known, ..)| known != name),
             ["CREATE", "FUNCTION", ..] => {}
             ["ALTER", "TABLE", name, "ADD", "COLUMN", ..] => {
                 let (_, item) = statement.split_once("ADD COLUMN").unwrap();

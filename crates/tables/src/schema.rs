@@ -12,7 +12,7 @@ use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
-use candor_domain::people::connector::{ScimLink, ScimRequest, SyncIssue};
+use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIssue};
 use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::summary::Summary;
 use candor_domain::webhook::{Delivery, Subscription};
@@ -95,6 +95,7 @@ pub const TABLES: &[SchemaTable] = &[
         column::<Int>("status"),
         column::<Int>("count"),
     ]),
+    resource::<BrakeCount>(),
     plain("employee_custom_values", &["digest", "employee_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("employee_id")]),
     plain("reporting_trees", &[]).with(&[column::<Int>("version"), column::<Int>("changes")]).kept(),

@@ -96,7 +96,8 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     paths
 }
 
-/// Lets an identity provider create a person whose manager is unknown, and waits until its request is in the log.
+/// Lets an identity provider create a person whose manager is unknown and remove another one, and waits until its
+/// requests are in the log.
 fn provision(client: &mut Client) {
     let connector = made(client, "/v1/connectors", &json!({"type": "scim", "hris_source": "okta"}));
     let id = text(&connector["id"]);
@@ -109,6 +110,10 @@ fn provision(client: &mut Client) {
         "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": {"manager": {"value": "unknown"}},
     });
     made(client, "/scim/v2/Users", &person);
+    let left = json!({"userName": "udo@example.com", "name": {"givenName": "Udo", "familyName": "Example"}});
+    let left = made(client, "/scim/v2/Users", &left);
+    let removed = client.request("DELETE", &format!("/scim/v2/Users/{}", text(&left["id"])), &[], None).unwrap();
+    assert_eq!(removed.status, 204, "{}", removed.text());
     client.switch_key(&own);
     let path = format!("/v1/connectors/{id}/requests");
     let is_logged = || !client.all(&path).is_empty();

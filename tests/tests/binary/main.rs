@@ -51,6 +51,8 @@ mod revocation;
 #[cfg(test)]
 mod scim;
 #[cfg(test)]
+mod scim_kills;
+#[cfg(test)]
 mod shared_limits;
 #[cfg(test)]
 mod stop;

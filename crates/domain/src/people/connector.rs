@@ -2,6 +2,7 @@
 
 mod body;
 mod brake;
+mod brake_count;
 mod issue;
 mod link;
 mod provider;
@@ -16,6 +17,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 pub use body::{BrakePatch, Draft, PATH_CHARS, Patch, parse_release, read_release};
 pub use brake::{BRAKE_SECONDS, Brake, LinkedPeople};
+pub use brake_count::{BrakeAnswer, BrakeCount};
 pub use issue::{IssueDraft, IssueFilter, IssueKind, Resolved, SyncIssue};
 pub use link::{LINK_TEXT_CHARS, ScimLink};
 pub use provider::{ConnectorDetails, ConnectorFigures, MAX_FIGURE};

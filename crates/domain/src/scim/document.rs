@@ -6,7 +6,7 @@ mod manager;
 
 use super::error::{ScimError, ScimErrorType};
 use super::operations::{PatchOperation, PatchVerb};
-use super::path::{ScimPath, ScimSchema};
+use super::path::{self, ScimPath, ScimSchema};
 use super::schemas::{self, ENTERPRISE};
 use crate::json::{Object, Value};
 
@@ -117,7 +117,11 @@ impl UserDocument {
     fn perform(&mut self, operation: &PatchOperation) -> Result<(), ScimError> {
         let PatchOperation { verb, path, value } = operation;
         match (path, value) {
-            (Some(path), value) => self.change(path, *verb, value.clone()),
+            (Some(path), value) => {
+                let extension = path.possible_urn().filter(|urn| self.has_extension(urn));
+                let whole = extension.map(|urn| ScimPath::extension(&urn));
+                self.change(whole.as_ref().unwrap_or(path), *verb, value.clone())
+            }
             (None, Some(Value::Object(members))) => self.merge(&ScimSchema::Core, members.clone(), *verb),
             (None, _) => Err(ScimError::value("An operation without `path` must have an object as `value`.")),
         }
@@ -130,7 +134,7 @@ impl UserDocument {
             if !seen.insert(name.to_ascii_lowercase()) {
                 return Err(ScimError::syntax(format!("`{name}` is given twice. Send each attribute once.")));
             }
-            let path = ScimPath::parse_in(schema, &name)?;
+            let path = self.member_path(schema, name.trim(), &value)?;
             let attribute = path.attribute.as_deref();
             if path.schema == ScimSchema::Core && attribute.is_some_and(schemas::is_read_only) {
                 continue;
@@ -143,6 +147,20 @@ impl UserDocument {
             }
         }
         Ok(())
+    }
+
+    /// Returns the path that the name of a member means.
+    fn member_path(&self, schema: &ScimSchema, name: &str, value: &Value) -> Result<ScimPath, ScimError> {
+        let has_extension = |urn: &str| self.has_extension(urn);
+        let is_object = matches!(value, Value::Object(_));
+        let is_whole = *schema == ScimSchema::Core
+            && name.len() <= path::MAX_PATH_BYTES
+            && path::is_extension(name, is_object, has_extension);
+        if is_whole { Ok(ScimPath::extension(name)) } else { ScimPath::parse_in(schema, name) }
+    }
+
+    fn has_extension(&self, urn: &str) -> bool {
+        self.extensions.iter().any(|(known, _)| known.eq_ignore_ascii_case(urn))
     }
 
     /// Sets or removes the attribute that a path names.

@@ -203,9 +203,19 @@ impl UserFilter {
     /// Reads the parameter `filter` of a list of users.
     ///
     /// # Errors
-    /// `invalidFilter` for other operators than `eq` and `and`, and for other attributes.
+    /// `invalidFilter` for other operators than `eq` and `and`, for other attributes, and for several conditions
+    /// on `active` or on the manager.
     pub fn parse(text: &str) -> Result<Self, ScimError> {
-        parse(text)?.iter().map(condition).collect::<Result<_, _>>().map(Self)
+        let conditions: Vec<_> = parse(text)?.iter().map(condition).collect::<Result<_, _>>()?;
+        let count = |is_kind: fn(&UserCondition) -> bool| conditions.iter().filter(|one| is_kind(one)).count();
+        let repeated = [
+            ("active", count(|one| matches!(one, UserCondition::Active(_)))),
+            ("manager", count(|one| matches!(one, UserCondition::Manager(_)))),
+        ];
+        match repeated.into_iter().find(|(_, count)| *count > 1) {
+            Some((name, _)) => Err(invalid(&format!("The filter names `{name}` twice. Compare it once."))),
+            None => Ok(Self(conditions)),
+        }
     }
 }
 
@@ -321,6 +331,9 @@ mod tests {
             r#"emails[emails[type eq "x"].value eq "y"].value eq "x""#,
             r#"userName eq "x" "y""#,
             r#"userName eq "x"and id eq "y""#,
+            "active eq true and active eq false",
+            "active eq true and active eq true",
+            r#"userName eq "x" and (manager eq "y" and manager.value eq "z")"#,
             deep.as_str(),
             many.as_str(),
         ];

@@ -1,5 +1,6 @@
 //! Meaning of a SCIM user for an employee.
 
+use super::custom_mapping::CustomMapping;
 use super::document::{UserDocument, main_address, manager_text};
 use super::error::ScimError;
 use super::path::{ScimPath, ScimSchema};
@@ -16,30 +17,6 @@ pub const MAX_EXTRA_BYTES: usize = 16 * 1024;
 const USER_NAME_CHARS: usize = 254;
 /// Length of the longest reference to a manager, in characters.
 const MANAGER_CHARS: usize = 254;
-
-/// A custom field that takes its value from an attribute.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CustomMapping {
-    /// Key of the custom field.
-    pub key: String,
-    /// The attribute.
-    pub path: ScimPath,
-}
-
-impl CustomMapping {
-    /// Reads a mapping of a connector.
-    ///
-    /// # Errors
-    /// `invalidPath` for a malformed path or the path of a whole schema.
-    pub fn parse(key: &str, path: &str) -> Result<Self, ScimError> {
-        let parsed = ScimPath::parse(path)?;
-        if parsed.attribute.is_none() {
-            let detail = "The path of a mapping must name an attribute.";
-            return Err(ScimError::new(super::ScimErrorType::InvalidPath, detail));
-        }
-        Ok(Self { key: key.to_owned(), path: parsed })
-    }
-}
 
 /// A reference to a manager: an id, else the external id of a person of the connector, else an e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +39,13 @@ impl ManagerReference {
     #[must_use]
     pub fn id(&self) -> Option<EmployeeId> {
         self.0.parse().ok()
+    }
+
+    /// Returns the person that the reference names if it is no id: the one with this `externalId` at the
+    /// connector, else the one with this address.
+    #[must_use]
+    pub fn choose(linked: Option<EmployeeId>, addressed: Option<EmployeeId>) -> Option<EmployeeId> {
+        linked.or(addressed)
     }
 
     /// Returns the key of the e-mail address that the reference may be.
@@ -136,7 +120,7 @@ impl ScimUser {
             Some(_) => return Err(ScimError::value("`active` must be true or false.")),
         };
         let email = address(document, &user_name, stored)?;
-        let (first_name, last_name) = names(document, &user_name)?;
+        let (first_name, last_name) = names(document, &user_name, stored)?;
         let job_title = text_of("title", document.core("title"))?;
         let department = bounded_text("department", document.enterprise("department"), department::NAME_CHARS)?;
         let manager = document.enterprise("manager").and_then(manager_text);
@@ -246,8 +230,13 @@ fn address(document: &UserDocument, user_name: &str, stored: Option<&Employee>) 
     })
 }
 
-/// Returns first and last name. A missing one is taken from the display name, else from the user name.
-fn names(document: &UserDocument, user_name: &str) -> Result<(String, String), ScimError> {
+/// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name,
+/// else from the user name.
+fn names(
+    document: &UserDocument,
+    user_name: &str,
+    stored: Option<&Employee>,
+) -> Result<(String, String), ScimError> {
     let (mut given, mut family, mut formatted) = (None, None, None);
     if let Some(Value::Object(name)) = document.core("name") {
         given = text_of("name.givenName", name.get("givenName"))?;
@@ -256,6 +245,10 @@ fn names(document: &UserDocument, user_name: &str) -> Result<(String, String), S
     }
     if let (Some(given), Some(family)) = (&given, &family) {
         return Ok((given.clone(), family.clone()));
+    }
+    if let Some(person) = stored {
+        let first = given.unwrap_or_else(|| person.first_name.clone());
+        return Ok((first, family.unwrap_or_else(|| person.last_name.clone())));
     }
     let shown = text_of("displayName", document.core("displayName"))?.or(formatted);
     let local = user_name.split('@').next().filter(|local| !local.is_empty()).unwrap_or(user_name);

@@ -6,6 +6,43 @@ use crate::id::{ConnectorId, EmployeeId};
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Employee, Status};
 
+/// People who have the identifiers of a user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IdentifierHolders {
+    /// The person who has the e-mail address.
+    pub email: Option<EmployeeId>,
+    /// The person who has the external id.
+    pub external_id: Option<EmployeeId>,
+    /// The person that the connector knows by the `userName`.
+    pub user_name_link: Option<EmployeeId>,
+    /// The person that the connector knows by the `externalId`.
+    pub external_id_link: Option<EmployeeId>,
+}
+
+impl IdentifierHolders {
+    /// Returns the holder of the external id, unless the connector knows a person by it. Whether a creation refers
+    /// to the holder depends on their connector.
+    #[must_use]
+    pub const fn unlinked_holder(&self) -> Option<EmployeeId> {
+        match self.external_id_link {
+            Some(_) => None,
+            None => self.external_id,
+        }
+    }
+
+    /// Returns the people that a creation refers to. `owner` is the connector of the [unlinked
+    /// holder](Self::unlinked_holder), `addressed` the person whose address is the `userName`.
+    #[must_use]
+    pub fn candidates(&self, owner: Option<ConnectorId>, addressed: Option<EmployeeId>) -> Candidates {
+        Candidates {
+            linked_external_id: self.external_id_link,
+            external_id: self.unlinked_holder().filter(|_| owner.is_none()),
+            user_name: self.user_name_link.or(addressed),
+            email: self.email,
+        }
+    }
+}
+
 /// People that the identifiers of a creation refer to, in the order of their precedence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Candidates {
@@ -98,10 +135,7 @@ impl Candidates {
 pub fn is_visible(person: &Employee, link: Option<&ScimLink>, connector: ConnectorId) -> bool {
     match person.connector_id {
         None => true,
-        Some(owner) => {
-            owner == connector
-                && link.is_some_and(|link| link.connector_id == connector && link.removed_at.is_none())
-        }
+        Some(owner) => owner == connector && link.is_some_and(|link| link.is_live_of(connector)),
     }
 }
 

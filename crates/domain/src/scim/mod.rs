@@ -5,6 +5,7 @@
 //! meaning of a document for an employee. Attributes that Candor does not model are kept and returned as sent.
 
 mod cursor;
+mod custom_mapping;
 mod document;
 mod error;
 pub mod filter;
@@ -19,21 +20,24 @@ mod provision;
 mod removal;
 mod schemas;
 mod selection;
+mod targets;
 mod view;
 
 pub use cursor::UserCursor;
+pub use custom_mapping::CustomMapping;
 pub use document::UserDocument;
 pub use error::{ERROR_SCHEMA, ScimError, ScimErrorType};
 pub use list::{UserListRequest, UserListStart};
-pub use mapping::{CustomMapping, MAX_EXTRA_BYTES, ManagerReference, ScimUser};
-pub use matching::{Candidates, Refused, UserIdentity, admit_match, is_visible};
+pub use mapping::{MAX_EXTRA_BYTES, ManagerReference, ScimUser};
+pub use matching::{Candidates, IdentifierHolders, Refused, UserIdentity, admit_match, is_visible};
 pub use operations::{MAX_OPERATIONS, PatchOperation, PatchVerb};
 pub use path::{MAX_PATH_BYTES, ScimPath, ScimSchema};
 pub use pending::{ResolvedManager, resolve_manager};
 pub use projection::Projection;
-pub use provision::{DepartmentTarget, ManagerTarget, ProvisionedUser, ProvisioningInput, WriteKind};
+pub use provision::{ProvisionedUser, ProvisioningInput, WriteKind};
 pub use removal::{RemovedUser, remove};
 pub use schemas::{
     CORE, DEFAULT_PAGE, ENTERPRISE, LIST_SCHEMA, MAX_PAGE, list, resource_types, schemas, service_provider_config,
 };
+pub use targets::{DepartmentTarget, ManagerTarget};
 pub use view::{Meta, StoredUser};

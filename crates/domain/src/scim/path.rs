@@ -63,16 +63,31 @@ impl ScimPath {
     /// # Errors
     /// `invalidPath` for a malformed path, `invalidFilter` for malformed conditions.
     pub fn parse(text: &str) -> Result<Self, ScimError> {
-        let text = text.trim();
+        Self::parse_below(None, text.trim())
+    }
+
+    /// Parses the name of a member of a schema's object, which may have a sub-attribute and conditions.
+    pub(super) fn parse_in(schema: &ScimSchema, text: &str) -> Result<Self, ScimError> {
+        // Attributes of an extension may have the names of core attributes.
+        let is_own = *schema != ScimSchema::Core && !is_urn(text);
+        Self::parse_below(is_own.then_some(schema), text.trim())
+    }
+
+    /// Parses a path. An attribute belongs to `schema`; without one, the path may begin with a URN.
+    fn parse_below(schema: Option<&ScimSchema>, text: &str) -> Result<Self, ScimError> {
+        let plain = |text: &str| match schema {
+            Some(schema) => parse_attribute(Some(schema.clone()), text).ok_or_else(|| malformed(text)),
+            None => parse_plain(text),
+        };
         if text.len() > MAX_PATH_BYTES {
             return Err(invalid("The path is too long."));
         }
-        let Some(open) = text.find('[') else { return parse_plain(text) };
+        let Some(open) = text.find('[') else { return plain(text) };
         let (head, rest) = text.split_at(open);
         let inner = rest.get(1..).unwrap_or_default();
         let close = closing_bracket(inner).ok_or_else(|| malformed(text))?;
         let (conditions, tail) = (&inner[..close], &inner[close + 1..]);
-        let path = parse_plain(head)?;
+        let path = plain(head)?;
         if path.attribute.is_none() || path.sub.is_some() {
             return Err(malformed(text));
         }
@@ -85,14 +100,39 @@ impl ScimPath {
         Ok(Self { conditions: Some(filter::parse_conditions(conditions)?), sub, ..path })
     }
 
-    /// Parses the name of a member of a schema's object, which may have a sub-attribute and conditions.
-    pub(super) fn parse_in(schema: &ScimSchema, text: &str) -> Result<Self, ScimError> {
-        if *schema == ScimSchema::Core || is_urn(text) {
-            return Self::parse(text);
-        }
-        // Attributes of an extension may have the names of core attributes.
-        Self::parse(&format!("{}:{}", schema.urn(), text.trim()))
+    /// Returns the path of a whole extension that Candor does not model.
+    pub(super) fn extension(urn: &str) -> Self {
+        whole(ScimSchema::Other(urn.to_owned()))
     }
+
+    /// Returns the URN that the path may also be. A path does not tell an attribute of one extension from the URN
+    /// of another one that does not end in `:User`.
+    pub(super) fn possible_urn(&self) -> Option<String> {
+        let Self { schema: ScimSchema::Other(urn), attribute: Some(attribute), conditions: None, sub } = self
+        else {
+            return None;
+        };
+        Some(match sub {
+            Some(sub) => format!("{urn}:{attribute}.{sub}"),
+            None => format!("{urn}:{attribute}"),
+        })
+    }
+}
+
+/// Returns `true` if a URN ends as those of the extensions of users do.
+fn is_user_urn(urn: &str) -> bool {
+    urn.rsplit_once(':').is_some_and(|(_, last)| last.eq_ignore_ascii_case("user"))
+}
+
+/// Returns `true` if the name of a member is the URN of an extension that Candor does not model. `is_object` tells
+/// whether its value is an object, `is_known` whether the document has an extension with a URN.
+pub(super) fn is_extension(name: &str, is_object: bool, is_known: impl Fn(&str) -> bool) -> bool {
+    let is_modeled = [CORE, ENTERPRISE]
+        .iter()
+        .any(|known| name.get(..known.len()).is_some_and(|prefix| prefix.eq_ignore_ascii_case(known)));
+    let Some((prefix, _)) = name.rsplit_once(':').filter(|_| is_urn(name) && !is_modeled) else { return false };
+    let is_attribute = is_known(prefix) || is_user_urn(prefix) || prefix.eq_ignore_ascii_case("urn");
+    is_known(name) || (is_object && !is_attribute)
 }
 
 fn is_urn(text: &str) -> bool {
@@ -131,8 +171,7 @@ fn parse_plain(text: &str) -> Result<ScimPath, ScimError> {
         };
     }
     let Some((urn, attribute)) = text.rsplit_once(':') else { return Err(malformed(text)) };
-    // The URN of an extension of users ends in `:User`.
-    if attribute.eq_ignore_ascii_case("user") {
+    if is_user_urn(text) {
         return Ok(whole(ScimSchema::Other(text.to_owned())));
     }
     if urn.eq_ignore_ascii_case("urn") || urn.is_empty() {

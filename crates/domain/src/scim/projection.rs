@@ -58,6 +58,12 @@ fn is_whole(path: &ScimPath) -> bool {
     path.attribute.is_none()
 }
 
+/// Returns `true` if a path names the extension with this URN as a whole.
+fn names_extension(path: &ScimPath, urn: &str) -> bool {
+    let is_urn = |text: String| text.eq_ignore_ascii_case(urn);
+    (is_whole(path) && is_in(path, Some(urn))) || path.possible_urn().is_some_and(is_urn)
+}
+
 fn names(path: &ScimPath, name: &str) -> bool {
     path.attribute.as_deref().is_some_and(|attribute| attribute.eq_ignore_ascii_case(name))
 }
@@ -79,7 +85,7 @@ fn keep((name, value): (String, Value), paths: &[ScimPath]) -> Option<(String, V
         let is_core = paths.iter().any(|path| is_whole(path) && is_in(path, None));
         return if is_core { Some((name, value)) } else { keep_attribute((name, value), paths, None) };
     }
-    if paths.iter().any(|path| is_whole(path) && is_in(path, Some(&name))) {
+    if paths.iter().any(|path| names_extension(path, &name)) {
         return Some((name, value));
     }
     each_member((name, value), |member, urn| keep_attribute(member, paths, Some(urn)))
@@ -121,7 +127,7 @@ fn omit((name, value): (String, Value), paths: &[ScimPath]) -> Option<(String, V
     if !name.contains(':') {
         return omit_attribute((name, value), paths, None);
     }
-    if paths.iter().any(|path| is_whole(path) && is_in(path, Some(&name))) {
+    if paths.iter().any(|path| names_extension(path, &name)) {
         return None;
     }
     each_member((name, value), |member, urn| omit_attribute(member, paths, Some(urn)))

@@ -4,6 +4,7 @@ use super::document::UserDocument;
 use super::error::{ScimError, ScimErrorType};
 use super::mapping::ScimUser;
 use super::matching::{Refused, UserIdentity};
+use super::targets::{DepartmentTarget, ManagerTarget};
 use crate::catalog::Department;
 use crate::decision::Decision;
 use crate::external_id::ExternalIdHolders;
@@ -11,48 +12,19 @@ use crate::fields::Reference;
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::Value;
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
-use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Role, Status};
+use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
-
-/// The manager that a user names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ManagerTarget {
-    /// The user names no manager.
-    Absent,
-    /// No person has the reference yet.
-    Unknown,
-    /// The person with the reference.
-    Known {
-        /// Id of the manager.
-        id: EmployeeId,
-        /// `true` if the manager is the person, or reports to them at any depth.
-        is_below: bool,
-    },
-}
-
-/// The department that a user names.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DepartmentTarget {
-    /// The user names no department.
-    Absent,
-    /// The department with the name.
-    Known {
-        /// Id of the department.
-        id: DepartmentId,
-        /// `true` if it is archived.
-        is_archived: bool,
-    },
-    /// The department to create.
-    New(Box<Decision<Department>>),
-}
 
 /// The kind of request, as far as it decides about absent attributes and inactive people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteKind {
     /// POST: absent attributes stay, and a person who left returns.
     Create,
-    /// PUT or PATCH: absent attributes are removed.
+    /// PUT: absent attributes are removed if the connector created the person. Other people keep values that the
+    /// provider never sent.
+    Replace,
+    /// PATCH: the document has every stored attribute, so absent ones are removed.
     Change,
 }
 
@@ -66,6 +38,7 @@ pub struct ProvisioningInput<'a> {
     /// Id of the person; a new one for a new person.
     pub id: EmployeeId,
     pub person: Option<&'a Employee>,
+    /// Stored link of the person, also an ended one of another connector.
     pub link: Option<&'a ScimLink>,
     pub manager: ManagerTarget,
     pub department: DepartmentTarget,
@@ -150,8 +123,26 @@ struct AppliedReferences {
 }
 
 impl ProvisioningInput<'_> {
+    /// Returns the identifiers of the user. A new person is unknown until the request is applied.
     fn identity(&self) -> UserIdentity<'_> {
-        UserIdentity::from_user(self.user, Some(self.id))
+        UserIdentity::from_user(self.user, self.person.map(|person| person.id))
+    }
+
+    /// Returns the stored link, if it is one of this connector.
+    fn own_link(&self) -> Option<&ScimLink> {
+        self.link.filter(|link| link.connector_id == self.connector.id)
+    }
+
+    /// Returns `true` if the request removes attributes that it omits.
+    fn clears(&self) -> bool {
+        match self.kind {
+            WriteKind::Create => false,
+            WriteKind::Change => true,
+            WriteKind::Replace => {
+                let live = self.link.filter(|link| link.is_live_of(self.connector.id));
+                live.zip(self.person).is_some_and(|(link, person)| link.linked_at <= person.created_at)
+            }
+        }
     }
 
     /// Decides the change.
@@ -190,9 +181,10 @@ impl ProvisioningInput<'_> {
     }
 
     fn apply_references(&self) -> AppliedReferences {
-        let clears = self.kind == WriteKind::Change;
+        let clears = self.clears();
         let mut applied = AppliedReferences::default();
-        let issue = |kind, message: String| self.identity().issue(kind, message);
+        let identity = UserIdentity::from_user(self.user, Some(self.id));
+        let issue = |kind, message: String| identity.issue(kind, message);
         let sent = self.user.manager.as_ref().map(|manager| manager.text()).unwrap_or_default();
         match self.manager {
             ManagerTarget::Absent => applied.manager = clears.then_some(None),
@@ -246,7 +238,7 @@ impl ProvisioningInput<'_> {
     fn body(&self, clears: bool) -> crate::json::Object {
         let mut body = self.user.employee_body(clears);
         let stored = self.person.and_then(|person| person.external_id.as_ref());
-        let linked = self.link.and_then(|link| link.external_id.as_ref());
+        let linked = self.own_link().and_then(|link| link.external_id.as_ref());
         let is_free = self.external_id_holder.is_none_or(|holder| holder == self.id);
         if let Some(external_id) =
             self.user.external_id.as_ref().filter(|_| is_free && (stored.is_none() || stored == linked))
@@ -269,7 +261,7 @@ impl ProvisioningInput<'_> {
     fn change(&self, person: &Employee, applied: &AppliedReferences) -> Result<Vec<Decision<Employee>>, Refused> {
         let mut decisions: Vec<_> = self.connector.manage(person, self.at).into_iter().collect();
         let now = decisions.last().map_or(person, |decision| &decision.state);
-        let parsed = Patch::parse(self.body(self.kind == WriteKind::Change)).against(now);
+        let parsed = Patch::parse(self.body(self.clears())).against(now);
         let mut patch = parsed.map_err(|problems| ScimError::from_problems(&problems))?;
         patch.manager = applied.manager.map(|manager| manager.map(reference));
         patch.department = applied.department.map(|department| department.map(reference));
@@ -306,7 +298,7 @@ impl ProvisioningInput<'_> {
 
     /// Refuses to deactivate the last active org admin.
     fn require_other_admin(&self, now: &Employee) -> Result<(), Refused> {
-        let is_last = self.person.is_some() && now.role == Role::OrgAdmin && now.status == Status::Active;
+        let is_last = self.person.is_some() && now.is_active_org_admin();
         if !is_last || self.has_other_admin {
             return Ok(());
         }
@@ -321,7 +313,10 @@ impl ProvisioningInput<'_> {
         let was_left = self.person.is_none_or(|person| person.status == Status::Deactivated);
         let is_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
         let deactivated_at = (is_left && !was_left).then_some(*at);
-        let stored = self.link.filter(|link| link.connector_id == self.connector.id);
+        let stored = self.own_link();
+        // The time stays while the connector manages the person, also over a removal: it tells whether the
+        // connector created the person.
+        let is_managed = self.person.is_some_and(|person| person.connector_id == Some(self.connector.id));
         ScimLink {
             id: self.id,
             connector_id: self.connector.id,
@@ -329,7 +324,7 @@ impl ProvisioningInput<'_> {
             external_id: user.external_id.clone(),
             manager_ref: manager_ref.map(|manager| manager.text().to_owned()),
             extra: extra.to_object(),
-            linked_at: stored.filter(|link| link.removed_at.is_none()).map_or(*at, |link| link.linked_at),
+            linked_at: stored.filter(|_| is_managed).map_or(*at, |link| link.linked_at),
             updated_at: stored.map_or(*at, |link| at.strictly_after(link.updated_at)),
             deactivated_at: deactivated_at.or_else(|| stored.and_then(|link| link.deactivated_at)),
             removed_at: None,

@@ -4,7 +4,7 @@ use super::matching::{Refused, UserIdentity};
 use super::provision::last_admin;
 use crate::decision::Decision;
 use crate::people::connector::ScimLink;
-use crate::people::{Employee, Role, Status};
+use crate::people::{Employee, Status};
 use crate::time::Timestamp;
 
 /// The change of one person by a removal.
@@ -26,7 +26,7 @@ pub fn remove(
     has_other_admin: bool,
     at: Timestamp,
 ) -> Result<RemovedUser, Refused> {
-    if person.role == Role::OrgAdmin && person.status == Status::Active && !has_other_admin {
+    if person.is_active_org_admin() && !has_other_admin {
         return Err(last_admin(UserIdentity::from_link(link)));
     }
     let decision = match person.status {

@@ -215,6 +215,26 @@ pub(super) fn is_dropped(name: &str) -> bool {
     DROPPED.contains(&name)
 }
 
+/// Returns `true` for an attribute of the core schema, or a part of one, that sets a field of a person.
+pub(super) fn is_field_of_person(name: &str, sub: Option<&str>) -> bool {
+    match (name, sub) {
+        ("userName" | "externalId" | "active" | "title" | "emails", _) => true,
+        ("name", sub) => matches!(sub, Some("givenName" | "familyName")),
+        _ => false,
+    }
+}
+
+/// Returns the reason why a path of the core schema or the enterprise extension cannot name a single value, as the
+/// rest of a sentence about the path.
+pub(super) fn shape_problem(name: &str, has_sub: bool) -> Option<&'static str> {
+    let known = named(USER, name).or_else(|| named(ENTERPRISE_USER, name))?;
+    match (known.kind == "complex", has_sub) {
+        (true, false) => Some("has several values"),
+        (false, true) => Some("has no parts"),
+        (true, true) | (false, false) => None,
+    }
+}
+
 /// Returns `true` for an attribute of the core schema that only the service sets.
 pub(super) fn is_read_only(name: &str) -> bool {
     READ_ONLY.contains(&name)

@@ -1,7 +1,9 @@
 //! The SCIM form of a stored person.
 
+use super::custom_mapping::CustomMapping;
 use super::document::{UserDocument, main_address};
-use super::mapping::CustomMapping;
+use super::error::ScimError;
+use super::operations::PatchOperation;
 use super::path::ScimPath;
 use super::schemas::CORE;
 use crate::json::{Object, Value};
@@ -46,7 +48,7 @@ fn path(text: &str) -> Option<ScimPath> {
 }
 
 impl StoredUser<'_> {
-    /// Returns the document that a PATCH changes.
+    /// Returns the attributes of the person.
     #[must_use]
     pub fn document(&self) -> UserDocument {
         let Self { employee, extra, .. } = self;
@@ -81,6 +83,15 @@ impl StoredUser<'_> {
             }
         }
         document
+    }
+
+    /// Returns the document after the operations of a PATCH. It has `active` only if an operation sets it: a
+    /// pending person counts as active, and would accept their invitation otherwise.
+    ///
+    /// # Errors
+    /// The error of the first operation that is refused.
+    pub fn patched(&self, operations: &[PatchOperation]) -> Result<UserDocument, ScimError> {
+        self.document().without(&["active"], &[]).apply(operations)
     }
 
     /// Makes the main entry of `emails` state the stored address. A linked person without `emails` has the address

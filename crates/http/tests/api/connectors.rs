@@ -132,8 +132,8 @@ pub(crate) async fn provider_is_refused(world: &TestApi) -> Vec<String> {
     let context = context_of(world, &key_body(world, &id, "live").await).await;
     let connector = provider::connector(&world.services, &context).await.unwrap().value;
     provider::report_refusal(&world.services, &context, &connector, draft(IssueKind::LastAdmin)).await.unwrap();
-    let person = world.services.id(world.services.clock.now());
-    assert!(!provider::may_deactivate(&world.services, &context, &connector, person).await.unwrap());
+    let counted = provider::count_deactivation(&world.services, &context, &connector, None).await.unwrap();
+    assert!(counted.is_none());
     let filter = "filter[event]=connector.paused&filter[event]=connector.sync_failed";
     let events = world.get(&format!("/v1/events?limit=100&{filter}")).await.json();
     events["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap().to_owned()).collect()
@@ -152,12 +152,12 @@ async fn settings_of_a_connector_are_merged() {
         assert_eq!(shown.json()["brake"], json!({"percent": 20, "at_least": 20}), "{}", shared.name);
         assert_eq!(shown.json()["status"], "active");
         let body =
-            json!({"brake": {"percent": 100}, "custom_field_mappings": {"badge": "title", "site": "locale"}});
+            json!({"brake": {"percent": 100}, "custom_field_mappings": {"badge": "userType", "site": "locale"}});
         assert_eq!(world.patch(&path, body).await.status, 200);
         let body = json!({"brake": {"at_least": 50}, "custom_field_mappings": {"site": null}});
         let patched = world.patch(&path, body).await.json();
         assert_eq!(patched["brake"], json!({"percent": 100, "at_least": 50}));
-        assert_eq!(patched["custom_field_mappings"], json!({"badge": "title"}));
+        assert_eq!(patched["custom_field_mappings"], json!({"badge": "userType"}));
         let read = world.get(&path).await.json();
         let same = world.patch(&path, read).await;
         assert_eq!((same.status, same.json()), (200, patched), "{}", shared.name);
@@ -333,9 +333,8 @@ async fn brake_pauses_the_live_connector_only() {
             let word = if environment == Environment::Test { "test" } else { "live" };
             let context = context_of(world, &key_body(world, &id, word).await).await;
             let connector = provider::connector(&world.services, &context).await.unwrap().value;
-            let person = world.services.id(world.services.clock.now());
-            let may = provider::may_deactivate(&world.services, &context, &connector, person).await.unwrap();
-            assert!(!may, "{word}");
+            let counted = provider::count_deactivation(&world.services, &context, &connector, None).await.unwrap();
+            assert!(counted.is_none(), "{word}");
             assert_eq!(world.get(&path).await.json()["status"], status, "{} {word}", shared.name);
             let copied = provider::copy_for_test_data(&world.services, &context, &connector).await.unwrap();
             assert_eq!(copied.is_some(), environment == Environment::Test);

@@ -1,5 +1,10 @@
 //! SCIM requests of identity providers: dialects, life of a person, discovery, errors.
 
+mod isolation;
+mod mutations;
+mod rules;
+mod traffic;
+
 use candor_domain::json::{Object, Value as Json};
 use candor_domain::scim::{ScimPath, UserDocument};
 use serde_json::{Value, json};
@@ -23,12 +28,29 @@ impl<'a> Provider<'a> {
     }
 
     async fn with_brake(world: &'a TestApi, brake: Value) -> Self {
+        Self::in_organization(world, &world.admin, brake).await
+    }
+
+    /// Creates a connector with a live key, in the organization of the admin key.
+    async fn in_organization(world: &'a TestApi, admin: &str, brake: Value) -> Self {
         let body = json!({"type": "scim", "hris_source": "okta", "brake": brake});
-        let connector = world.made("/v1/connectors", body).await;
-        let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
-        let made = world.post("/v1/api-keys", body).await;
-        let key = made.json()["key"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned();
+        let made = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
+        let connector = made.json()["id"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned();
+        let key = Self::new_key(world, admin, &connector, "live").await;
         Self { world, connector, key }
+    }
+
+    async fn new_key(world: &TestApi, admin: &str, connector: &str, environment: &str) -> String {
+        let body =
+            json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});
+        let made = world.bare("POST", "/v1/api-keys").key(admin).json(&body).send().await;
+        made.json()["key"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned()
+    }
+
+    /// Returns the same connector with a test key.
+    async fn with_test_key(&self) -> Self {
+        let key = Self::new_key(self.world, &self.world.admin, &self.connector, "test").await;
+        Self { world: self.world, connector: self.connector.clone(), key }
     }
 
     async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> TestResponse {
@@ -54,6 +76,11 @@ impl<'a> Provider<'a> {
         let answered = self.send("POST", "/Users", Some(body)).await;
         assert_eq!(answered.status, 201, "{}", answered.text());
         answered.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn remove(&self, id: &str, path: &str) -> TestResponse {
+        let body = json!({"Operations": [{"op": "remove", "path": path}]});
+        self.send("PATCH", &format!("/Users/{id}"), Some(&body)).await
     }
 
     async fn patch(&self, id: &str, path: &str, value: Value) -> TestResponse {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConnectorId, EmployeeId, Id, SyncIssueId};
+use candor_domain::id::{ConnectorId, Id, SyncIssueId};
 use candor_domain::people::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
@@ -35,23 +35,6 @@ impl Provisioning for PostgresStore {
         let PeopleStart::Skip(_) = query.start else { return Ok(PeoplePage { ids, total: None }) };
         let total = self.slowly(tenant, &conditions, &visible_count(tenant, query), int).await?;
         Ok(PeoplePage { ids, total: total.first().map(|total| total.unsigned_abs()) })
-    }
-
-    async fn deactivations(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        since: Timestamp,
-        without: EmployeeId,
-    ) -> Read<u64> {
-        let mut sql = Sql::default();
-        let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
-        let (since, without) = (sql.bind(SqlValue::Time(since)), sql.id(without.to_bytes()));
-        sql.push(&format!(
-            "SELECT count(*) FROM scim_users WHERE tenant_id = {tenant} AND connector_id = {connector} \
-             AND deactivated_at > {since} AND id <> {without}"
-        ));
-        Ok(self.find(&sql, int).await?.unwrap_or_default().unsigned_abs())
     }
 
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
@@ -124,7 +107,8 @@ fn visible_count(tenant: Tenant, query: &VisiblePeople) -> Sql {
     sql
 }
 
-/// Returns the two parts of the list: linked people and unmanaged people.
+/// Returns the two parts of the list, as `candor_domain::scim::is_visible` states them: linked and unmanaged
+/// people.
 fn sources(sql: &mut Sql, tenant: Tenant, query: &VisiblePeople, is_page: bool) -> String {
     let (tenant, connector) = (sql.tenant(tenant), sql.id(query.connector.to_bytes()));
     let manual = sql.bind(SqlValue::Text(MANUAL.to_owned()));

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConnectorId, EmployeeId, Id, SyncIssueId};
+use candor_domain::id::{ConnectorId, Id, SyncIssueId};
 use candor_domain::people::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
@@ -22,9 +22,6 @@ use crate::text::Draft;
 
 /// Parameters that make the list of a provider a slow read.
 const SLOW: [&str; 2] = ["startIndex", "filter"];
-
-const DEACTIVATIONS: &str = "SELECT count(*) FROM scim_users WHERE tenant_id = ? AND connector_id = ? \
-    AND deactivated_at > ? AND id <> ?";
 
 const LINKED: &str = "SELECT coalesce(sum(linked_at <= ?3 AND (removed_at IS NULL OR removed_at > ?3)), 0), \
     coalesce(sum(removed = 0), 0) FROM scim_users WHERE tenant_id = ?1 AND connector_id = ?2";
@@ -57,17 +54,6 @@ impl Provisioning for SqliteStore {
         }
         let conditions = SLOW.map(str::to_owned).to_vec();
         self.slowly(tenant, conditions, move |db| visible(db, tenant, &query)).await
-    }
-
-    async fn deactivations(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        since: Timestamp,
-        without: EmployeeId,
-    ) -> Read<u64> {
-        let sql = Sql::new(DEACTIVATIONS).bind(tenant).bind(connector).bind(since).bind(without);
-        self.read(tenant, move |db| Ok(db.number(sql)?.unsigned_abs())).await
     }
 
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
@@ -132,7 +118,7 @@ fn visible(db: &mut Db, tenant: Tenant, query: &VisiblePeople) -> Result<PeopleP
     Ok(PeoplePage { ids, total })
 }
 
-/// Adds the two parts of the list: linked people and unmanaged people.
+/// Adds the two parts of the list, as `candor_domain::scim::is_visible` states them: linked and unmanaged people.
 fn sources(draft: &mut Draft, tenant: Tenant, query: &VisiblePeople, is_page: bool) {
     let is_plain = query.active.is_none() && query.manager.is_none();
     draft.add("SELECT s.id AS id FROM scim_users AS s");

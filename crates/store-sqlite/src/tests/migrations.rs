@@ -54,6 +54,8 @@ impl Schema {
             } else if let Some((table, column)) = rest.split_once(" DROP COLUMN ") {
                 self.columns.remove(&(table.to_owned(), column.to_owned()));
             }
+        } else if let Some(name) = statement.strip_prefix("DROP INDEX ") {
+            self.indexes.remove(name);
         } else if let Some((before, rest)) = statement.split_once("INDEX ") {
             let rest = rest.strip_prefix("IF NOT EXISTS ").unwrap_or(rest);
             let (name, rest) = rest.split_once(" ON ").unwrap();

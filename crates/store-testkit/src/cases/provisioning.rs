@@ -1,17 +1,20 @@
 //! Links, issues and requests of identity providers.
 
+use std::collections::BTreeMap;
+
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::json::{Object, Value};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::connector::{
-    ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved, ScimLink,
-    ScimRequest, SyncIssue,
+    BrakeCount, ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved,
+    ScimLink, ScimRequest, SyncIssue,
 };
 use candor_domain::people::{Connector, Employee, Status};
+use candor_domain::scim::is_visible;
 use candor_domain::time::Timestamp;
 use candor_port_storage::provisioning::{PeoplePage, PeopleStart, VisiblePeople};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
-use candor_tables::rows::{scim_requests, scim_users, sync_issues};
+use candor_tables::rows::{employees, scim_requests, scim_users, sync_issues};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -22,7 +25,8 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(link_round_trips_and_is_found_by_its_keys),
         Case::new(taken_link_value_refuses_the_person_as_well),
         Case::new(provider_sees_its_own_and_unmanaged_people),
-        Case::new(deactivations_are_counted_from_a_time_on),
+        Case::new(linked_people_are_counted_at_a_time_and_now),
+        Case::new(brake_count_round_trips_and_has_a_version),
         Case::new(open_issue_is_unique_and_counts_occurrences),
         Case::new(request_log_keeps_the_newest),
         Case::new(figures_count_one_connector_of_one_tenant),
@@ -178,6 +182,17 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     assert_eq!(page(active).await, PeoplePage { ids: vec![mine.id, below.id], total: None });
     let reports = VisiblePeople { manager: Some(boss.id), ..query };
     assert_eq!(page(reports).await, PeoplePage { ids: vec![below.id], total: Some(1) });
+    // The query selects the people that the domain declares visible.
+    let people = store.entries(*tenant, employees::managed_by(connector, None, 10)).await.unwrap();
+    let people: Vec<_> =
+        people.into_iter().map(|row| row.value).chain([boss.clone(), left.clone(), below.clone()]).collect();
+    let ids: Vec<_> = people.iter().map(|person| person.id).collect();
+    let links = store.rows::<ScimLink>(*tenant, &ids).await.unwrap();
+    let link = |id| links.iter().map(|row| &row.value).find(|link| link.id == id);
+    let mut seen: Vec<_> = people.iter().filter(|person| is_visible(person, link(person.id), connector)).collect();
+    seen.sort_by_key(|person| person.id);
+    assert_eq!(seen.iter().map(|person| person.id).collect::<Vec<_>>(), all);
+    assert!(people.len() > all.len(), "a removed link hides its person");
     // The keyset lists have the same people.
     let links = store.entries(*tenant, scim_users::linked(connector, None, 10)).await.unwrap();
     assert_eq!(links.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [mine.id]);
@@ -185,7 +200,7 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     assert_eq!(people.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [left.id, below.id]);
 }
 
-async fn deactivations_are_counted_from_a_time_on(world: CaseContext) {
+async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
     let mut people = vec![];
@@ -193,26 +208,35 @@ async fn deactivations_are_counted_from_a_time_on(world: CaseContext) {
         people.push(linked(&world, connector, |_| ()).await.id);
     }
     let since = make.tick();
-    let end = async |id: EmployeeId, deactivated_at: Option<Timestamp>, removed_at: Option<Timestamp>| {
+    let end = async |id: EmployeeId, at: Timestamp| {
         let Versioned { value, version } = store.row::<ScimLink>(*tenant, id).await.unwrap().unwrap();
-        let link = ScimLink { deactivated_at, removed_at, ..value };
-        world.save(vec![Write::put(&Row::expecting(link, version))]).await;
+        world.save(vec![Write::put(&Row::expecting(ScimLink { removed_at: Some(at), ..value }, version))]).await;
     };
-    let at = make.tick();
-    end(people[0], Some(since), None).await;
-    end(people[1], Some(at), None).await;
-    end(people[2], Some(at), Some(at)).await;
-    end(people[3], None, Some(since)).await;
+    end(people[2], make.tick()).await;
+    end(people[3], since).await;
     linked(&world, connector, |_| ()).await;
-    linked(&world, other, |link| link.deactivated_at = Some(link.linked_at)).await;
-    let count = async |without| store.deactivations(*tenant, connector, since, without).await.unwrap();
-    assert_eq!(count(people[0]).await, 2);
-    assert_eq!(count(people[1]).await, 1, "a person who is deactivated again counts once");
+    linked(&world, other, |_| ()).await;
     let people = store.linked_people(*tenant, connector, since).await.unwrap();
     assert_eq!(people, LinkedPeople { at_start: 5, now: 5 });
-    let nobody = world.in_other_tenant().tenant;
-    assert_eq!(store.deactivations(nobody, connector, since, make.id()).await.unwrap(), 0);
-    assert_eq!(store.linked_people(nobody, connector, since).await.unwrap(), LinkedPeople::default());
+    let elsewhere = world.in_other_tenant().tenant;
+    assert_eq!(store.linked_people(elsewhere, connector, since).await.unwrap(), LinkedPeople::default());
+}
+
+async fn brake_count_round_trips_and_has_a_version(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let mut count = BrakeCount::new(make.id());
+    world.save(vec![Write::put(&Row::new(count.clone()))]).await;
+    let twin = world.try_save(Write::put(&Row::new(count.clone()))).await;
+    assert!(matches!(twin, Err(CommitError::Taken(_) | CommitError::Stale)), "{twin:?}");
+    count.resumed_at = Some(make.tick());
+    count.minutes = BTreeMap::from([(-1, 2), (29_000_000, u32::MAX)]);
+    (count.people, count.counted_at) = (u32::MAX, Some(make.tick()));
+    world.save(vec![Write::put(&Row::expecting(count.clone(), Version::FIRST))]).await;
+    let stale = world.try_save(Write::put(&Row::expecting(count.clone(), Version::FIRST))).await;
+    assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
+    let stored = store.row::<BrakeCount>(*tenant, count.id).await.unwrap();
+    assert_eq!(stored, Some(Versioned { value: count.clone(), version: Version(2) }));
+    assert_eq!(store.row::<BrakeCount>(world.in_other_tenant().tenant, count.id).await.unwrap(), None);
 }
 
 fn issue(world: &CaseContext, connector: ConnectorId, kind: IssueKind) -> SyncIssue {

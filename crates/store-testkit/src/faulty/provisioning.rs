@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId};
+use candor_domain::id::{ConnectorId, SyncIssueId};
 use candor_domain::people::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Storage;
@@ -15,15 +15,6 @@ use super::{Faulty, FaultyCall};
 impl<S: Storage + ?Sized> Provisioning for Faulty<S> {
     async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage> {
         self.through(FaultyCall::List, self.store.visible_people(tenant, query)).await
-    }
-    async fn deactivations(
-        &self,
-        tenant: Tenant,
-        connector: ConnectorId,
-        since: Timestamp,
-        without: EmployeeId,
-    ) -> Read<u64> {
-        self.through(FaultyCall::Get, self.store.deactivations(tenant, connector, since, without)).await
     }
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
         self.through(FaultyCall::Get, self.store.linked_people(tenant, connector, since)).await

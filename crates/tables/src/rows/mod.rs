@@ -36,6 +36,7 @@ pub mod objectives;
 pub mod observations;
 pub mod organizations;
 mod request_counts;
+mod scim_brakes;
 pub mod scim_requests;
 pub mod scim_users;
 pub mod search;

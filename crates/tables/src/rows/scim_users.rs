@@ -38,7 +38,6 @@ stored! {
             Index::unique(&["external_key"]),
             Index::on(&["manager_key", "id"]),
             Index::on(&["connector_id", "removed", "id"]),
-            Index::on(&["connector_id", "deactivated_at"]),
             Index::on(&["connector_id", "updated_at"]),
         ],
         ..Table::named("scim_users")

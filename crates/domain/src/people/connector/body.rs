@@ -10,6 +10,7 @@ use crate::id::EmployeeKind;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, List, Nested, OneOf, ReferenceRule, Shape, Text, Whole};
+use crate::scim::CustomMapping;
 
 /// Length of the longest SCIM path of a mapping, in characters.
 pub const PATH_CHARS: usize = 200;
@@ -131,23 +132,21 @@ impl rule::Rule for MappingRule {
     }
 }
 
-/// Checks the form of a SCIM attribute: a name such as `nickName` or `name.middleName`, optionally after the URN
-/// of its schema and a colon.
+/// Checks a path of a SCIM attribute with a single value: a name such as `nickName` or `name.middleName`,
+/// optionally after the URN of its schema and a colon. Attributes that set fields of a person are not free.
 fn scim_path(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=PATH_CHARS)?;
-    let attribute = text.rsplit(':').next().unwrap_or(text);
-    let is_name = |name: &str| {
-        let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'$');
-        name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.bytes().all(inner)
+    let example = "a SCIM attribute, such as userType or urn:ietf:params:scim:schemas:core:2.0:User:nickName";
+    let is_named = |mapping: &CustomMapping| {
+        let parts = [&mapping.path.attribute, &mapping.path.sub];
+        parts.into_iter().flatten().all(|part| part.starts_with(|first: char| first.is_ascii_alphabetic()))
     };
-    let is_urn = text.len() == attribute.len() || text.to_ascii_lowercase().starts_with("urn:");
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'[' | b']' | b'"'));
-    if is_plain && is_urn && attribute.split('.').all(is_name) {
-        return Ok(());
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+    let mapping = CustomMapping::parse("", text).ok().filter(|mapping| is_plain && is_named(mapping));
+    match mapping.ok_or_else(|| ValueError::format(example))?.refusal() {
+        Some(reason) => Err(ValueError::format(format!("{example}, that is free: this one {reason}"))),
+        None => Ok(()),
     }
-    Err(ValueError::format(
-        "a SCIM attribute, such as title or urn:ietf:params:scim:schemas:core:2.0:User:nickName",
-    ))
 }
 
 /// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
@@ -183,9 +182,11 @@ fn mapped(
     if mappings.len() > MAX_MAPPED_KEYS {
         return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_MAPPED_KEYS} keys")));
     }
-    let mut paths: Vec<_> = mappings.values().map(|path| path.to_ascii_lowercase()).collect();
-    paths.sort_unstable();
-    match paths.windows(2).any(|pair| pair[0] == pair[1]) {
+    let parsed = mappings.iter().filter_map(|(key, path)| CustomMapping::parse(key, path).ok());
+    let parsed: Vec<_> = parsed.collect();
+    let has_twins =
+        parsed.iter().enumerate().any(|(at, one)| parsed[at + 1..].iter().any(|two| one.overlaps(two)));
+    match has_twins {
         true => Err(ValueError::format("an object with a different path for each key")),
         false => Ok(mappings),
     }
@@ -316,12 +317,18 @@ mod tests {
     #[test]
     fn mapping_path_must_be_a_scim_attribute() {
         let enterprise = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
-        for good in ["title", "name.middleName", "x-grade", &format!("{enterprise}:costCenter")] {
+        for good in ["userType", "name.middleName", "x-grade", &format!("{enterprise}:costCenter")] {
             assert_eq!(scim_path(good), Ok(()), "{good}");
         }
         let filter = r#"emails[type eq "work"].value"#;
-        for bad in ["", " ", "a b", "1a", "a..b", "a.", "x:title", "urn:a:", filter, &"a".repeat(201)] {
+        let long = "a".repeat(201);
+        for bad in ["", " ", "a b", "1a", "a..b", "a.", "a.b.c", "x:title", "urn:a:", enterprise, filter, &long] {
             assert!(scim_path(bad).is_err(), "{bad}");
+        }
+        for taken in ["title", "password", "meta.version", "userName", "manager", "emails.value"] {
+            let flaw = scim_path(taken).unwrap_err();
+            assert_eq!(flaw.code, Code::InvalidFormat, "{taken}");
+            assert!(flaw.message.contains("free"), "{}", flaw.message);
         }
     }
 
@@ -333,7 +340,7 @@ mod tests {
             (r#""custom_field_mappings": {"badge": 1, "grade": "a b"}"#, {
                 vec!["custom_field_mappings.badge", "custom_field_mappings.grade"]
             }),
-            (r#""custom_field_mappings": {"a": "title", "b": "TITLE"}"#, vec!["custom_field_mappings"]),
+            (r#""custom_field_mappings": {"a": "userType", "b": "USERTYPE"}"#, vec!["custom_field_mappings"]),
         ];
         for (rest, wanted) in table {
             let text = format!(r#"{{"type": "scim", "hris_source": "okta", {rest}}}"#);
@@ -341,14 +348,14 @@ mod tests {
             let named: Vec<_> = flaws(&problems).into_iter().map(|(field, _)| field).collect();
             assert_eq!(named, wanted, "{rest}");
         }
-        let csv = r#"{"type": "csv_feed", "hris_source": "acme", "custom_field_mappings": {"a": "title"}}"#;
+        let csv = r#"{"type": "csv_feed", "hris_source": "acme", "custom_field_mappings": {"a": "userType"}}"#;
         let problems = Draft::parse(body(csv)).unwrap_err();
         assert_eq!(flaws(&problems), [("custom_field_mappings", Code::InvalidFormat)]);
     }
 
     #[test]
     fn patch_merges_and_ignores_figures() {
-        let stored = connector(r#""type": "scim", "custom_field_mappings": {"badge": "title"}"#);
+        let stored = connector(r#""type": "scim", "custom_field_mappings": {"badge": "nickName"}"#);
         assert_eq!(stored.brake, Brake::default());
         let text = r#"{"people": 7, "user_agent": null, "hris_source": "okta", "brake": {"percent": 50},
                        "custom_field_mappings": {"badge": null, "grade": "userType"}}"#;

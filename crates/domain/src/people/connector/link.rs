@@ -56,11 +56,18 @@ impl ScimLink {
         format!("{connector}:{}", folded(manager_ref))
     }
 
-    /// Returns the link as it is after a release of the person: it no longer belongs to an account.
+    /// Returns `true` if the link belongs to an account of the connector that was not removed.
+    #[must_use]
+    pub fn is_live_of(&self, connector: ConnectorId) -> bool {
+        self.connector_id == connector && self.removed_at.is_none()
+    }
+
+    /// Returns the link as it is after a release or removal of the person: it no longer belongs to an account, and
+    /// waits for no manager.
     #[must_use]
     pub fn ended(&self, at: Timestamp) -> Self {
         let at = at.strictly_after(self.updated_at);
-        Self { removed_at: self.removed_at.or(Some(at)), updated_at: at, ..self.clone() }
+        Self { manager_ref: None, removed_at: self.removed_at.or(Some(at)), updated_at: at, ..self.clone() }
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BRAKE_SECONDS, Connector, Patch, SyncIssue, Type};
+use crate::access::Environment;
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -109,6 +110,12 @@ impl Connector {
         self.resumed_at.map_or(hour, |resumed| resumed.max(hour))
     }
 
+    /// Returns `true` if the provider may change people of a data set. A pause stops changes of the live one.
+    #[must_use]
+    pub fn accepts_changes(&self, environment: Environment) -> bool {
+        self.paused_at.is_none() || environment == Environment::Test
+    }
+
     /// Pauses the connector, because the brake refused a deactivation. `None` if it is paused already. Org admins
     /// get a notice. `deactivated` is the number of deactivations within the period.
     #[must_use]
@@ -173,7 +180,7 @@ mod tests {
     use ulid::Ulid;
 
     fn connector() -> Connector {
-        let body = r#"{"type": "scim", "hris_source": "okta", "custom_field_mappings": {"badge": "title"}}"#;
+        let body = r#"{"type": "scim", "hris_source": "okta", "custom_field_mappings": {"badge": "userType"}}"#;
         let draft = Draft::parse(serde_json::from_str(body).unwrap()).unwrap();
         Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, Timestamp::from_millis(1_000)).state
     }
@@ -189,6 +196,10 @@ mod tests {
         assert_eq!(paused.events, [EventType::ConnectorUpdated, EventType::ConnectorPaused]);
         assert_eq!(paused.notices.len(), 1);
         let paused = paused.state;
+        let accepts = |connector: &Connector| {
+            [Environment::Live, Environment::Test].map(|environment| connector.accepts_changes(environment))
+        };
+        assert_eq!((accepts(&active), accepts(&paused)), ([true, true], [false, true]));
         assert_eq!((paused.status(), paused.paused_at), (Status::Paused, Some(at)));
         assert_eq!(paused.pause(21, at), None);
         let later = at.plus_seconds(60);

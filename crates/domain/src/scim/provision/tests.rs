@@ -2,8 +2,8 @@ use super::*;
 use crate::event::EventType;
 use crate::id::ConnectorId;
 use crate::json::Object;
-use crate::people::connector;
 use crate::people::tests::employee;
+use crate::people::{Role, connector};
 use crate::scim::{Candidates, CustomMapping, admit_match, is_visible, remove, resolve_manager};
 use ulid::Ulid;
 
@@ -137,6 +137,45 @@ fn adopted_person_keeps_values_that_the_request_omits() {
         ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &user, Some(after)) }.decide().unwrap();
     let after = replaced.person(Some(after)).unwrap();
     assert_eq!((after.job_title.as_deref(), after.manager_id), (None, None));
+}
+
+#[test]
+fn replacement_clears_only_people_that_the_connector_created() {
+    let (hr, other, user) = (hr(5), hr(6), user(""));
+    let person = hr.in_charge_of(Employee { job_title: Some("Lead".to_owned()), ..employee(1) });
+    let link = input(&hr, &user, None).decide().unwrap().link;
+    let created = ScimLink { linked_at: person.created_at, ..link.clone() };
+    let later = person.created_at.plus_seconds(1);
+    let table = [
+        (Some(created.clone()), None),
+        (Some(ScimLink { linked_at: later, ..created.clone() }), Some("Lead")),
+        (Some(ScimLink { removed_at: Some(later), ..created.clone() }), Some("Lead")),
+        (Some(ScimLink { connector_id: other.id, ..created }), Some("Lead")),
+        (None, Some("Lead")),
+    ];
+    for (link, title) in table {
+        let base = input(&hr, &user, Some(&person));
+        let put = ProvisioningInput { kind: WriteKind::Replace, link: link.as_ref(), ..base };
+        let put = put.decide().unwrap();
+        assert_eq!(put.person(Some(&person)).unwrap().job_title.as_deref(), title, "{link:?}");
+    }
+}
+
+#[test]
+fn link_of_another_connector_is_replaced_as_a_whole() {
+    let (hr, other, user) = (hr(5), hr(6), user(r#","externalId":"b-1""#));
+    let stored = ScimLink {
+        connector_id: other.id,
+        external_id: Some("a-1".to_owned()),
+        deactivated_at: Some(AT),
+        ..input(&other, &user, None).decide().unwrap().link.ended(AT)
+    };
+    let person = Employee { external_id: Some("a-1".to_owned()), ..employee(1) };
+    let adopted = ProvisioningInput { link: Some(&stored), ..input(&hr, &user, Some(&person)) }.decide().unwrap();
+    assert_eq!(adopted.person(Some(&person)).unwrap().external_id.as_deref(), Some("a-1"));
+    let link = adopted.link;
+    assert_eq!((link.connector_id, link.external_id.as_deref()), (hr.id, Some("b-1")));
+    assert_eq!((link.removed_at, link.deactivated_at), (None, None));
 }
 
 #[test]

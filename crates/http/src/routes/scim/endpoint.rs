@@ -66,6 +66,30 @@ impl Endpoint {
         }
     }
 
+    /// Returns the name of the operation for traces.
+    pub(super) fn operation(&self, method: &Method) -> &'static str {
+        match (self, method.as_str()) {
+            (Self::Users, "POST") => "scim.create_user",
+            (Self::Users, _) => "scim.list_users",
+            (Self::User(_), "PUT") => "scim.replace_user",
+            (Self::User(_), "PATCH") => "scim.patch_user",
+            (Self::User(_), "DELETE") => "scim.remove_user",
+            (Self::User(_), _) => "scim.get_user",
+            (
+                Self::ServiceProviderConfig
+                | Self::ResourceTypes
+                | Self::ResourceType(_)
+                | Self::Schemas
+                | Self::Schema(_)
+                | Self::Groups
+                | Self::Group
+                | Self::Unsupported
+                | Self::Unknown,
+                _,
+            ) => "scim.discover",
+        }
+    }
+
     pub(super) const fn is_of_users(&self) -> bool {
         matches!(self, Self::Users | Self::User(_))
     }

@@ -24,12 +24,14 @@ use candor_domain::scim::{
 };
 use candor_service::usecases::scim::{self, ScimContext, ScimFailure, ScimPrecondition};
 use candor_service::{Idempotency, Outcome, Reply, RequestContext};
+use tracing::Instrument;
 
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::dispatch::taken;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
+use crate::span::use_case;
 use crate::{etag, framing, record, router};
 
 use endpoint::Endpoint;
@@ -110,27 +112,43 @@ impl Api {
         let path = router::plain(exchange.request.path());
         let endpoint = Endpoint::find(path.strip_prefix(BASE).unwrap_or_default());
         exchange.pattern = endpoint.pattern();
-        let caller = self.admit_scim(exchange).await?;
-        let done = self.scim_answer(exchange, &endpoint, &caller, payload).await;
+        self.begin_span(exchange);
+        let span = exchange.span.clone();
+        self.scim_admitted(exchange, &endpoint, payload).instrument(span).await
+    }
+
+    /// Checks the authentication (401), then answers the request and adds it to the log of its connector.
+    async fn scim_admitted(
+        &self,
+        exchange: &mut Exchange<'_>,
+        endpoint: &Endpoint,
+        payload: &mut Option<Payload>,
+    ) -> Result<Answer, ErrorResponse> {
+        let Some(caller) = self.caller(exchange).await? else {
+            self.count_failure(exchange)?;
+            return Err(ErrorResponse::no_good_key());
+        };
+        let done = match self.admit_scim(exchange, &caller).await {
+            Ok(()) => {
+                let span = use_case(endpoint.operation(exchange.request.method()));
+                self.scim_answer(exchange, endpoint, &caller, payload).instrument(span).await
+            }
+            Err(refused) => Err(refused),
+        };
         let answer = done.unwrap_or_else(|error| Answer::from_error(exchange, error));
         self.log_scim(exchange, &caller, &answer);
         Ok(answer)
     }
 
-    /// Checks authentication (401), the quota (429) and the scope (403), in this order.
-    async fn admit_scim(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
-        let Some(caller) = self.caller(exchange).await? else {
-            self.count_failure(exchange)?;
-            return Err(ErrorResponse::no_good_key());
-        };
-        let rate_limit = self.services.limits.admit(&caller, QuotaClass::Scim, exchange.at).await;
+    /// Checks the quota (429) and the scope (403), in this order.
+    async fn admit_scim(&self, exchange: &mut Exchange<'_>, caller: &Caller) -> Result<(), ErrorResponse> {
+        let rate_limit = self.services.limits.admit(caller, QuotaClass::Scim, exchange.at).await;
         exchange.rate_limit = Some(rate_limit);
         if !rate_limit.admitted {
             record::record_refused(QuotaClass::Scim.word());
             return Err(ErrorResponse::too_many(QuotaClass::Scim.word(), &rate_limit));
         }
-        Access::SCIM.admit(&caller)?;
-        Ok(caller)
+        Ok(Access::SCIM.admit(caller)?)
     }
 
     /// Adds a request to the log of its connector.

@@ -4,10 +4,11 @@ use candor_domain::access::{Environment, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::id::ConnectorId;
 use candor_domain::notification::Notification;
 use candor_domain::people::Connector;
-use candor_domain::people::connector::{IssueDraft, SyncIssue};
+use candor_domain::people::connector::{BrakeAnswer, BrakeCount, IssueDraft, SyncIssue};
+use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
@@ -58,32 +59,45 @@ pub async fn copy_for_test_data(
     Ok(copy.is_none().then(|| Write::put(&Row::new(connector.clone()))))
 }
 
-/// Returns `true` if the brake allows the connector to deactivate this person. In the live data set a refusal
-/// pauses the connector.
+/// Returns the write that counts one more deactivation, or `None` if the brake refuses it. In the live data set a
+/// refusal pauses the connector. `earlier` is the time of an earlier deactivation of the person by the connector.
+/// The commit fails with [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request deactivated a
+/// person.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn may_deactivate(
+pub async fn count_deactivation(
     services: &Services,
     context: &RequestContext,
     connector: &Connector,
-    person: EmployeeId,
-) -> Result<bool, Error> {
-    let tenant = context.caller.tenant;
-    let since = connector.brake_since(services.clock.now());
-    let others = services.store.deactivations(tenant, connector.id, since, person).await?;
-    if !connector.brake.needs_people(others) {
-        return Ok(true);
+    earlier: Option<Timestamp>,
+) -> Result<Option<Write>, Error> {
+    let (tenant, at) = (context.caller.tenant, services.clock.now());
+    let stored = services.store.row::<BrakeCount>(tenant, connector.id).await?;
+    let version = stored.as_ref().map(|stored| stored.version);
+    let count = stored.map_or_else(|| BrakeCount::new(connector.id), |stored| stored.value);
+    let mut answer = connector.brake_deactivation(&count, earlier, None, at);
+    if answer == BrakeAnswer::CountPeople {
+        let since = connector.brake_since(at);
+        let people = services.store.linked_people(tenant, connector.id, since).await?;
+        answer = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
-    let people = services.store.linked_people(tenant, connector.id, since).await?;
-    if connector.brake.allows(others, people) {
-        return Ok(true);
-    }
+    let others = match answer {
+        BrakeAnswer::Allowed(count) => {
+            let row = match version {
+                Some(version) => Row::expecting(count, version),
+                None => Row::new(count),
+            };
+            return Ok(Some(Write::put(&row)));
+        }
+        BrakeAnswer::Refused(others) => others,
+        BrakeAnswer::CountPeople => return Err(Error::Bug("the linked people were counted".to_owned())),
+    };
     metrics::counter!(BRAKE_REFUSALS).increment(1);
     if tenant.environment == Environment::Live {
         pause(services, context, connector.id, others).await?;
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Pauses a connector, with the connector as actor.

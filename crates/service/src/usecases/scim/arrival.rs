@@ -1,17 +1,16 @@
-//! Managers and reports who arrive at the same time.
+//! Managers and reports who arrive at the same time, and people who wait beyond those of one transaction.
 //!
-//! Neither request sees the other one's person before its commit. Both therefore look again after it, and the later
-//! one finds the earlier one.
+//! Neither request sees the other one's person before its commit. Both therefore look again after it, and the
+//! later one finds the earlier one.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::people::Connector;
 use candor_domain::people::connector::ScimLink;
+use candor_domain::people::{Connector, Employee};
 use candor_domain::scim::ProvisionedUser;
 use candor_port_storage::{CommitError, StorageExt};
 use candor_tables::rows;
 
 use super::change::ScimChange;
-use super::view::LoadedUser;
 use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::reply::Reply;
@@ -40,27 +39,40 @@ pub(super) struct Arrival {
     manager_ref: Option<String>,
     /// References by which other people may wait for the person. Empty unless the change set one of them.
     names: Vec<String>,
+    /// `true` if the transaction of the change did not set the manager of all people who wait for the person.
+    has_more: bool,
 }
 
 impl Arrival {
-    /// Returns the arrival of a person. `None` if the change affects no references.
-    pub(super) fn of_change(stored: Option<&LoadedUser>, provisioned: &ProvisionedUser) -> Option<Self> {
-        let before = stored.map(|stored| &stored.person.value);
+    /// Returns the arrival of a person that more people wait for.
+    pub(super) const fn of_manager(person: EmployeeId) -> Self {
+        Self { person, manager_ref: None, names: Vec::new(), has_more: true }
+    }
+
+    /// Returns the arrival of a person. `None` if the change affects no references. `before` and `known` are the
+    /// stored person and their link of the connector.
+    pub(super) fn of_change(
+        before: Option<&Employee>,
+        known: Option<&ScimLink>,
+        provisioned: &ProvisionedUser,
+        has_more: bool,
+    ) -> Option<Self> {
         let person = provisioned.person(before)?;
         let link = &provisioned.link;
-        let known = stored.and_then(LoadedUser::live_link).and_then(|link| link.external_id.as_ref());
+        let known = known.and_then(|link| link.external_id.as_ref());
         let external_id = link.external_id.as_ref().filter(|id| known != Some(*id));
         let email = Some(&person.email).filter(|email| before.map(|before| &before.email) != Some(*email));
         let names: Vec<_> = external_id.into_iter().chain(email).cloned().collect();
         let manager_ref = link.manager_ref.clone();
-        let is_relevant = manager_ref.is_some() || !names.is_empty();
-        is_relevant.then_some(Self { person: person.id, manager_ref, names })
+        let is_relevant = has_more || manager_ref.is_some() || !names.is_empty();
+        is_relevant.then_some(Self { person: person.id, manager_ref, names, has_more })
     }
 }
 
 impl ScimContext {
-    /// Sets the managers of people who wait, if a person and their manager arrived at the same time. A failure does
-    /// not fail the request, which is committed: the people wait until the next request about them or the manager.
+    /// Sets the managers of people who wait, if a person and their manager arrived at the same time. A failure
+    /// does not fail the request, which is committed: the people wait until the next request about them or the
+    /// manager.
     pub(super) async fn settle(&self, services: &Services, connector: &Connector, written: WrittenUser) -> Reply {
         let Some(arrival) = &written.arrival else { return written.reply };
         if let Err(failure) = self.set_managers(services, connector, arrival).await {
@@ -81,6 +93,9 @@ impl ScimContext {
         {
             self.set_manager_of_waiting(services, connector, manager).await?;
         }
+        if arrival.has_more {
+            return self.set_manager_of_waiting(services, connector, arrival.person).await;
+        }
         for name in &arrival.names {
             let key = ScimLink::manager_key(self.connector, name);
             let waiting = services.store.entries(self.tenant(), rows::scim_users::waiting_for(key, 1)).await?;
@@ -91,7 +106,7 @@ impl ScimContext {
         Ok(())
     }
 
-    /// Sets the manager of the people who wait for this person.
+    /// Sets the manager of the people who wait for this person, in transactions of a bounded size.
     async fn set_manager_of_waiting(
         &self,
         services: &Services,
@@ -99,16 +114,18 @@ impl ScimContext {
         manager: EmployeeId,
     ) -> Result<(), ScimFailure> {
         let _turn = services.move_lock(self.tenant()).await;
-        for _ in 0..ATTEMPTS {
+        let mut conflicts = 0;
+        while conflicts < ATTEMPTS {
             let at = services.clock.now();
             let people = services.store.rows(self.tenant(), &[manager]).await?;
             let Some(user) = self.load_users(services, people).await?.pop() else { return Ok(()) };
-            let external_id = user.live_link().and_then(|link| link.external_id.as_deref());
-            let references = self.stored_references(services, manager).await?;
+            let external_id = user.live_link(self.connector).and_then(|link| link.external_id.as_deref());
+            let position = self.position(services, manager).await?;
             let mut change = ScimChange::new(services, self, connector, at).await?;
-            change.resolve_waiting(&user.person.value, external_id, &references).await?;
-            let Some(change) = change.finish_waiting() else { return Ok(()) };
+            let has_more = change.resolve_waiting(&user.person.value, external_id, &position).await?;
+            let Some(change) = change.finish_unchanged() else { return Ok(()) };
             match services.commit(self.tenant(), change).await {
+                Ok(()) if has_more => conflicts = 0,
                 Ok(()) => return Ok(()),
                 Err(CommitError::Storage(error)) => return Err(error.into()),
                 Err(
@@ -117,7 +134,7 @@ impl ScimContext {
                     | CommitError::Broken(_)
                     | CommitError::Missing
                     | CommitError::Replayed,
-                ) => {}
+                ) => conflicts += 1,
             }
         }
         Err(Error::Contended.into())

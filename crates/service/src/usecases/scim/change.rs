@@ -4,22 +4,23 @@ use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::Department;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::EmployeeId;
-use candor_domain::people::connector::ScimLink;
+use candor_domain::people::connector::{IssueDraft, ScimLink};
 use candor_domain::people::{Connector, Employee, Status};
 use candor_domain::scim::{ProvisionedUser, resolve_manager};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
-use super::issues::{is_not_pending, recurs};
-use super::load::ResolvedReferences;
+use super::issues::{EndedIssue, is_not_pending, recurs};
+use super::load::{ResolvedReferences, TreePosition};
 use super::view::LoadedUser;
+use super::write::paused;
 use super::{ScimContext, ScimFailure};
 use crate::context::invitation_events;
 use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
 
-/// Most people whose manager one request sets. Further ones follow with the next request about the manager.
+/// Most people with one reference whose manager one transaction sets. Further transactions follow.
 const MAX_WAITING: u16 = 100;
 
 /// A change set under construction. The connector is the actor of its audit entries.
@@ -109,7 +110,7 @@ impl<'a> ScimChange<'a> {
             self.add_link_entry(&after);
         } else {
             let is_moved = before.and_then(|person| person.manager_id) != after.manager_id;
-            let seen = before.and(after.manager_id).map(|_| references.tree);
+            let seen = before.and(after.manager_id).map(|_| references.position.tree);
             let lines = is_moved.then_some(ReportingLineChange { seen });
             let row = match stored.person {
                 Some(person) => Row::expecting(after.clone(), person.version),
@@ -121,6 +122,18 @@ impl<'a> ScimChange<'a> {
         if let Some(before) = before {
             self.end_invitation(before, after.status).await?;
         }
+        Ok(())
+    }
+
+    /// Counts the deactivation of a person. `link` is their stored link of the connector.
+    ///
+    /// # Errors
+    /// 503 if the brake refuses.
+    pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), ScimFailure> {
+        let earlier = link.and_then(|link| link.deactivated_at);
+        let request = &self.context.request;
+        let counted = provider::count_deactivation(self.services, request, self.connector, earlier).await?;
+        self.writes.push(counted.ok_or_else(paused)?);
         Ok(())
     }
 
@@ -174,13 +187,13 @@ impl<'a> ScimChange<'a> {
         self.requires.extend(requires);
     }
 
-    /// Sets the manager of the people who wait for this person.
+    /// Sets the manager of the people who wait for this person. Returns `true` if more people may wait.
     pub(super) async fn resolve_waiting(
         &mut self,
         person: &Employee,
         external_id: Option<&str>,
-        references: &ResolvedReferences,
-    ) -> Result<(), ScimFailure> {
+        position: &TreePosition,
+    ) -> Result<bool, ScimFailure> {
         let (store, tenant, connector) = (&self.services.store, self.context.tenant(), self.connector.id);
         let id = person.id.to_string();
         let texts = [Some(id.as_str()), external_id, Some(person.email.as_str())];
@@ -188,13 +201,16 @@ impl<'a> ScimChange<'a> {
             texts.into_iter().flatten().map(|text| ScimLink::manager_key(connector, text)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let mut waiting: Vec<Versioned<ScimLink>> = Vec::new();
-        for key in keys {
-            waiting.extend(store.entries(tenant, rows::scim_users::waiting_for(key, MAX_WAITING)).await?);
-        }
+        let lists = keys.into_iter().map(|key| {
+            let listing = rows::scim_users::waiting_for(key, MAX_WAITING);
+            async move { store.entries(tenant, listing).await }
+        });
+        let lists = futures_util::future::try_join_all(lists).await?;
+        let has_more = lists.iter().any(|links| links.len() == usize::from(MAX_WAITING));
+        let mut waiting: Vec<Versioned<ScimLink>> = lists.into_iter().flatten().collect();
         waiting.retain(|link| link.value.id != person.id);
         if waiting.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let ids: Vec<EmployeeId> = waiting.iter().map(|link| link.value.id).collect();
         let people = store.rows::<Employee>(tenant, &ids).await?;
@@ -203,11 +219,11 @@ impl<'a> ScimChange<'a> {
             if report.value.connector_id != Some(connector) {
                 continue;
             }
-            self.resolve_one(report, &link, person.id, references).await?;
+            self.resolve_one(report, &link, person.id, position).await?;
         }
         let resolved = self.context.resolved_issues(self.services, &ids, is_not_pending, self.at).await?;
-        self.writes.extend(resolved);
-        Ok(())
+        self.writes.extend(resolved.iter().map(EndedIssue::write));
+        Ok(has_more)
     }
 
     async fn resolve_one(
@@ -215,14 +231,14 @@ impl<'a> ScimChange<'a> {
         report: &Versioned<Employee>,
         link: &Versioned<ScimLink>,
         manager: EmployeeId,
-        references: &ResolvedReferences,
+        position: &TreePosition,
     ) -> Result<(), ScimFailure> {
-        let is_below = references.above.contains(&report.value.id);
+        let is_below = position.above.contains(&report.value.id);
         let set = resolve_manager(&report.value, &link.value, manager, is_below, self.at);
         match set.decision {
             Some(decision) => {
                 let after = self.add(decision)?;
-                let lines = ReportingLineChange { seen: Some(references.tree) };
+                let lines = ReportingLineChange { seen: Some(position.tree) };
                 let row = Row::expecting(after, report.version);
                 self.writes.push(Write::employee(&row, Some(lines)));
             }
@@ -235,8 +251,26 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
-    /// Returns the change set, whose person stays as they are. `None` if nothing was added.
-    pub(super) fn finish_waiting(self) -> Option<ChangeSet> {
+    /// Resolves the open issues about a person that a request without changes shows to have ended.
+    pub(super) async fn end_issues(
+        &mut self,
+        person: EmployeeId,
+        issues: &[IssueDraft],
+    ) -> Result<(), ScimFailure> {
+        let ended =
+            self.context.resolved_issues(self.services, &[person], |issue| recurs(issue, issues), self.at).await?;
+        for issue in ended {
+            let draft = AuditDraft::new(&issue.state, "connector.resolve_issue");
+            let draft = draft.with_changes(&issue.stored.value, &issue.state);
+            let audit = self.context.request.audit(self.services.id(self.at), draft, self.at);
+            self.merge(ChangeSet::new(audit));
+            self.writes.push(issue.write());
+        }
+        Ok(())
+    }
+
+    /// Returns the change set of a request that changes no attribute of its person. `None` if nothing was added.
+    pub(super) fn finish_unchanged(self) -> Option<ChangeSet> {
         let Self { change, mut writes, requires, .. } = self;
         let mut change = change?;
         writes.append(&mut change.writes);
@@ -247,13 +281,13 @@ impl<'a> ScimChange<'a> {
     pub(super) async fn finish(
         self,
         person: EmployeeId,
-        issues: Vec<candor_domain::people::connector::IssueDraft>,
+        issues: Vec<IssueDraft>,
     ) -> Result<Option<ChangeSet>, ScimFailure> {
         let Self { services, context, connector, at, change, mut writes, requires } = self;
         let Some(mut change) = change else { return Ok(None) };
         let ended = context.resolved_issues(services, &[person], |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);
-        writes.extend(ended);
+        writes.extend(ended.iter().map(EndedIssue::write));
         change.writes = writes;
         change.requires = requires;
         context.add_issues(services, connector, issues, &mut change).await?;

@@ -4,12 +4,24 @@ use candor_domain::id::EmployeeId;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::{IssueDraft, IssueKind, SyncIssue};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
 use super::{ScimContext, ScimFailure};
 use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
+
+/// An issue that a request resolves.
+pub(super) struct EndedIssue {
+    pub(super) stored: Versioned<SyncIssue>,
+    pub(super) state: SyncIssue,
+}
+
+impl EndedIssue {
+    pub(super) fn write(&self) -> Write {
+        Write::put(&Row::expecting(self.state.clone(), self.stored.version))
+    }
+}
 
 impl ScimContext {
     /// Adds issues to a change set.
@@ -30,19 +42,19 @@ impl ScimContext {
         Ok(())
     }
 
-    /// Returns the writes that resolve the open issues about people which `recurs` does not name.
+    /// Returns the open issues about people which `recurs` does not name, resolved.
     pub(super) async fn resolved_issues(
         &self,
         services: &Services,
         people: &[EmployeeId],
         recurs: impl Fn(&SyncIssue) -> bool,
         at: Timestamp,
-    ) -> Result<Vec<Write>, ScimFailure> {
+    ) -> Result<Vec<EndedIssue>, ScimFailure> {
         let stored = services.store.rows_by(self.tenant(), rows::sync_issues::BY_EMPLOYEE, people).await?;
         let own = stored.into_iter().filter(|issue| issue.value.connector_id == self.connector);
-        let ended = own.filter(|issue| !recurs(&issue.value)).filter_map(|issue| {
-            issue.value.resolved(at).map(|resolved| Write::put(&Row::expecting(resolved, issue.version)))
-        });
+        let ended = own
+            .filter(|issue| !recurs(&issue.value))
+            .filter_map(|issue| issue.value.resolved(at).map(|state| EndedIssue { stored: issue, state }));
         Ok(ended.collect())
     }
 }

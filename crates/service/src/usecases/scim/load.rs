@@ -2,9 +2,11 @@
 
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
+use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
-use candor_domain::people::{Employee, Role, Status};
-use candor_domain::scim::{Candidates, DepartmentTarget, ManagerReference, ManagerTarget, ScimUser};
+use candor_domain::scim::{
+    Candidates, DepartmentTarget, IdentifierHolders, ManagerReference, ManagerTarget, ScimUser,
+};
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::Ancestors;
@@ -15,14 +17,8 @@ use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// People who have the identifiers of a user.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct IdentifierHolders {
-    pub(super) email: Option<EmployeeId>,
-    pub(super) external_id: Option<EmployeeId>,
-    pub(super) user_name_link: Option<EmployeeId>,
-    pub(super) external_id_link: Option<EmployeeId>,
-}
+/// Most org admins that are read to find another active one. More than two, because some may leave meanwhile.
+const OTHER_ADMINS: u16 = 10;
 
 /// The references of a user, resolved.
 pub(super) struct ResolvedReferences {
@@ -30,9 +26,15 @@ pub(super) struct ResolvedReferences {
     pub(super) department: DepartmentTarget,
     /// Name of the department.
     pub(super) department_name: Option<String>,
-    /// Version of the reporting tree that the check for cycles saw.
+    /// Position of the person after the request.
+    pub(super) position: TreePosition,
+}
+
+/// Position of a person in the reporting tree.
+pub(super) struct TreePosition {
+    /// Version of the tree that the check for cycles saw.
     pub(super) tree: Version,
-    /// People above the person after the request, including the new manager.
+    /// People above the person, including the manager.
     pub(super) above: Vec<EmployeeId>,
 }
 
@@ -83,21 +85,15 @@ impl ScimContext {
         holders: IdentifierHolders,
     ) -> Result<Candidates, ScimFailure> {
         let (store, tenant) = (&services.store, self.tenant());
-        let mut external_id = holders.external_id.filter(|_| holders.external_id_link.is_none());
-        if let Some(id) = external_id {
-            let owner = store.row::<Employee>(tenant, id).await?.and_then(|person| person.value.connector_id);
-            external_id = external_id.filter(|_| owner.is_none());
-        }
-        let user_name = match holders.user_name_link {
-            Some(id) => Some(id),
+        let owner = match holders.unlinked_holder() {
+            Some(id) => store.row::<Employee>(tenant, id).await?.and_then(|person| person.value.connector_id),
+            None => None,
+        };
+        let addressed = match holders.user_name_link {
+            Some(_) => None,
             None => store.id_by(tenant, rows::employees::BY_EMAIL, user.user_name_key()).await?,
         };
-        Ok(Candidates {
-            linked_external_id: holders.external_id_link,
-            external_id,
-            user_name,
-            email: holders.email,
-        })
+        Ok(holders.candidates(owner, addressed))
     }
 
     /// Returns the person that a reference to a manager names: by id, else by the `externalId` of a link of the
@@ -117,7 +113,7 @@ impl ScimContext {
             store.id_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key),
             store.id_by(tenant, rows::employees::BY_EMAIL, reference.email_key()),
         )?;
-        Ok(linked.or(addressed))
+        Ok(ManagerReference::choose(linked, addressed))
     }
 
     /// Resolves the references of a user. `stored` is the person with this id, unless they are new.
@@ -136,30 +132,19 @@ impl ScimContext {
         let people: Vec<_> = manager.into_iter().chain([id]).collect();
         let ancestors = services.store.lines_above(self.tenant(), &people).await?;
         let mut above = manager.map_or_else(|| chain(&ancestors, id), |manager| chain(&ancestors, manager));
-        let target = match (manager, &user.manager) {
-            (Some(manager), _) => {
-                let is_below = stored.is_some() && (manager == id || above.contains(&id));
-                above.push(manager);
-                ManagerTarget::Known { id: manager, is_below }
-            }
-            (None, Some(_)) => ManagerTarget::Unknown,
-            (None, None) => ManagerTarget::Absent,
-        };
+        let stored = stored.map(|person| person.id);
+        let target = ManagerTarget::new(user.manager.as_ref(), manager, &above, stored);
+        above.extend(manager);
         let (department, department_name) =
             self.resolve_department(services, user.department.as_deref(), at).await?;
-        Ok(ResolvedReferences { manager: target, department, department_name, tree: ancestors.tree, above })
+        let position = TreePosition { tree: ancestors.tree, above };
+        Ok(ResolvedReferences { manager: target, department, department_name, position })
     }
 
-    /// Returns the references of a stored person, who keeps their manager and department.
-    pub(super) async fn stored_references(
-        &self,
-        services: &Services,
-        person: EmployeeId,
-    ) -> Result<ResolvedReferences, ScimFailure> {
-        let ancestors = services.store.lines_above(self.tenant(), &[person]).await?;
-        let above = chain(&ancestors, person);
-        let (manager, department) = (ManagerTarget::Absent, DepartmentTarget::Absent);
-        Ok(ResolvedReferences { manager, department, department_name: None, tree: ancestors.tree, above })
+    /// Returns the stored position of a person in the reporting tree.
+    pub(super) async fn position(&self, services: &Services, id: EmployeeId) -> Result<TreePosition, ScimFailure> {
+        let ancestors = services.store.lines_above(self.tenant(), &[id]).await?;
+        Ok(TreePosition { tree: ancestors.tree, above: chain(&ancestors, id) })
     }
 
     async fn resolve_department(
@@ -186,12 +171,14 @@ impl ScimContext {
         person: &Employee,
     ) -> Result<Option<Require>, ScimFailure> {
         let tenant = self.tenant();
-        if person.role != Role::OrgAdmin || person.status != Status::Active {
+        if !person.is_active_org_admin() {
             return Ok(None);
         }
-        let admins = services.store.page(tenant, rows::employees::org_admins(2)).await?;
-        let Some(other) = admins.items.into_iter().find(|admin| admin.id != person.id) else { return Ok(None) };
-        let stored = services.store.rows::<Employee>(tenant, &[other.id]).await?.pop();
-        Ok(stored.map(|admin| Require::EmployeeUnchanged(admin.value.id, admin.version)))
+        let admins = services.store.page(tenant, rows::employees::org_admins(OTHER_ADMINS)).await?;
+        let others: Vec<_> = admins.items.iter().map(|admin| admin.id).filter(|id| *id != person.id).collect();
+        let stored = services.store.rows::<Employee>(tenant, &others).await?;
+        // The list has no versions. An admin may have left between the two reads.
+        let other = stored.into_iter().find(|admin| admin.value.is_active_org_admin());
+        Ok(other.map(|admin| Require::EmployeeUnchanged(admin.value.id, admin.version)))
     }
 }

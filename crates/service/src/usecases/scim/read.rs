@@ -127,7 +127,7 @@ impl ScimContext {
         let manager = self.manager_of_filter(services, &request.filter).await?;
         let mut users = self.load_users(services, people).await?;
         users.retain(|user| {
-            self.sees(user) && request.filter.selects(&user.person.value, user.live_link(), manager)
+            self.sees(user) && request.filter.selects(&user.person.value, user.live_link(self.connector), manager)
         });
         users.sort_by_key(|user| user.person.value.id);
         let total = users.len();
@@ -186,6 +186,8 @@ impl ScimContext {
         let next = page.ids.last().filter(|_| has_more && is_cursor).map(|id| UserCursor { after: *id, total });
         let people = services.store.rows::<Employee>(self.tenant(), &page.ids).await?;
         let mut users = self.load_users(services, people).await?;
+        // Another connector may have adopted a person since the page was read.
+        users.retain(|user| self.sees(user));
         users.sort_by_key(|user| user.person.value.id);
         Ok(UserPage { users, total, next })
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use candor_domain::catalog::Department;
-use candor_domain::id::DepartmentId;
+use candor_domain::id::{ConnectorId, DepartmentId};
 use candor_domain::json::Object;
 use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
@@ -16,6 +16,7 @@ use crate::context::services::Services;
 /// A stored person with the data of the connector about them.
 pub(super) struct LoadedUser {
     pub(super) person: Versioned<Employee>,
+    /// The link of the person, also an ended one of another connector: an adoption replaces it.
     pub(super) link: Option<Versioned<ScimLink>>,
     pub(super) department: Option<String>,
 }
@@ -34,9 +35,9 @@ impl LoadedUser {
         UserVersion { person: self.person.version, link }
     }
 
-    /// Returns the link, unless it was removed.
-    pub(super) fn live_link(&self) -> Option<&ScimLink> {
-        self.link.as_ref().map(|link| &link.value).filter(|link| link.removed_at.is_none())
+    /// Returns the link, if it belongs to an account of the connector.
+    pub(super) fn live_link(&self, connector: ConnectorId) -> Option<&ScimLink> {
+        self.link.as_ref().map(|link| &link.value).filter(|link| link.is_live_of(connector))
     }
 }
 
@@ -77,7 +78,7 @@ pub(super) fn resource(
 impl ScimContext {
     /// Returns the resource of a loaded person.
     pub(super) fn resource(&self, mappings: &[CustomMapping], user: &LoadedUser) -> Object {
-        let link = user.live_link();
+        let link = user.live_link(self.connector);
         let stored = stored_user(self, mappings, &user.person.value, link, user.department.as_deref());
         resource(self, &stored, link, user.version())
     }
@@ -96,8 +97,7 @@ impl ScimContext {
             services.store.rows::<ScimLink>(tenant, &ids),
             services.store.rows::<Department>(tenant, &departments),
         )?;
-        let own = links.into_iter().filter(|link| link.value.connector_id == self.connector);
-        let mut links: HashMap<_, _> = own.map(|link| (link.value.id, link)).collect();
+        let mut links: HashMap<_, _> = links.into_iter().map(|link| (link.value.id, link)).collect();
         let names: HashMap<_, _> =
             departments.into_iter().map(|department| (department.value.id, department.value.name)).collect();
         let loaded = people.into_iter().map(|person| {

@@ -2,20 +2,19 @@
 
 use std::future::Future;
 
-use candor_domain::access::Environment;
 use candor_domain::id::EmployeeId;
 use candor_domain::json::Object;
 use candor_domain::people::{Connector, Employee};
 use candor_domain::scim::{
-    PatchOperation, Projection, ProvisionedUser, ProvisioningInput, Refused, ScimError, ScimUser, UserDocument,
-    WriteKind, admit_match, remove as decide_removal,
+    IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, Refused, ScimError,
+    ScimUser, UserDocument, WriteKind, admit_match, remove as decide_removal,
 };
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 
 use super::arrival::{Arrival, WrittenUser};
 use super::change::{ScimChange, StoredRows, version_after};
-use super::load::{IdentifierHolders, ResolvedReferences};
+use super::load::ResolvedReferences;
 use super::view::{LoadedUser, UserVersion, resource, stored_user};
 use super::{LoadedConnector, ScimContext, ScimFailure, ScimPrecondition, render};
 use crate::context::error::Error;
@@ -44,6 +43,15 @@ enum ChangeBody {
     Operations(Vec<PatchOperation>),
 }
 
+impl ChangeBody {
+    const fn kind(&self) -> WriteKind {
+        match self {
+            Self::Replacement(_) => WriteKind::Replace,
+            Self::Operations(_) => WriteKind::Change,
+        }
+    }
+}
+
 /// `POST /Users`: creates, adopts or restores a person.
 ///
 /// # Errors
@@ -57,7 +65,6 @@ pub async fn create(
     let connector = context.load_for_change(services).await?;
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
-    let turn = context.take_turn(services, &user).await;
     let plan = async |at: Timestamp| {
         let holders = context.holders(services, &user).await?;
         let candidates = context.candidates(services, &user, holders).await?;
@@ -76,12 +83,14 @@ pub async fn create(
                 return Ok(WritePlan::Refuse(Box::new(refused)));
             }
         }
+        // A known person keeps the names that the document omits.
+        let known = stored.as_ref().map(|stored| &stored.person.value);
+        let user = ScimUser::read(&document, &connector.mappings, known)?;
         let id = matched.unwrap_or_else(|| services.id(at));
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: stored.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
     let written = context.run(services, &connector.connector, plan).await?;
-    drop(turn);
     Ok(context.settle(services, &connector.connector, written).await)
 }
 
@@ -123,17 +132,17 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
     let connector = context.load_for_change(services).await?;
     let plan = async |at: Timestamp| {
         let stored = context.load_user(services, id).await?;
-        let Some(link) = stored.live_link() else { return Err(ScimError::not_found().into()) };
+        let Some(link) = stored.live_link(context.connector) else { return Err(ScimError::not_found().into()) };
         context.check_precondition(stored.version())?;
         let other = context.other_admin(services, &stored.person.value).await?;
         let removed = match decide_removal(&stored.person.value, link, other.is_some(), at) {
             Ok(removed) => removed,
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
         };
-        if removed.decision.is_some() {
-            context.require_brake(services, &connector.connector, id).await?;
-        }
         let mut change = ScimChange::new(services, context, &connector.connector, at).await?;
+        if removed.decision.is_some() {
+            change.count_deactivation(Some(link)).await?;
+        }
         change.add_removal(removed.decision, removed.link, &StoredRows::of_user(Some(&stored))).await?;
         change.require(other);
         let change = change.finish(id, vec![]).await?.ok_or_else(no_change)?;
@@ -146,7 +155,7 @@ fn no_change() -> ScimFailure {
     ScimFailure::Failed(Error::Bug("a SCIM change has no decision".to_owned()))
 }
 
-fn paused() -> ScimError {
+pub(super) fn paused() -> ScimError {
     let detail = "The connector is paused, because many people were deactivated within an hour. An administrator must \
                   check the assignments and resume it.";
     ScimError { retry_after: Some(PAUSED_SECONDS), ..ScimError::with_status(503, detail) }
@@ -165,32 +174,14 @@ impl ScimContext {
     /// Loads the connector for a change.
     async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
         let loaded = self.load_connector(services).await?;
-        let is_paused = loaded.connector.paused_at.is_some() && self.tenant().environment == Environment::Live;
-        if is_paused { Err(paused().into()) } else { Ok(loaded) }
-    }
-
-    async fn take_turn<'a>(
-        &self,
-        services: &'a Services,
-        user: &ScimUser,
-    ) -> Option<tokio::sync::MutexGuard<'a, ()>> {
-        if user.manager.is_some() { Some(services.move_lock(self.tenant()).await) } else { None }
+        let is_accepted = loaded.connector.accepts_changes(self.tenant().environment);
+        if is_accepted { Ok(loaded) } else { Err(paused().into()) }
     }
 
     fn check_precondition(&self, version: UserVersion) -> Result<(), ScimFailure> {
         let Some(ScimPrecondition::OneOf(tags)) = &self.precondition else { return Ok(()) };
         let tag = (self.tag)(version.person, version.link);
         if tags.contains(&tag) { Ok(()) } else { Err(Error::PreconditionFailed.into()) }
-    }
-
-    async fn require_brake(
-        &self,
-        services: &Services,
-        connector: &Connector,
-        person: EmployeeId,
-    ) -> Result<(), ScimFailure> {
-        let is_allowed = provider::may_deactivate(services, &self.request, connector, person).await?;
-        if is_allowed { Ok(()) } else { Err(paused().into()) }
     }
 
     async fn change(
@@ -209,13 +200,19 @@ impl ScimContext {
                 ChangeBody::Replacement(document) => document.clone(),
                 ChangeBody::Operations(operations) => {
                     let department = stored.department.as_deref();
-                    let form = stored_user(self, &connector.mappings, person, stored.live_link(), department);
-                    form.document().apply(operations)?
+                    let form = stored_user(
+                        self,
+                        &connector.mappings,
+                        person,
+                        stored.live_link(self.connector),
+                        department,
+                    );
+                    form.patched(operations)?
                 }
             };
             let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
             let holders = self.holders(services, &user).await?;
-            let write = Write { kind: WriteKind::Change, user: &user, id, stored: Some(&stored), holders };
+            let write = Write { kind: body.kind(), user: &user, id, stored: Some(&stored), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
         let written = self.run(services, &connector.connector, plan).await?;
@@ -243,23 +240,34 @@ impl ScimContext {
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
         };
         let deactivates = before.is_some_and(|person| provisioned.deactivates(person));
-        if deactivates {
-            self.require_brake(services, &connector.connector, write.id).await?;
-        }
         let reply = self.reply(connector, write, &provisioned, &references, projection)?;
-        if provisioned.is_unchanged() {
+        let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
+        let external_id = write.user.external_id.as_deref();
+        let mut has_more = false;
+        if let (true, Some(person)) = (provisioned.is_unchanged(), before) {
+            has_more = change.resolve_waiting(person, external_id, &references.position).await?;
+            change.end_issues(write.id, &provisioned.issues).await?;
             for issue in provisioned.issues {
                 provider::report_refusal(services, &self.request, &connector.connector, issue).await?;
             }
-            return Ok(WritePlan::Unchanged(reply));
+            return Ok(match change.finish_unchanged() {
+                Some(change) => {
+                    let arrival = has_more.then(|| Arrival::of_manager(write.id));
+                    WritePlan::Commit(Box::new(change), reply, arrival)
+                }
+                None => WritePlan::Unchanged(reply),
+            });
         }
-        let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
+        if deactivates {
+            change.count_deactivation(write.stored.and_then(|stored| stored.live_link(self.connector))).await?;
+        }
         change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
         change.require(other_admin.filter(|_| deactivates));
         if let Some(person) = provisioned.person(before) {
-            change.resolve_waiting(person, write.user.external_id.as_deref(), &references).await?;
+            has_more = change.resolve_waiting(person, external_id, &references.position).await?;
         }
-        let arrival = Arrival::of_change(write.stored, &provisioned);
+        let known = write.stored.and_then(|stored| stored.live_link(self.connector));
+        let arrival = Arrival::of_change(before, known, &provisioned, has_more);
         let change = change.finish(write.id, provisioned.issues).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), reply, arrival))
     }
@@ -292,7 +300,7 @@ impl ScimContext {
         let body = render(&projection.apply(resource(self, &form, link, version)))?;
         let reply = match write.kind {
             WriteKind::Create => Reply::created(write.id.to_string(), body, Some(version.person)),
-            WriteKind::Change => Reply::ok(body, Some(version.person)),
+            WriteKind::Replace | WriteKind::Change => Reply::ok(body, Some(version.person)),
         };
         Ok(reply.with_etag_extra(version.link))
     }
@@ -309,6 +317,7 @@ impl ScimContext {
         Fut: Future<Output = Result<WritePlan, ScimFailure>>,
     {
         let request = &self.request;
+        let mut turn = None;
         for _ in 0..ATTEMPTS {
             let at = services.clock.now();
             let (mut change, reply, arrival) = match plan(at).await {
@@ -330,6 +339,10 @@ impl ScimContext {
                 Err(
                     CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
                 ) => {}
+            }
+            // Moves in one organization conflict with each other, so that a later attempt waits for its turn.
+            if turn.is_none() {
+                turn = Some(services.move_lock(self.tenant()).await);
             }
         }
         Err(Error::Contended.into())

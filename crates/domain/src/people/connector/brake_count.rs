@@ -1,0 +1,199 @@
+//! Count of the people that a provider deactivated within the period of its brake.
+
+use std::collections::BTreeMap;
+
+use super::{Connector, LinkedPeople};
+use crate::id::ConnectorId;
+use crate::time::Timestamp;
+
+/// Length of a bucket of the count, in milliseconds. A deactivation counts for up to this time after the hour.
+const MINUTE_MILLIS: i64 = 60_000;
+
+/// Deactivations by a provider within the last hour, by minute, in one data set. Each deactivation writes the row,
+/// so that concurrent ones conflict and together cannot exceed the limit. The size and the cost do not depend on
+/// the number of people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrakeCount {
+    /// Id of the connector.
+    pub id: ConnectorId,
+    /// Resume after which the count started.
+    pub resumed_at: Option<Timestamp>,
+    /// Number of people by the minute, since 1970, of their last deactivation. At most 61 minutes.
+    pub minutes: BTreeMap<i64, u32>,
+    /// Largest known base of the percentage within the period. 0 before the first count of the linked people.
+    pub people: u32,
+    /// Time at which the linked people were counted.
+    pub counted_at: Option<Timestamp>,
+}
+
+/// Answer of the brake to a deactivation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrakeAnswer {
+    /// The deactivation is allowed. Its transaction saves this count.
+    Allowed(BrakeCount),
+    /// The known people are too few. The linked people must be counted.
+    CountPeople,
+    /// The deactivation is refused. The provider deactivated this number of other people within the period.
+    Refused(u64),
+}
+
+fn minute(at: Timestamp) -> i64 {
+    at.millis().div_euclid(MINUTE_MILLIS)
+}
+
+impl BrakeCount {
+    /// Creates the count of a connector without deactivations.
+    #[must_use]
+    pub const fn new(id: ConnectorId) -> Self {
+        Self { id, resumed_at: None, minutes: BTreeMap::new(), people: 0, counted_at: None }
+    }
+
+    /// Returns the count without deactivations before the period. A resume restarts it.
+    fn within_period(&self, connector: &Connector, at: Timestamp) -> Self {
+        if self.resumed_at != connector.resumed_at {
+            return Self { resumed_at: connector.resumed_at, ..Self::new(self.id) };
+        }
+        let since = connector.brake_since(at);
+        let first = minute(since);
+        let minutes = self.minutes.range(first..).map(|(minute, people)| (*minute, *people)).collect();
+        let is_fresh = self.counted_at.is_some_and(|counted_at| counted_at > since);
+        let (people, counted_at) = if is_fresh { (self.people, self.counted_at) } else { (0, None) };
+        Self { minutes, people, counted_at, ..self.clone() }
+    }
+
+    /// Returns the count without an earlier deactivation of the same person: they count once.
+    fn without(mut self, deactivated_at: Timestamp, connector: &Connector) -> Self {
+        let is_counted = connector.resumed_at.is_none_or(|resumed_at| deactivated_at > resumed_at);
+        if let Some(people) = self.minutes.get_mut(&minute(deactivated_at)).filter(|_| is_counted) {
+            *people = people.saturating_sub(1);
+        }
+        self
+    }
+}
+
+impl Connector {
+    /// Decides if the brake allows one more deactivation. `earlier` is the time of an earlier deactivation of the
+    /// person by this connector, `people` the linked people if they were counted.
+    #[must_use]
+    pub fn brake_deactivation(
+        &self,
+        stored: &BrakeCount,
+        earlier: Option<Timestamp>,
+        people: Option<LinkedPeople>,
+        at: Timestamp,
+    ) -> BrakeAnswer {
+        let mut count = stored.within_period(self, at);
+        if let Some(earlier) = earlier {
+            count = count.without(earlier, self);
+        }
+        if let Some(people) = people {
+            (count.people, count.counted_at) = (u32::try_from(people.base()).unwrap_or(u32::MAX), Some(at));
+        }
+        let others: u64 = count.minutes.values().copied().map(u64::from).sum();
+        let base = u64::from(count.people);
+        let known = LinkedPeople { at_start: base, now: base };
+        if self.brake.allows(others, known) {
+            *count.minutes.entry(minute(at)).or_default() += 1;
+            count.minutes.retain(|_, people| *people > 0);
+            return BrakeAnswer::Allowed(count);
+        }
+        if people.is_none() { BrakeAnswer::CountPeople } else { BrakeAnswer::Refused(others) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Brake, Draft};
+    use super::*;
+    use ulid::Ulid;
+
+    const AT: Timestamp = Timestamp::from_millis(100_000_000);
+
+    fn connector(percent: u16, at_least: u32) -> Connector {
+        let body = serde_json::from_str(r#"{"type": "scim", "hris_source": "okta"}"#).unwrap();
+        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), Draft::parse(body).unwrap(), AT).state;
+        Connector { brake: Brake { percent, at_least }, ..connector }
+    }
+
+    fn linked(people: u64) -> Option<LinkedPeople> {
+        Some(LinkedPeople { at_start: people, now: people })
+    }
+
+    /// Deactivates people one second after another until the brake refuses. Returns their number and the count.
+    fn deactivated(connector: &Connector, stored: &BrakeCount, people: u64, from: Timestamp) -> (u64, BrakeCount) {
+        let mut count = stored.clone();
+        for number in 0..1_000 {
+            let at = from.plus_seconds(i64::try_from(number).unwrap());
+            let mut answer = connector.brake_deactivation(&count, None, None, at);
+            if answer == BrakeAnswer::CountPeople {
+                answer = connector.brake_deactivation(&count, None, linked(people), at);
+            }
+            match answer {
+                BrakeAnswer::Allowed(next) => count = next,
+                BrakeAnswer::CountPeople | BrakeAnswer::Refused(_) => return (number, count),
+            }
+        }
+        panic!("the brake never refuses")
+    }
+
+    #[test]
+    fn brake_refuses_after_its_limit_and_allows_after_an_hour() {
+        let (connector, none) = (connector(20, 20), BrakeCount::new(ConnectorId::from_ulid(Ulid(1))));
+        for (people, limit) in [(10, 19), (100, 20), (1_000, 200)] {
+            let (number, count) = deactivated(&connector, &none, people, AT);
+            assert_eq!(number, limit, "{people} people");
+            assert!(count.minutes.len() <= 61);
+            let end = AT.plus_seconds(3_599);
+            assert_eq!(
+                connector.brake_deactivation(&count, None, linked(people), end),
+                BrakeAnswer::Refused(limit)
+            );
+            let later = AT.plus_seconds(3_600 + 60 + i64::try_from(limit).unwrap());
+            assert_eq!(deactivated(&connector, &count, people, later).0, limit, "{people} people later");
+        }
+    }
+
+    #[test]
+    fn second_deactivation_of_a_person_counts_once() {
+        let (connector, none) = (connector(50, 1), BrakeCount::new(ConnectorId::from_ulid(Ulid(1))));
+        let BrakeAnswer::Allowed(count) = connector.brake_deactivation(&none, None, linked(2), AT) else {
+            panic!()
+        };
+        let later = AT.plus_seconds(600);
+        let again = connector.brake_deactivation(&count, Some(AT), None, later);
+        let BrakeAnswer::Allowed(again) = again else { panic!("{again:?}") };
+        assert_eq!(again.minutes, BTreeMap::from([(minute(later), 1)]));
+        assert_eq!(connector.brake_deactivation(&again, None, linked(2), later), BrakeAnswer::Refused(1));
+    }
+
+    #[test]
+    fn resume_restarts_the_count() {
+        let active = connector(50, 1);
+        let none = BrakeCount::new(active.id);
+        let BrakeAnswer::Allowed(count) = active.brake_deactivation(&none, None, linked(2), AT) else { panic!() };
+        let paused = active.pause(1, AT).unwrap().state;
+        let resumed = paused.resume(AT.plus_seconds(1)).unwrap().state;
+        let answer = resumed.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
+        let BrakeAnswer::Allowed(restarted) = answer else { panic!("{answer:?}") };
+        assert_eq!(restarted.minutes, BTreeMap::from([(minute(AT), 1)]));
+        assert_eq!(restarted.resumed_at, resumed.resumed_at);
+    }
+
+    #[test]
+    fn linked_people_are_counted_once_an_hour() {
+        let connector = connector(20, 20);
+        let mut count = BrakeCount::new(connector.id);
+        let mut counts = 0;
+        for second in 0..1_900 {
+            let at = AT.plus_seconds(second);
+            let mut answer = connector.brake_deactivation(&count, None, None, at);
+            if answer == BrakeAnswer::CountPeople {
+                counts += 1;
+                answer = connector.brake_deactivation(&count, None, linked(10_000), at);
+            }
+            let BrakeAnswer::Allowed(next) = answer else { panic!("{answer:?}") };
+            count = next;
+        }
+        assert_eq!(counts, 1);
+    }
+}

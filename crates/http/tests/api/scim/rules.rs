@@ -1,0 +1,208 @@
+//! Adoption, names, the status and the reporting tree across several requests.
+
+use serde_json::{Value, json};
+
+use super::{ENTERPRISE, Provider, user};
+use crate::stores::every_store;
+
+#[tokio::test]
+async fn released_person_is_adopted_by_a_second_connector() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let (first, second) = (Provider::new(world).await, Provider::new(world).await);
+        let id = first.made(&user("ada")).await;
+        let release = format!("/v1/connectors/{}/release", first.connector);
+        let released = world.post(&release, json!({"employee_ids": [id]})).await;
+        assert!(released.status < 300, "{}", released.text());
+        let mut body = user("ada");
+        body["externalId"] = json!("second-1");
+        assert_eq!(second.made(&body).await, id, "on {}", shared.name);
+        let shown = second.get(&format!("/Users/{id}")).await.json();
+        assert_eq!(shown["externalId"], "second-1");
+        assert_eq!(first.get(&format!("/Users/{id}")).await.status, 404);
+        let person = world.get(&format!("/v1/employees/{id}")).await.json();
+        assert_eq!(person["external_id"], "x-ada", "the first external id stays");
+        // The first connector gets the person back after the second one's release.
+        let release = format!("/v1/connectors/{}/release", second.connector);
+        assert!(world.post(&release, json!({})).await.status < 300);
+        assert_eq!(first.patch(&id, "nickName", json!("Adi")).await.status, 200);
+        assert_eq!(second.get(&format!("/Users/{id}")).await.status, 404);
+    }
+}
+
+#[tokio::test]
+async fn patch_without_active_keeps_a_pending_person_pending() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let body =
+            json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example", "send_invite": true});
+        let id = world.made("/v1/employees", body).await;
+        let status = async || world.get(&format!("/v1/employees/{id}")).await.json()["status"].clone();
+        assert_eq!(status().await, "pending_invite");
+        let patched = provider.patch(&id, "nickName", json!("Adi")).await;
+        assert_eq!((patched.status, &patched.json()["active"]), (200, &json!(true)), "{}", patched.text());
+        assert_eq!(status().await, "pending_invite", "on {}", shared.name);
+        assert_eq!(provider.patch(&id, "active", json!(true)).await.status, 200);
+        assert_eq!(status().await, "active");
+    }
+}
+
+#[tokio::test]
+async fn replacement_removes_only_values_of_created_people() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let boss = world.employee("boss@example.com").await;
+        let department = world.made("/v1/departments", json!({"name": "Care"})).await;
+        let values = json!({"job_title": "Lead", "manager_id": boss, "department_id": department});
+        let adopted = world.employee("ada@example.com").await;
+        assert_eq!(world.patch(&format!("/v1/employees/{adopted}"), values.clone()).await.status, 200);
+        let stored = async |id: &str| {
+            let person = world.get(&format!("/v1/employees/{id}")).await.json();
+            ["job_title", "manager_id", "department_id"].map(|name| person[name].clone())
+        };
+        let before = stored(&adopted).await;
+        assert_eq!(provider.made(&user("ada")).await, adopted);
+        let put = async |id: &str, name: &str| {
+            let answered = provider.send("PUT", &format!("/Users/{id}"), Some(&user(name))).await;
+            assert_eq!(answered.status, 200, "{}", answered.text());
+        };
+        put(&adopted, "ada").await;
+        assert_eq!(stored(&adopted).await, before, "on {}", shared.name);
+        assert_eq!(provider.remove(&adopted, "title").await.status, 200);
+        assert_eq!(stored(&adopted).await[0], Value::Null, "a PATCH removes what it names");
+        let mut body = user("eve");
+        body["title"] = json!("Lead");
+        body[ENTERPRISE] = json!({"manager": {"value": boss}, "department": "Care"});
+        let created = provider.made(&body).await;
+        assert_eq!(stored(&created).await, before);
+        put(&created, "eve").await;
+        assert_eq!(stored(&created).await, [Value::Null, Value::Null, Value::Null]);
+    }
+}
+
+#[tokio::test]
+async fn missing_names_stay_as_stored() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let unmanaged = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
+        let id = world.made("/v1/employees", unmanaged).await;
+        let names = async || {
+            let person = world.get(&format!("/v1/employees/{id}")).await.json();
+            [person["first_name"].clone(), person["last_name"].clone()]
+        };
+        let body = json!({"userName": "ada@example.com", "displayName": "A. L."});
+        assert_eq!(provider.made(&body).await, id);
+        assert_eq!(names().await, ["Ada", "Lovelace"], "on {}", shared.name);
+        let body = json!({"userName": "ada@example.com", "name": {"familyName": "King"}});
+        assert_eq!(provider.send("PUT", &format!("/Users/{id}"), Some(&body)).await.status, 200);
+        assert_eq!(names().await, ["Ada", "King"]);
+    }
+}
+
+#[tokio::test]
+async fn concurrent_moves_are_all_answered() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let boss = provider.made(&user("boss")).await;
+        let mut ids = Vec::new();
+        for number in 0..24 {
+            ids.push(provider.made(&user(&format!("p{number}"))).await);
+        }
+        let path = format!("{ENTERPRISE}:manager");
+        let moves = ids.iter().map(|id| provider.patch(id, &path, json!(boss)));
+        let answers = futures_util::future::join_all(moves).await;
+        let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        assert_eq!(statuses, vec![200; ids.len()], "on {}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn manager_of_many_waiting_people_is_set_by_one_request() {
+    const WAITING: usize = 230;
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        for number in 0..WAITING {
+            let mut body = user(&format!("p{number}"));
+            body[ENTERPRISE] = json!({"manager": {"value": "x-boss"}});
+            provider.made(&body).await;
+        }
+        let boss = provider.made(&user("boss")).await;
+        let filter = format!("/Users?count=0&filter=manager%20eq%20%22{boss}%22");
+        assert_eq!(provider.get(&filter).await.json()["totalResults"], WAITING, "on {}", shared.name);
+        let issues = world.get(&format!("/v1/connectors/{}/sync-issues", provider.connector)).await;
+        assert_eq!(issues.json()["data"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn equal_request_ends_issues_without_an_event() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        provider.made(&user("eve")).await;
+        let id = provider.made(&user("ada")).await;
+        assert_eq!(provider.patch(&id, "externalId", json!("x-eve")).await.status, 409);
+        let issues = format!("/v1/connectors/{}/sync-issues", provider.connector);
+        assert_eq!(world.get(&issues).await.json()["data"][0]["kind"], "identity_conflict");
+        let events = async || world.get("/v1/events?limit=100").await.json()["data"].as_array().unwrap().len();
+        let (before, shown) = (events().await, provider.get(&format!("/Users/{id}")).await.json());
+        let put = provider.send("PUT", &format!("/Users/{id}"), Some(&user("ada"))).await;
+        assert_eq!((put.status, put.json()), (200, shown));
+        assert_eq!(world.get(&issues).await.json()["data"], json!([]), "on {}", shared.name);
+        assert_eq!(events().await, before);
+        let audit = world.get("/v1/audit-log?limit=1").await.json();
+        assert_eq!(audit["data"][0]["action"], "connector.resolve_issue", "{audit}");
+    }
+}
+
+#[tokio::test]
+async fn refused_creation_repeats_one_issue() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let other = Provider::new(world).await;
+        other.made(&user("ada")).await;
+        for _ in 0..2 {
+            assert_eq!(provider.send("POST", "/Users", Some(&user("ada"))).await.status, 409);
+        }
+        let (mut eve, mut conflict) = (user("eve"), user("zoe"));
+        eve["externalId"] = json!("x-1");
+        provider.made(&eve).await;
+        conflict["userName"] = json!("eve@example.com");
+        conflict["externalId"] = json!("x-2");
+        conflict["emails"] = json!([{"value": "zoe@example.com", "primary": true}]);
+        for _ in 0..2 {
+            let refused = provider.send("POST", "/Users", Some(&conflict)).await;
+            assert_eq!(refused.status, 409, "{}", refused.text());
+        }
+        let issues = world.get(&format!("/v1/connectors/{}/sync-issues", provider.connector)).await.json();
+        let counts: Vec<_> =
+            issues["data"].as_array().unwrap().iter().map(|issue| issue["count"].clone()).collect();
+        assert!(counts.iter().all(|count| *count == 2), "{issues}");
+    }
+}
+
+#[tokio::test]
+async fn concurrent_deactivations_keep_one_org_admin() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let mut admins = Vec::new();
+        for number in 0..6 {
+            let id = provider.made(&user(&format!("p{number}"))).await;
+            let path = format!("/v1/employees/{id}");
+            assert_eq!(world.patch(&path, json!({"role": "org_admin"})).await.status, 200);
+            admins.push(id);
+        }
+        let changes = admins.iter().map(|id| provider.patch(id, "active", json!(false)));
+        let answers = futures_util::future::join_all(changes).await;
+        let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 200, 200, 200, 200, 409], "on {}", shared.name);
+    }
+}

@@ -1,0 +1,19 @@
+//! Counts of the deactivations by each provider.
+
+use candor_domain::id::ConnectorKind;
+use candor_domain::people::connector::BrakeCount;
+
+use crate::flat::Table;
+use crate::stored::stored;
+
+stored! {
+    BrakeCount, id: ConnectorKind, row: count;
+    columns {
+        id: IdColumn,
+        resumed_at: Option<Time>,
+        minutes: Json,
+        people: Int,
+        counted_at: Option<Time>,
+    }
+    table Table::named("scim_brakes");
+}

@@ -1,0 +1,180 @@
+//! Tests that an identity provider with two threads finds each person once, and each acknowledged value, although
+//! the process is killed several times during the sync.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Installation, Service, wait_until};
+
+const KILLS: usize = 4;
+/// Number of requests acknowledged per round before the kill, which comes while other requests are in flight.
+const REQUESTS: usize = 150;
+/// People of the provider. Few, so that both threads meet at the same person in each round.
+const PEOPLE: usize = 60;
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Attributes that the threads change: each thread has its own, so that its last value is known.
+const ATTRIBUTES: [&str; 2] = ["title", "nickName"];
+
+#[test]
+fn provider_sync_survives_kills_on_sqlite() {
+    sync_through_kills(&Installation::sqlite());
+}
+
+#[test]
+fn provider_sync_survives_kills_on_postgres() {
+    if let Some(place) = Installation::postgres() {
+        sync_through_kills(&place);
+    }
+}
+
+fn sync_through_kills(place: &Installation) {
+    let admin = place.key("*", &["--admin"]);
+    let service = Service::serve(place);
+    let body = json!({"type": "scim", "hris_source": "okta"});
+    let connector = service.client(&admin.secret).post("/v1/connectors", &body).unwrap().json();
+    let connector = connector["id"].as_str().unwrap();
+    service.stop();
+    let options = ["--connector", connector, "--scim-per-minute", "1000000"];
+    let key = place.key_of(&admin.organization, "scim", &options).secret;
+    let mut threads = [ProviderThread::new(0), ProviderThread::new(1)];
+    for _ in 0..KILLS {
+        sync_until_kill(Service::serve(place), &key, &mut threads);
+    }
+    let service = Service::serve(place);
+    let mut client = service.client(&key);
+    // A provider repeats its sync after an outage. It ends without an error.
+    for thread in &mut threads {
+        for number in 0..PEOPLE {
+            thread.sync(&mut client, number).unwrap();
+        }
+    }
+    let stored = users(&mut client);
+    let names: BTreeSet<_> = stored.iter().map(|user| user["userName"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names.len(), stored.len(), "a person is stored twice");
+    assert_eq!(names, (0..PEOPLE).map(user_name).collect());
+    for user in &stored {
+        for thread in &threads {
+            thread.check(user);
+        }
+    }
+    service.stop();
+}
+
+/// Runs both threads until enough requests are acknowledged. Then kills the service.
+fn sync_until_kill(service: Service, key: &str, threads: &mut [ProviderThread; 2]) {
+    let (count, is_ending, address) = (AtomicUsize::new(0), AtomicBool::new(false), service.address);
+    thread::scope(|scope| {
+        for provider in threads {
+            let (count, is_ending) = (&count, &is_ending);
+            scope.spawn(move || {
+                let mut client = Client::connect(address, key).unwrap();
+                for number in (0..PEOPLE).cycle() {
+                    if provider.sync(&mut client, number).is_err() {
+                        assert!(is_ending.load(Ordering::SeqCst), "the service ended before the kill");
+                        return;
+                    }
+                    count.fetch_add(2, Ordering::SeqCst);
+                }
+            });
+        }
+        let enough = wait_until(PATIENCE, || count.load(Ordering::SeqCst) >= REQUESTS);
+        is_ending.store(true, Ordering::SeqCst);
+        service.kill();
+        assert!(enough.is_some(), "only {count:?} requests");
+    });
+}
+
+fn user_name(number: usize) -> String {
+    format!("p{number}@example.com")
+}
+
+/// A thread of the provider, with what it sent and what was acknowledged.
+struct ProviderThread {
+    number: usize,
+    /// Ids in responses, by `userName`.
+    ids: BTreeMap<String, String>,
+    /// Values that the service may have stored, by `userName`: the last acknowledged one, and later ones without
+    /// an acknowledgement.
+    values: BTreeMap<String, Vec<Value>>,
+    sent: usize,
+}
+
+impl ProviderThread {
+    fn new(number: usize) -> Self {
+        Self { number, ids: BTreeMap::new(), values: BTreeMap::new(), sent: 0 }
+    }
+
+    /// Looks a person up, then creates or changes them, as identity providers do.
+    fn sync(&mut self, client: &mut Client, number: usize) -> std::io::Result<()> {
+        let name = user_name(number);
+        let Some(user) = find(client, &name)? else { return self.create(client, number) };
+        self.sees(&name, &user);
+        self.check(&user);
+        let path = format!("/scim/v2/Users/{}", user["id"].as_str().unwrap());
+        self.sent += 1;
+        let value = json!(format!("{}-{}", self.number, self.sent));
+        self.values.entry(name.clone()).or_insert_with(|| vec![Value::Null]).push(value.clone());
+        let operation = json!({"op": "replace", "path": ATTRIBUTES[self.number], "value": value});
+        let answered = client.request("PATCH", &path, &[], Some(&json!({"Operations": [operation]})))?;
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        self.values.insert(name.clone(), vec![value]);
+        self.sees(&name, &answered.json());
+        self.check(&answered.json());
+        Ok(())
+    }
+
+    fn create(&mut self, client: &mut Client, number: usize) -> std::io::Result<()> {
+        let name = user_name(number);
+        assert!(!self.ids.contains_key(&name), "{name} was acknowledged and is absent");
+        let body = json!({"userName": name, "externalId": format!("x-{number}"), "active": true,
+                          "name": {"givenName": "Ada", "familyName": "Example"}});
+        let answered = client.post("/scim/v2/Users", &body)?;
+        match answered.status {
+            201 => self.sees(&name, &answered.json()),
+            // The other thread created the person first, or this thread did before the kill.
+            409 => {
+                let user = find(client, &name)?;
+                self.sees(&name, &user.unwrap_or_else(|| panic!("{name} is refused and absent")));
+            }
+            _ => panic!("{}: {}", answered.status, answered.text()),
+        }
+        Ok(())
+    }
+
+    fn sees(&mut self, name: &str, user: &Value) {
+        let id = user["id"].as_str().unwrap().to_owned();
+        let known = self.ids.entry(name.to_owned()).or_insert_with(|| id.clone());
+        assert_eq!(*known, id, "{name} has a second id");
+    }
+
+    /// Asserts that a user has a value that this thread sent, and no older one than the last acknowledged one.
+    fn check(&self, user: &Value) {
+        let name = user["userName"].as_str().unwrap();
+        let Some(values) = self.values.get(name) else { return };
+        let stored = &user[ATTRIBUTES[self.number]];
+        assert!(values.contains(stored), "{name} has {stored} instead of one of {values:?}");
+    }
+}
+
+fn find(client: &mut Client, name: &str) -> std::io::Result<Option<Value>> {
+    let answered = client.get(&format!("/scim/v2/Users?filter=userName%20eq%20%22{name}%22"))?;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let list = answered.json();
+    let found = list["Resources"].as_array().unwrap();
+    assert!(found.len() < 2, "{name} is stored twice: {list}");
+    Ok(found.first().cloned())
+}
+
+fn users(client: &mut Client) -> Vec<Value> {
+    let (mut all, mut cursor) = (vec![], String::new());
+    loop {
+        let page = client.get(&format!("/scim/v2/Users?cursor={cursor}")).unwrap().json();
+        all.extend(page["Resources"].as_array().unwrap().iter().cloned());
+        let Some(next) = page["nextCursor"].as_str() else { return all };
+        next.clone_into(&mut cursor);
+    }
+}
