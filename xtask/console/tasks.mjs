@@ -150,6 +150,8 @@ async function review(page, { data, check }) {
 async function glance(page) {
   await page.getByRole("img", { name: /Attempts of the last 24 hours: \d+ delivered, \d+ failed/ }).waitFor();
   for (const name of ["Delivered, 24 hours", "Queue", "Failing subscriptions", "95th percentile"]) await page.getByText(name, { exact: true }).first().waitFor();
+  await page.getByRole("img", { name: /Requests of the last 24 hours: [1-9]\d* answered, \d+ refused or failed/ }).waitFor();
+  await page.getByRole("region", { name: "Requests by hour, last 24 hours" }).getByText("200", { exact: true }).waitFor();
   await page.getByText("Connector has issues").waitFor();
   await page.getByText("Assignment overdue").waitFor();
 }

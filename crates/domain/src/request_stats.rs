@@ -22,7 +22,7 @@ pub struct RequestCount {
     pub hour: i64,
     /// HTTP status of the answers.
     pub status: u16,
-    /// Number of requests.
+    /// Number of requests with this hour and status.
     pub count: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct RequestStats {
 pub struct StatusCount {
     /// HTTP status of the answers.
     pub status: u16,
-    /// Number of requests.
+    /// Number of requests with this status.
     pub count: u64,
 }
 
@@ -65,7 +65,7 @@ pub struct StatusCount {
 pub struct HourRequests {
     /// Start of the hour in UTC.
     pub hour: Timestamp,
-    /// Number of requests.
+    /// Number of requests that were answered in the hour.
     pub requests: u64,
     /// Number of requests that were refused: a status of 400 to 499.
     pub refused: u64,

@@ -40,7 +40,7 @@ impl GroupKey {
 pub struct GroupCount {
     /// Values in the order of the keys.
     pub values: Vec<SqlValue>,
-    /// Number of rows.
+    /// Number of rows with these values.
     pub count: u64,
 }
 

@@ -42,7 +42,7 @@ pub struct ObjectiveCount {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub month: Option<String>,
-    /// Number of objectives.
+    /// Number of objectives in the group.
     pub count: u64,
 }
 

@@ -49,7 +49,7 @@ pub struct ObservationCount {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DepartmentId>")]
     pub department_id: Option<Option<DepartmentId>>,
-    /// Number of observations.
+    /// Number of observations in the group.
     pub count: u64,
 }
 

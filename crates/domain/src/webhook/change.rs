@@ -84,7 +84,7 @@ pub struct Draft {
     pub content: Content,
     /// Custom headers by lower-case name.
     pub headers: HeaderPatch,
-    /// Content filter.
+    /// Conditions that an event must meet; `None` for all events.
     pub filter: Option<EventFilter>,
 }
 

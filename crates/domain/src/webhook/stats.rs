@@ -81,7 +81,7 @@ pub struct AttemptCount {
     pub is_success: bool,
     /// The reason of the failure, if it is known.
     pub failure: Option<FailureReason>,
-    /// Number of attempts.
+    /// Number of attempts with this hour and result.
     pub count: u64,
 }
 
@@ -146,7 +146,7 @@ pub struct ReasonCount {
     #[serde(serialize_with = "reason")]
     #[schemars(with = "Option<OpenWord<FailureReason>>")]
     pub reason: Option<FailureReason>,
-    /// Number of attempts.
+    /// Number of attempts that failed for this reason.
     pub count: u64,
 }
 
@@ -155,7 +155,7 @@ pub struct ReasonCount {
 pub struct HourStats {
     /// Start of the hour in UTC.
     pub hour: Timestamp,
-    /// Number of attempts.
+    /// Number of attempts that began in the hour.
     pub attempts: u64,
     /// Number of attempts that the receiver acknowledged.
     pub successes: u64,

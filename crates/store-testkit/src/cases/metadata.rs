@@ -38,7 +38,7 @@ trait Described: Stored + Clone + PartialEq + std::fmt::Debug {
     /// Creates a resource about this person.
     fn new(world: &CaseContext, person: EmployeeId) -> Self;
 
-    /// Sets both members.
+    /// Sets the metadata and the external id.
     fn describe(&mut self, metadata: Metadata, external_id: Option<String>);
 
     /// Returns the list with these filters.

@@ -202,7 +202,7 @@ pub struct EventReceiver {
     pub id: WebhookId,
     /// Wanted event types as bits.
     pub wanted: i64,
-    /// Content filter.
+    /// Conditions that an event must meet; `None` for all events.
     pub filter: Option<EventFilter>,
 }
 

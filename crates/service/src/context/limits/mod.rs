@@ -33,7 +33,7 @@ pub enum KeylessWrite {
 }
 
 impl KeylessWrite {
-    /// Every kind.
+    /// All kinds of such writes.
     pub const ALL: [Self; 2] = [Self::InvitationAccept, Self::PortalExchange];
 
     /// Returns the name of the quota in error details and metrics.
