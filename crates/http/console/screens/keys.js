@@ -43,7 +43,7 @@ export default function Keys() {
         html`<span dir="auto">${key.name}</span> ${key.id === own &&
           html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
       <span
-        class="cell-note">…${key.last4} · ${t.environments[key.environment] ??
+        class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
           key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
     { name: "state", label: t.state,
       cell: (/** @type {ApiKey} */ key) => html`<${Status} word=${stateOf(key)} />` },

@@ -40,8 +40,12 @@ export default function Today() {
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const sum = stats.data ? total(Object.values(stats.data)) : null;
+  const beside = isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
+    <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
+  </${Card}>`;
   return html`<${Page} title=${t.screens.today} lead=${t.today.lead(session.value?.me.name ?? "")}>
-    ${can("webhooks:read") && !isBound() && html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} />`}
+    ${can("webhooks:read") && !isBound()
+      ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}
     <div class="grid2">
       <${Card} title=${t.today.attention}>
         ${matters.length > 0 ? html`<${Matters} matters=${matters} />` : isLoading
@@ -52,9 +56,6 @@ export default function Today() {
       </${Card}>
       <${Card} title=${t.today.quota}><${Quotas} /></${Card}>
     </div>
-    ${isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
-      <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
-    </${Card}>`}
   </${Page}>`;
 }
 
@@ -70,15 +71,18 @@ function Requests({ all }) {
       ${number(one.count)}</li>`)}</ul>`;
 }
 
-/** @param {{ webhooks: any, stats: any, sum: import("../lib/deliveries.js").Stats | null }} p */
-function Deliveries({ webhooks, stats, sum }) {
+/**
+ * @param {{ webhooks: any, stats: any, sum: import("../lib/deliveries.js").Stats | null, beside: any }} p `beside` is
+ *   the card beside the chart.
+ */
+function Deliveries({ webhooks, stats, sum, beside }) {
   if (webhooks.rows?.length === 0) {
     return html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText}>
-      <a class="button" href=${href("/webhooks")}>${t.screens.webhooks}</a></${Empty}>`;
+      <a class="button" href=${href("/webhooks")}>${t.screens.webhooks}</a></${Empty}>${beside}`;
   }
   if (webhooks.error ?? stats.error)
-    return html`<${Problem} error=${webhooks.error ?? stats.error} retry=${stats.reload} />`;
-  if (!sum) return html`<${Skeleton} rows=${4} />`;
+    return html`<${Problem} error=${webhooks.error ?? stats.error} retry=${stats.reload} />${beside}`;
+  if (!sum) return html`<${Skeleton} rows=${4} />${beside}`;
   const share = sum.attempts ? sum.successes / sum.attempts : 1;
   const failing = webhooks.rows.filter((/** @type {Webhook} */ one) => !one.active ||
     (one.last_delivery_status ?? "success") !== "success").length;
@@ -95,10 +99,10 @@ function Deliveries({ webhooks, stats, sum }) {
         note=${t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />
     </div>
-    <${Card} title=${t.webhooks.chart}
+    <div class=${beside ? "grid2" : ""}><${Card} title=${t.webhooks.chart}
       actions=${html`<a href=${href("/webhooks", { view: "deliveries" })}>${t.webhooks.deliveries}</a>`}>
       <${Bars} label=${t.webhooks.chartLabel(sum.successes, sum.failures)} bars=${barsOf([sum])}
-        names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>`;
+        names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>${beside}</div>`;
 }
 
 /** @typedef {import("../types").Webhook} Webhook */
