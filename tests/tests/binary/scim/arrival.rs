@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::Provider;
-use crate::support::Installation;
+use crate::support::{Installation, Service};
 
 /// People of the provider. Each manager has ten reports.
 const PEOPLE: usize = 240;
@@ -58,21 +58,22 @@ fn arrive(place: &Installation) {
 
 #[test]
 fn report_and_manager_may_arrive_together_on_sqlite() {
-    arrive_together(&Installation::sqlite());
+    let place = Installation::sqlite();
+    let provider = Provider::new(&place);
+    arrive_together(&provider, &provider.service);
 }
 
 #[test]
-fn report_and_manager_may_arrive_together_on_postgres() {
-    if let Some(place) = Installation::postgres() {
-        arrive_together(&place);
-    }
+fn report_and_manager_may_arrive_at_two_processes() {
+    let Some(place) = Installation::postgres() else { return };
+    arrive_together(&Provider::new(&place), &Service::serve(&place));
 }
 
-fn arrive_together(place: &Installation) {
-    let provider = Provider::new(place);
+/// Sends reports to the service of the provider and their managers to another service, in pairs.
+fn arrive_together(provider: &Provider, other: &Service) {
     let together = Barrier::new(2);
-    let send = |prefix: &str, manager: Option<&str>| {
-        let mut client = provider.service.client(&provider.token);
+    let send = |service: &Service, prefix: &str, manager: Option<&str>| {
+        let mut client = service.client(&provider.token);
         for number in 0..PAIRS {
             let id = |prefix: &str| format!("{prefix}-{number}");
             let manager = manager.map(id);
@@ -82,8 +83,8 @@ fn arrive_together(place: &Installation) {
         }
     };
     thread::scope(|scope| {
-        scope.spawn(|| send("report", Some("manager")));
-        send("manager", None);
+        scope.spawn(|| send(&provider.service, "report", Some("manager")));
+        send(other, "manager", None);
     });
     let people = provider.administrator().all("/v1/employees");
     let alone: Vec<_> = people
