@@ -4,16 +4,16 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use bytes::Bytes;
 use candor_domain::id::RequestId;
-use candor_service::usecases::exports::Export;
+use candor_service::usecases::line_stream::LineStream;
 
 use crate::error_response::ErrorResponse;
-use crate::export_body::ExportLines;
+use crate::line_body::LineBody;
 
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("candor-should-retry");
 /// Media type of the API's bodies.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// Media type of the lines of an export.
+/// Media type of lines of JSON.
 const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 
 /// A response without the common headers.
@@ -24,8 +24,8 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// Whether the body is already in its final content encoding.
     pub(crate) is_encoded: bool,
-    /// Lines of an export that follow instead of a body.
-    pub(crate) lines: Option<ExportLines>,
+    /// Lines that follow instead of a body.
+    pub(crate) lines: Option<LineBody>,
 }
 
 impl Answer {
@@ -41,9 +41,9 @@ impl Answer {
         answer
     }
 
-    /// Creates the answer of an export; `None` for the answer to `HEAD`.
-    pub(crate) fn with_export(export: Option<Export>) -> Self {
-        Self { lines: export.map(ExportLines::new), ..Self::with_body(LINES, Bytes::new()) }
+    /// Creates the answer with these lines; `None` for the answer to `HEAD`.
+    pub(crate) fn with_lines(lines: Option<LineStream>) -> Self {
+        Self { lines: lines.map(LineBody::new), ..Self::with_body(LINES, Bytes::new()) }
     }
 
     /// Creates the answer to `OPTIONS`: the methods of a path.

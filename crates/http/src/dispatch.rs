@@ -145,13 +145,13 @@ impl Api {
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
                 handler(&self.services, asked).instrument(use_case(route.operation)).await?
             }
-            Handler::Export(handler) => {
+            Handler::Lines(handler) => {
                 let caller = self.admit(exchange, route).await?;
                 let mut asked = self.asked(exchange, route, captures, caller, payload).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
-                let export = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
-                return Ok(Answer::with_export(export));
+                let lines = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
+                return Ok(Answer::with_lines(lines));
             }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;

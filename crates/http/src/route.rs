@@ -15,7 +15,7 @@ use candor_domain::access::{Access, QuotaClass};
 use candor_domain::fields::StringEnum;
 use candor_domain::params::Params;
 use candor_service::context::limits::KeylessWrite;
-use candor_service::usecases::exports::Export;
+use candor_service::usecases::line_stream::LineStream;
 use candor_service::{Error, Reply, Services};
 use serde_json::Value;
 
@@ -85,8 +85,8 @@ impl Body {
 /// Future of a handler's answer.
 pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + 'a>>;
 
-/// Future of a handler that begins an export; `None` for `HEAD`.
-pub(crate) type ExportWork<'a> = Pin<Box<dyn Future<Output = Result<Option<Export>, Error>> + 'a>>;
+/// Future of a handler that begins lines; `None` for `HEAD`.
+pub(crate) type LineWork<'a> = Pin<Box<dyn Future<Output = Result<Option<LineStream>, Error>> + 'a>>;
 
 /// Handler of a route.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ pub(crate) enum Handler {
     /// Needs no API key.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
     /// Requires an API key, and answers with lines while it reads them. The last argument is `true` for `HEAD`.
-    Export(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> ExportWork<'a>),
+    Lines(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>),
     /// Serves the OpenAPI document without an API key. The document derives from all routes, so a row cannot
     /// name it.
     Document,
@@ -217,12 +217,12 @@ impl Route {
         Self { keyless_write: Some(write), ..route }
     }
 
-    pub(crate) const fn export(
+    pub(crate) const fn lines(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> ExportWork<'a>,
+        handler: for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>,
     ) -> Self {
-        Self::new(Method::Get, path, access, Handler::Export(handler))
+        Self::new(Method::Get, path, access, Handler::Lines(handler))
     }
 
     pub(crate) const fn document(path: &'static str) -> Self {

@@ -17,11 +17,15 @@ use std::fs;
 const FILE: &str = "crates/http/assets/samples.json";
 /// Template, name of the language for the highlighter, and label in the reference.
 const LANGUAGES: [(&str, &str, &str); 4] = [
-    ("sample.sh.jinja", "bash", "curl"),
+    ("sample.sh.jinja", "bash", CURL),
     ("sample.ts.jinja", "typescript", "TypeScript"),
     ("sample.py.jinja", "python", "Python"),
     ("sample.rs.jinja", "rust", "Rust"),
 ];
+/// Label of samples without a library.
+const CURL: &str = "curl";
+/// The operation with lines for which the libraries have a method.
+const EXPORT: &str = "exportData";
 /// ULID of all ids in samples; the prefix of the resource precedes it.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
 /// Value of required query parameters that take words to search for.
@@ -70,7 +74,9 @@ pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)
             }
             Ok(Sample { lang: lang.to_owned(), label: label.to_owned(), source })
         };
-        samples.insert(operation.id.clone(), LANGUAGES.into_iter().map(render).collect::<Outcome<Vec<_>>>()?);
+        let has_method = !matches!(operation.answer, Answer::Lines(_)) || operation.id == EXPORT;
+        let languages = LANGUAGES.into_iter().filter(|(_, _, label)| has_method || *label == CURL);
+        samples.insert(operation.id.clone(), languages.map(render).collect::<Outcome<Vec<_>>>()?);
     }
     Ok((FILE.to_owned(), serde_json::to_string_pretty(&samples)? + "\n"))
 }
@@ -80,11 +86,12 @@ pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
     let all: BTreeMap<String, Vec<Sample>> = serde_json::from_str(&fs::read_to_string(root().join(FILE))?)?;
     let mut chosen = BTreeMap::new();
     for (id, samples) in all {
-        let sample = samples.into_iter().find(|sample| sample.label == label);
-        chosen.insert(
-            snake_case(&id),
-            sample.ok_or_else(|| format!("{id} has no sample in {label}"))?.source + "\n",
-        );
+        let is_only_curl = samples.len() == 1;
+        match samples.into_iter().find(|sample| sample.label == label) {
+            Some(sample) => drop(chosen.insert(snake_case(&id), sample.source + "\n")),
+            None if is_only_curl => {}
+            None => return Err(format!("{id} has no sample in {label}").into()),
+        }
     }
     Ok(chosen)
 }

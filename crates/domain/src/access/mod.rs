@@ -122,6 +122,8 @@ pub enum Permission {
     ExportsRead,
     #[strum(to_string = "scim")]
     Scim,
+    #[strum(to_string = "employees:erase")]
+    EmployeesErase,
 }
 
 impl StringEnum for Permission {

@@ -34,6 +34,7 @@ pub struct Access {
     admin_context: Option<AdminContext>,
     environment: Option<Environment>,
     needs_full_sight: bool,
+    other_scope: Option<Permission>,
 }
 
 impl Access {
@@ -48,7 +49,7 @@ impl Access {
     pub const SCIM: Self = Self::new(Key::Connector, None);
 
     const fn new(key: Key, admin_context: Option<AdminContext>) -> Self {
-        Self { key, admin_context, environment: None, needs_full_sight: false }
+        Self { key, admin_context, environment: None, needs_full_sight: false, other_scope: None }
     }
 
     /// Keys with this scope.
@@ -79,6 +80,12 @@ impl Access {
     #[must_use]
     pub const fn people_writer(scope: Permission) -> Self {
         Self::new(Key::Scope(scope), Some(AdminContext::People))
+    }
+
+    /// Admits keys with this scope instead of the required one.
+    #[must_use]
+    pub const fn or_scope(self, scope: Permission) -> Self {
+        Self { other_scope: Some(scope), ..self }
     }
 
     /// Refuses test keys (decision B6).
@@ -122,6 +129,12 @@ impl Access {
         }
     }
 
+    /// Returns the scope that replaces the required one; `None` if no other scope does.
+    #[must_use]
+    pub const fn other_scope(&self) -> Option<Permission> {
+        self.other_scope
+    }
+
     /// Returns the admin context beside the scope. It is required after the fields of a request are checked
     /// (decision A13).
     #[must_use]
@@ -159,7 +172,8 @@ impl Access {
             Some(Environment::Test) => caller.require_test()?,
             None => {}
         }
-        if let Some(scope) = self.required_scope() {
+        let has_other = self.other_scope.is_some_and(|scope| caller.require(scope).is_ok());
+        if let Some(scope) = self.required_scope().filter(|_| !has_other) {
             caller.require(scope)?;
         }
         if self.needs_full_sight { caller.require_full_sight() } else { Ok(()) }

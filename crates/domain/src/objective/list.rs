@@ -98,6 +98,21 @@ impl StringEnum for Expand {
 }
 
 impl Filter {
+    /// Creates the filter of all objectives of a family that a person owns, archived ones included.
+    #[must_use]
+    pub fn owned_by(owner: EmployeeId, family: Family) -> Self {
+        Self {
+            scopes: family.scopes().to_vec(),
+            owner_id: Some(owner),
+            statuses: Status::ALL.to_vec(),
+            period_start: Bounds::default(),
+            period_end: Bounds::default(),
+            updated_at: Bounds::default(),
+            metadata: vec![],
+            external_id: None,
+        }
+    }
+
     /// Reads the parameters of a family's list into a filter. Archived objectives are listed only if a status
     /// filter asks for them.
     pub fn read(family: Family, params: &mut Params) -> ListRequest<Self, Expand> {

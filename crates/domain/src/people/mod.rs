@@ -6,6 +6,7 @@ mod custom;
 pub mod invitation;
 mod lifecycle;
 mod list;
+pub mod personal_data;
 
 pub use change::{Draft, ManagedFields, Patch, References, ReportingLine};
 pub use connector::Connector;

@@ -18,7 +18,7 @@ import { CreateLink } from "./keys_link.js";
 const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations",
   "assignments", "notifications"];
 const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read",
-  "settings:read", "settings:write", "exports:read"];
+  "settings:read", "settings:write", "exports:read", "employees:erase"];
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 

@@ -101,8 +101,9 @@ fn demands(route: &Route) -> String {
             format!("Needs the scope `{}`. {NO_BOUND_KEYS}", scope.word())
         }
         (Some(scope), Some(AdminContext::Organization)) => {
+            let other = access.other_scope().map(|other| format!(" or `{}`", other.word())).unwrap_or_default();
             format!(
-                "Needs the scope `{}` and an admin-level key. Keys that act for a person are refused.",
+                "Needs the scope `{}`{other} and an admin-level key. Keys that act for a person are refused.",
                 scope.word()
             )
         }

@@ -2,19 +2,23 @@
 
 pub(crate) mod report;
 
-use candor_domain::access::{Access, Permission};
+use std::sync::Arc;
+
+use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::csv;
 use candor_domain::id::{EmployeeKind, Kind};
+use candor_domain::people::personal_data::{DataSourceType, PersonalDataLine, PersonalDataType};
 use candor_domain::people::{self, Employee, MAX_DIRECT_REPORTS, Rehire, Role, Status, StatusFilter};
 use candor_service::Services;
 use candor_service::usecases::employees;
+use candor_service::usecases::line_stream::LineStream;
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work};
 use crate::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
@@ -74,6 +78,20 @@ const ROUTES: &[Route] = &[
         )
         .may_take(&EMPLOYEE_REHIRE)
         .answers(&EMPLOYEE),
+    Route::lines(
+        "/employees/{id}/personal-data",
+        Access::organization_admin(Permission::EmployeesRead).or_scope(Permission::EmployeesErase),
+        personal_data,
+    )
+    .named("getPersonalData", "Get all data about a person")
+    .description(
+        "Returns all data about a person as lines of JSON (NDJSON), for access requests. Each line has a `type`, \
+         the `data`, and in `from` the source of the data. Texts that the person wrote about others are data of these \
+         people and are not contained. The last line is `end`; without it the answer is not complete. The request is \
+         recorded in the audit log.",
+    )
+    .counts_as(QuotaClass::Export)
+    .answers_lines(&PERSONAL_DATA_LINE),
 ];
 
 /// The routes of employees.
@@ -120,6 +138,25 @@ fn rehire<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { employees::rehire(services, &request.context, request.id()?, request.body).await })
 }
 
+fn personal_data<'a>(
+    services: &'a Arc<Services>,
+    request: AuthenticatedRequest<'a>,
+    is_head: bool,
+) -> LineWork<'a> {
+    Box::pin(async move {
+        let (context, person) = (&request.context, request.id()?);
+        if is_head {
+            employees::check_personal_data(services, context, person).await?;
+            return Ok(None);
+        }
+        let data = employees::begin_personal_data(services, context, person).await?;
+        Ok(Some(LineStream::PersonalData(Box::new(data))))
+    })
+}
+
+const PERSONAL_DATA_LINE: Schema = Schema::new("PersonalDataLine", answer_of::<PersonalDataLine>).outcome(
+    "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
+);
 const EMPLOYEE: Schema =
     Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expanded())).example(example);
 const EMPLOYEE_CREATE: Schema = Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read))
@@ -142,6 +179,8 @@ fn words() -> Vec<Member> {
         enum_member::<people::Expand>("Related resources that an employee can include."),
         enum_member::<csv::EmptyCell>("Meaning of an empty cell: the value is kept or cleared."),
         enum_member::<csv::Action>("Effect of a row."),
+        enum_member::<PersonalDataType>("Types of data about a person."),
+        enum_member::<DataSourceType>("Kinds of sources of data about a person."),
         sort::<Employee>(),
     ]
 }

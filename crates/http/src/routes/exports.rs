@@ -8,15 +8,16 @@ use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::usecases::exports;
+use candor_service::usecases::line_stream::LineStream;
 
 use crate::request::AuthenticatedRequest;
-use crate::route::{ExportWork, Query, Route, RouteGroup};
+use crate::route::{LineWork, Query, Route, RouteGroup};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, enumeration};
 use crate::schema::{Schema, answer_of};
 
 const ROUTES: &[Route] =
-    &[Route::export("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
+    &[Route::lines("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
         .named("exportData", "Export all resources as lines")
         .description(
             "Returns every resource of the organization, archived ones included, as lines of JSON (NDJSON). The \
@@ -44,13 +45,15 @@ const EXPORT_LINE: Schema = Schema::new("ExportLine", answer_of::<ExportLine>).o
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
 
-fn begin<'a>(services: &'a Arc<Services>, request: AuthenticatedRequest<'a>, is_head: bool) -> ExportWork<'a> {
+fn begin<'a>(services: &'a Arc<Services>, request: AuthenticatedRequest<'a>, is_head: bool) -> LineWork<'a> {
     Box::pin(async move {
         if is_head {
             exports::check(services, &request.context, request.params)?;
             return Ok(None);
         }
-        exports::begin(services, &request.context, request.params).await.map(Some)
+        exports::begin(services, &request.context, request.params)
+            .await
+            .map(|export| Some(LineStream::Export(Box::new(export))))
     })
 }
 

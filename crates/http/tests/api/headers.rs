@@ -28,7 +28,7 @@ fn judge(answered: &TestResponse, seen: &mut BTreeSet<String>, what: &str) {
         return;
     }
     if answered.header("content-type") == Some("application/x-ndjson") {
-        assert_eq!((answered.status, what), (200, "exportData"));
+        assert!(answered.status == 200 && matches!(what, "exportData" | "getPersonalData"), "{what}");
         return;
     }
     assert_eq!(answered.header("content-type"), Some("application/json"), "{what}");

@@ -35,6 +35,7 @@ mod observations;
 mod outages;
 mod pages;
 mod people;
+mod personal_data;
 mod portal_links;
 mod receivers;
 mod records;

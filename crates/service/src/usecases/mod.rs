@@ -11,6 +11,7 @@ pub mod events;
 pub mod exports;
 pub mod invitations;
 pub mod keys;
+pub mod line_stream;
 pub mod notifications;
 pub mod objectives;
 pub mod observations;

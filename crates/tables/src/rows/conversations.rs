@@ -2,8 +2,8 @@
 
 use candor_domain::conversation::{About, Conversation, Filter, Message, message};
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConversationId, ConversationKind, MessageKind};
-use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::id::{ConversationId, ConversationKind, EmployeeId, MessageKind};
+use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::visibility::Viewer;
 
 use super::column;
@@ -68,6 +68,7 @@ stored! {
         indexes: &[
             Index::on(&["conversation_id", "created_at", "id"]),
             Index::on(&["conversation_id", "author_id", "created_at", "id"]),
+            Index::on(&["author_id", "created_at", "id"]),
         ],
         versioned: false,
         shares_commits: true,
@@ -104,4 +105,12 @@ pub fn messages(
     it.is(column("author_id", Type::Id), filter.author_id);
     it.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
     it.alone()
+}
+
+/// List of the messages of a person in all conversations.
+#[must_use]
+pub fn messages_of(author: EmployeeId, page: &PageRequest) -> TypedListing<Message> {
+    let mut messages = Listing::new::<Message>(Message::DEFAULT, page);
+    messages.is(column("author_id", Type::Id), Some(author));
+    messages.alone()
 }

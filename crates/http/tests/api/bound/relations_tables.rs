@@ -84,6 +84,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ),
     ("listNotifications", OWN),
     ("exportData", Entry::ForOrganization),
+    ("getPersonalData", Entry::ForOrganization),
     ("listEvents", Entry::Refused),
     ("getEvent", Entry::Refused),
     ("listAuditLog", Entry::Refused),

@@ -2,7 +2,12 @@
 
 mod change;
 pub mod csv;
+pub(crate) mod personal_data;
 mod view;
 
 pub use change::{create, deactivate, reactivate, rehire, update};
+pub use personal_data::PersonalData;
 pub use view::{get, list};
+
+/// `GET /employees/{id}/personal-data`, see [`personal_data::begin`].
+pub use personal_data::{begin as begin_personal_data, check as check_personal_data};

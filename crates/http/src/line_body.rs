@@ -1,4 +1,4 @@
-//! Body of an export: lines that are read from the store as the client takes them, compressed as they are sent.
+//! Body of lines that are read from the store as the client takes them, compressed as they are sent.
 
 use std::fmt;
 use std::io::Write;
@@ -7,7 +7,7 @@ use actix_web::body::{BodyStream, BoxBody};
 use bytes::Bytes;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::Error;
-use candor_service::usecases::exports::Export;
+use candor_service::usecases::line_stream::LineStream;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
@@ -19,10 +19,10 @@ use crate::read_gate::Streaming;
 
 /// Reason for the end of a response before its last line.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-enum ExportCut {
-    #[error("the export failed")]
+enum LinesCut {
+    #[error("the lines cannot be read")]
     Failed,
-    #[error("the key has no right to export any more")]
+    #[error("the key has no right to these lines any more")]
     Refused,
     #[error("the service is shutting down")]
     Draining,
@@ -72,18 +72,18 @@ impl StreamEncoder {
     }
 }
 
-/// The lines of an export and their compressor.
-pub(crate) struct ExportLines {
-    export: Export,
+/// Lines and their compressor.
+pub(crate) struct LineBody {
+    lines: LineStream,
     encoder: Option<StreamEncoder>,
     /// Lines that are read and not yet sent.
     text: Bytes,
     is_complete: bool,
 }
 
-impl ExportLines {
-    pub(crate) fn new(export: Export) -> Self {
-        Self { export, encoder: None, text: Bytes::new(), is_complete: false }
+impl LineBody {
+    pub(crate) fn new(lines: LineStream) -> Self {
+        Self { lines, encoder: None, text: Bytes::new(), is_complete: false }
     }
 
     /// Compresses the lines, and returns `true` if they will be compressed.
@@ -97,13 +97,13 @@ impl ExportLines {
         let state = (self, readiness, streaming);
         let parts = stream::try_unfold(state, |(mut lines, readiness, streaming)| async move {
             let part = lines.next(&readiness).await?;
-            Ok::<_, ExportCut>(part.map(|part| (part, (lines, readiness, streaming))))
+            Ok::<_, LinesCut>(part.map(|part| (part, (lines, readiness, streaming))))
         });
         BoxBody::new(BodyStream::new(Box::pin(parts)))
     }
 
     /// Returns the next part of the body; `None` after the last one.
-    async fn next(&mut self, readiness: &Readiness) -> Result<Option<Bytes>, ExportCut> {
+    async fn next(&mut self, readiness: &Readiness) -> Result<Option<Bytes>, LinesCut> {
         loop {
             if !self.text.is_empty() {
                 let piece = self.text.split_to(self.text.len().min(PIECE_BYTES));
@@ -116,9 +116,9 @@ impl ExportLines {
                 return end.transpose().map_err(|error| failed(&error));
             }
             if readiness.is_draining() {
-                return Err(ExportCut::Draining);
+                return Err(LinesCut::Draining);
             }
-            match self.export.next().await {
+            match self.lines.next().await {
                 Ok(Some(text)) => self.text = text,
                 Ok(None) => self.is_complete = true,
                 Err(Error::Refused(_)) => return Err(refused()),
@@ -127,7 +127,7 @@ impl ExportLines {
         }
     }
 
-    fn encoded(&mut self, piece: Bytes) -> Result<Bytes, ExportCut> {
+    fn encoded(&mut self, piece: Bytes) -> Result<Bytes, LinesCut> {
         let is_last_of_page = self.text.is_empty();
         match &mut self.encoder {
             None => Ok(piece),
@@ -137,20 +137,20 @@ impl ExportLines {
 }
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
-fn failed(error: &dyn fmt::Display) -> ExportCut {
-    tracing::error!(cause = %error, "cannot continue an export: the response ends");
-    ExportCut::Failed
+fn failed(error: &dyn fmt::Display) -> LinesCut {
+    tracing::error!(cause = %error, "cannot continue lines: the response ends");
+    LinesCut::Failed
 }
 
-/// Logs that the key of a running export was revoked, has expired or lost its rights.
-fn refused() -> ExportCut {
-    tracing::info!("the key has no right to export any more: the response ends");
-    ExportCut::Refused
+/// Logs that the key of the running answer was revoked, has expired or lost its rights.
+fn refused() -> LinesCut {
+    tracing::info!("the key has no right to these lines any more: the response ends");
+    LinesCut::Refused
 }
 
-impl fmt::Debug for ExportLines {
+impl fmt::Debug for LineBody {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ExportLines")
+        out.write_str("LineBody")
     }
 }
 

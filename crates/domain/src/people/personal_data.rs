@@ -1,0 +1,152 @@
+//! The lines of an access request: all data about one person, with its source (decision H2).
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::Value;
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::audit::Actor;
+use crate::fields::{StringEnum, as_word};
+use crate::id::{ConnectorId, EmployeeId};
+use crate::schema::OpenWord;
+
+/// Types of data about a person, in the order of the lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum PersonalDataType {
+    /// The person.
+    Employee,
+    /// Invitation of the person.
+    Invitation,
+    /// Account of the person at an identity provider.
+    ScimAccount,
+    /// Issue of a connector about the person.
+    SyncIssue,
+    /// API key that acts for the person.
+    ApiKey,
+    /// Observation about the person.
+    Observation,
+    /// Objective of an employee that the person owns.
+    EmployeeObjective,
+    /// Objective of a team or the organization that the person owns.
+    ManagerObjective,
+    /// Summary about the person.
+    Summary,
+    /// Request for feedback about the person.
+    Assignment,
+    /// Conversation in which the person takes part.
+    Conversation,
+    /// Message that the person wrote.
+    Message,
+    /// Notification to the person.
+    Notification,
+    /// Entry of the audit log about the person, about a resource above, or about an action of the person.
+    AuditEntry,
+}
+
+impl StringEnum for PersonalDataType {
+    const NAME: &'static str = "PersonalDataType";
+}
+
+/// Kinds of sources of personal data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum DataSourceType {
+    /// A person who wrote the data.
+    Employee,
+    /// A connector that sent the data.
+    Connector,
+    /// An API key of the organization.
+    ApiKey,
+    /// The service itself, or its operator.
+    System,
+}
+
+impl StringEnum for DataSourceType {
+    const NAME: &'static str = "DataSourceType";
+}
+
+/// The source of some personal data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline, title = "DataSource")]
+pub struct DataSource {
+    /// Kind of the source.
+    #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<DataSourceType>")]
+    kind: DataSourceType,
+    /// Id of the source. Null for the service itself.
+    id: Option<String>,
+}
+
+impl DataSource {
+    /// Returns a person as the source.
+    #[must_use]
+    pub fn from_person(id: EmployeeId) -> Self {
+        Self { kind: DataSourceType::Employee, id: Some(id.to_string()) }
+    }
+
+    /// Returns a connector as the source.
+    #[must_use]
+    pub fn from_connector(id: ConnectorId) -> Self {
+        Self { kind: DataSourceType::Connector, id: Some(id.to_string()) }
+    }
+
+    /// Returns the actor of an audit entry as the source.
+    #[must_use]
+    pub fn from_actor(actor: &Actor) -> Self {
+        use crate::audit::ActorKind;
+        let kind = match actor.kind {
+            ActorKind::ApiKey => DataSourceType::ApiKey,
+            ActorKind::Employee => DataSourceType::Employee,
+            ActorKind::Connector => DataSourceType::Connector,
+            ActorKind::System => DataSourceType::System,
+        };
+        Self { kind, id: actor.id.clone() }
+    }
+}
+
+/// One line of an access request.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PersonalDataRow<T> {
+    /// Type of the data.
+    #[serde(rename = "type", serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<PersonalDataType>")]
+    pub kind: PersonalDataType,
+    /// The data. `type` determines its members.
+    #[schemars(schema_with = "row_data")]
+    pub data: T,
+    /// Source of the data. Null if it is not recorded.
+    pub from: Option<DataSource>,
+}
+
+fn row_data(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object", "additionalProperties": {}})
+}
+
+/// The last line of a complete answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PersonalDataEnd {
+    /// Type of the line, `end`.
+    #[serde(rename = "type")]
+    #[schemars(extend("const" = "end"))]
+    kind: &'static str,
+    /// Number of lines before this one.
+    count: u64,
+}
+
+impl PersonalDataEnd {
+    /// Creates the last line after this number of lines.
+    #[must_use]
+    pub const fn new(count: u64) -> Self {
+        Self { kind: "end", count }
+    }
+}
+
+/// One line of an access request. Later versions may have further types of lines.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged)]
+#[expect(missing_docs, reason = "each is named after its line")]
+pub enum PersonalDataLine {
+    Row(PersonalDataRow<Value>),
+    End(PersonalDataEnd),
+}

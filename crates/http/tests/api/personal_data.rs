@@ -1,0 +1,92 @@
+//! Access requests: all data about a person as lines (decision H2).
+
+use std::collections::BTreeSet;
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::fields::StringEnum;
+use candor_domain::people::personal_data::PersonalDataType;
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::resources::Resources;
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+async fn lines(world: &TestApi, id: &str) -> Vec<Value> {
+    world.clock.advance_seconds(60);
+    world.get(&format!("/v1/employees/{id}/personal-data")).await.lines()
+}
+
+#[tokio::test]
+async fn personal_data_has_all_types_with_their_sources() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let resources = Resources::make(world, &world.admin).await;
+        let employee = resources.id("employees");
+        let observation = json!({"employee_id": employee, "author_id": resources.id("invited"), "type": "strength",
+            "observation": "Explains well."});
+        let observation = world.made("/v1/observations", observation).await;
+        world.patch(&format!("/v1/observations/{observation}"), json!({"impact": "Trust"})).await;
+        let found = lines(world, employee).await;
+        let (end, rows) = found.split_last().unwrap();
+        assert_eq!(end, &json!({"type": "end", "count": rows.len()}), "{}", shared.name);
+        let types: BTreeSet<_> = rows.iter().map(|row| row["type"].as_str().unwrap()).collect();
+        let absent = ["invitation", "scim_account", "sync_issue", "api_key"];
+        let wanted: BTreeSet<_> =
+            PersonalDataType::words().into_iter().filter(|word| !absent.contains(word)).collect();
+        assert_eq!(types, wanted, "{}", shared.name);
+        let row = rows.iter().find(|row| row["data"]["id"] == json!(observation)).unwrap();
+        assert_eq!(row["from"], json!({"type": "employee", "id": resources.id("invited")}));
+        assert_eq!(row["data"], world.get(&format!("/v1/observations/{observation}")).await.json());
+        let about = rows.iter().find(|row| row["data"]["changes"]["impact"].is_object()).unwrap();
+        assert_eq!((&about["type"], &about["from"]["type"]), (&json!("audit_entry"), &json!("api_key")));
+        let invited = lines(world, resources.id("invited")).await;
+        assert!(invited.iter().any(|row| row["type"] == "invitation"), "{}", shared.name);
+        assert!(!invited.iter().any(|row| row["type"] == "observation"), "texts about others are not contained");
+        let filter = "/v1/audit-log?filter[action]=employee.read_personal_data";
+        assert_eq!(world.get(filter).await.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn personal_data_of_many_rows_has_each_once() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let owner = person(world, "joe", "employee", None).await;
+        let key = key_for(world, &owner, AccessLevel::Standard).await;
+        for number in 0..130 {
+            world.clock.advance_seconds(1);
+            let body = json!({"employee_id": owner, "type": "strength", "observation": format!("Text {number}")});
+            let made = world.bare("POST", "/v1/observations").key(&key).json(&body).send().await;
+            assert_eq!(made.status, 201, "{}", made.text());
+        }
+        let found = lines(world, &owner).await;
+        let ids = |kind: &str| -> Vec<_> {
+            found.iter().filter(|row| row["type"] == kind).map(|row| row["data"]["id"].to_string()).collect()
+        };
+        let observations: BTreeSet<_> = ids("observation").into_iter().collect();
+        assert_eq!((observations.len(), ids("observation").len()), (130, 130), "{}", shared.name);
+        let entries: BTreeSet<_> = ids("audit_entry").into_iter().collect();
+        assert!(entries.len() >= 130 && ids("api_key").len() == 1, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn personal_data_needs_an_admin_key_with_either_scope() {
+    let world = TestApi::new().await;
+    let employee = person(&world, "joe", "employee", None).await;
+    let path = format!("/v1/employees/{employee}/personal-data");
+    for (scope, level, wanted) in [
+        (Permission::EmployeesRead, AccessLevel::Admin, 200),
+        (Permission::EmployeesErase, AccessLevel::Admin, 200),
+        (Permission::EmployeesErase, AccessLevel::Standard, 403),
+        (Permission::EmployeesRead, AccessLevel::Standard, 403),
+        (Permission::EmployeesWrite, AccessLevel::Admin, 403),
+    ] {
+        let key = world.key(Permissions::NONE.with(scope), level, Environment::Live).await;
+        let answered = world.bare("GET", &path).key(&key).send().await;
+        assert_eq!(answered.status, wanted, "{scope:?} {level:?}: {}", answered.text());
+    }
+    let missing = world.get("/v1/employees/emp_00000000000000000000000001/personal-data").await;
+    assert_eq!(missing.refusal(), (404, "not_found".to_owned()));
+}

@@ -1,0 +1,383 @@
+//! `GET /employees/{id}/personal-data`: all data about one person as lines (decision H2).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::assignment::{self, Assignment};
+use candor_domain::audit::{self, AuditDraft, AuditEntry};
+use candor_domain::conversation::{self, Conversation, Message};
+use candor_domain::decision::Resource;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::EmployeeId;
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Family, Objective};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{PageRequest, Position, Sortable};
+use candor_domain::params::{Archived, Bounds};
+use candor_domain::people::connector::{ScimLink, SyncIssue};
+use candor_domain::people::personal_data::{DataSource, PersonalDataEnd, PersonalDataRow, PersonalDataType};
+use candor_domain::people::{Employee, Invitation};
+use candor_domain::summary::{self, Summary};
+use candor_domain::visibility::Viewer;
+use candor_port_storage::{ChangeSet, StorageExt};
+use candor_tables::flat::Stored;
+use candor_tables::listing::TypedListing;
+use candor_tables::rows;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::context::error::Error;
+use crate::context::export_permits::ExportPermit;
+use crate::context::list;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
+
+/// The data about one person. Lines are read as the client takes them.
+pub struct PersonalData {
+    services: Arc<Services>,
+    tenant: Tenant,
+    person: EmployeeId,
+    /// Ids of the person and of the API keys that act for the person, as actors of the audit log.
+    actors: Vec<String>,
+    stage: Stage,
+    /// The last row of the stage that was read.
+    after: Option<Position>,
+    count: u64,
+    _permit: ExportPermit,
+}
+
+/// The next lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Type(PersonalDataType),
+    /// Entries of the audit log by this actor.
+    Actor(usize),
+    Complete,
+}
+
+/// `GET /employees/{id}/personal-data`: begins the lines, and records the request in the audit log.
+///
+/// # Errors
+/// Not found, no admin-level key of the organization, too many running exports; see [`Error`].
+pub async fn begin(
+    services: &Arc<Services>,
+    context: &RequestContext,
+    person: EmployeeId,
+) -> Result<PersonalData, Error> {
+    let stored = check(services, context, person).await?;
+    let tenant = context.caller.tenant;
+    let permit = services.export_permits.take(tenant).ok_or(Error::TooManyExports)?;
+    let at = services.clock.now();
+    let audit = AuditDraft::new(&stored, "employee.read_personal_data");
+    let change = ChangeSet::new(context.audit(services.id(at), audit, at));
+    if !services.commit_unless_stale(tenant, change).await? {
+        return Err(Error::Contended);
+    }
+    let keys = keys_of(services, tenant, person).await?;
+    let actors = std::iter::once(person.to_string()).chain(keys.iter().map(|key| key.id.to_string())).collect();
+    Ok(PersonalData {
+        services: Arc::clone(services),
+        tenant,
+        person,
+        actors,
+        stage: Stage::Type(PersonalDataType::Employee),
+        after: None,
+        count: 0,
+        _permit: permit,
+    })
+}
+
+/// `HEAD /employees/{id}/personal-data`: checks the request without beginning the lines.
+///
+/// # Errors
+/// Not found, no admin-level key of the organization; see [`Error`].
+pub async fn check(services: &Services, context: &RequestContext, person: EmployeeId) -> Result<Employee, Error> {
+    let stored = services.find_stored::<Employee>(context, person).await?;
+    context.authorize()?;
+    Ok(stored.value)
+}
+
+/// Returns the API keys that act for a person of this data set. An organization has few keys.
+pub(crate) async fn keys_of(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+) -> Result<Vec<ApiKey>, Error> {
+    let mut page = PageRequest::ALL;
+    let mut keys = vec![];
+    loop {
+        let rows = services
+            .store
+            .page(
+                Tenant::live(tenant.organization),
+                rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &page),
+            )
+            .await?;
+        page.after = rows.items.last().and_then(position);
+        let own = |key: &ApiKey| key.employee_id == Some(person) && key.environment == tenant.environment;
+        keys.extend(rows.items.into_iter().filter(own));
+        if !rows.more || page.after.is_none() {
+            return Ok(keys);
+        }
+    }
+}
+
+/// Returns the position of an entry in the default order of its list.
+fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
+    Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
+}
+
+impl PersonalData {
+    /// Returns the next whole lines; `None` after the last line.
+    ///
+    /// # Errors
+    /// Errors of the store. The answer then ends without its last line.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        let mut text = vec![];
+        while text.is_empty() {
+            match self.stage {
+                Stage::Complete => return Ok(None),
+                Stage::Type(kind) => {
+                    let is_last = self.read(kind, &mut text).await?;
+                    if is_last {
+                        self.stage = after(kind);
+                        self.after = None;
+                    }
+                }
+                Stage::Actor(index) => {
+                    if let Some(actor) = self.actors.get(index).cloned() {
+                        if self.actions(actor, &mut text).await? {
+                            (self.stage, self.after) = (Stage::Actor(index + 1), None);
+                        }
+                    } else {
+                        self.stage = Stage::Complete;
+                        list::write(&mut text, &PersonalDataEnd::new(self.count))?;
+                        text.push(b'\n');
+                    }
+                }
+            }
+        }
+        Ok(Some(text.into()))
+    }
+
+    /// Reads the next lines of a type. Returns `true` if they are the last ones.
+    async fn read(&mut self, kind: PersonalDataType, out: &mut Vec<u8>) -> Result<bool, Error> {
+        match kind {
+            PersonalDataType::Employee => self.record(out).await,
+            PersonalDataType::Invitation => self.invitations(out).await,
+            PersonalDataType::ScimAccount => self.account(out).await,
+            PersonalDataType::SyncIssue => self.issues(out).await,
+            PersonalDataType::ApiKey => self.keys(out).await,
+            PersonalDataType::Observation => self.observations(out).await,
+            PersonalDataType::EmployeeObjective => self.objectives(kind, Family::Employees, out).await,
+            PersonalDataType::ManagerObjective => self.objectives(kind, Family::Managers, out).await,
+            PersonalDataType::Summary => self.summaries(out).await,
+            PersonalDataType::Assignment => self.assignments(out).await,
+            PersonalDataType::Conversation => self.conversations(out).await,
+            PersonalDataType::Message => self.messages(out).await,
+            PersonalDataType::Notification => self.notifications(out).await,
+            PersonalDataType::AuditEntry => {
+                self.entries_about(&[self.person.to_string()], out).await.map(|()| true)
+            }
+        }
+    }
+
+    async fn record(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let stored = self.services.store.row::<Employee>(self.tenant, self.person).await?;
+        for person in stored.into_iter().map(|row| row.value) {
+            let from = person.connector_id.map(DataSource::from_connector);
+            self.line(PersonalDataType::Employee, &person, from, out)?;
+        }
+        Ok(true)
+    }
+
+    async fn invitations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let store = &self.services.store;
+        let Some(person) = store.row::<Employee>(self.tenant, self.person).await? else { return Ok(true) };
+        let by = rows::invitations::BY_EMPLOYEE;
+        let rows = store.rows_by::<Invitation, _>(self.tenant, by, &[self.person]).await?;
+        let now = self.services.clock.now();
+        for row in rows {
+            self.line(PersonalDataType::Invitation, &row.value.view(person.value.status, now), None, out)?;
+        }
+        Ok(true)
+    }
+
+    async fn account(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let link = self.services.store.row::<ScimLink>(self.tenant, self.person).await?;
+        for link in link.into_iter().map(|row| row.value) {
+            let from = Some(DataSource::from_connector(link.connector_id));
+            let data = json!({
+                "connector_id": link.connector_id, "user_name": link.user_name, "external_id": link.external_id,
+                "manager": link.manager_ref, "linked_at": link.linked_at, "updated_at": link.updated_at,
+                "deactivated_at": link.deactivated_at, "removed_at": link.removed_at,
+                "attributes": serde_json::to_value(&link.extra).map_err(|error| Error::Bug(error.to_string()))?,
+            });
+            self.line(PersonalDataType::ScimAccount, &data, from, out)?;
+        }
+        Ok(true)
+    }
+
+    async fn issues(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let by = rows::sync_issues::BY_EMPLOYEE;
+        let rows = self.services.store.rows_by::<SyncIssue, _>(self.tenant, by, &[self.person]).await?;
+        for issue in rows.into_iter().map(|row| row.value) {
+            let from = Some(DataSource::from_connector(issue.connector_id));
+            self.line(PersonalDataType::SyncIssue, &issue, from, out)?;
+        }
+        Ok(true)
+    }
+
+    async fn keys(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        for key in keys_of(&self.services, self.tenant, self.person).await? {
+            self.line(PersonalDataType::ApiKey, &key, None, out)?;
+        }
+        Ok(true)
+    }
+
+    async fn observations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = observation::Filter {
+            employee_id: Some(self.person),
+            archived: Archived::All,
+            ..observation::Filter::default()
+        };
+        let list =
+            |page: &PageRequest| rows::observations::list(&filter, Viewer::Everything, Observation::DEFAULT, page);
+        self.rows(PersonalDataType::Observation, list, |row| row.author_id, true, out).await
+    }
+
+    async fn objectives(
+        &mut self,
+        kind: PersonalDataType,
+        family: Family,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let filter = objective::Filter::owned_by(self.person, family);
+        let list =
+            |page: &PageRequest| rows::objectives::list(&filter, Viewer::Everything, Objective::DEFAULT, page);
+        self.rows(kind, list, |_| None, true, out).await
+    }
+
+    async fn summaries(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = summary::Filter {
+            employee_id: Some(self.person),
+            statuses: summary::Status::ALL.to_vec(),
+            ..summary::Filter::default()
+        };
+        let list = |page: &PageRequest| rows::summaries::list(&filter, Viewer::Everything, Summary::DEFAULT, page);
+        self.rows(PersonalDataType::Summary, list, |row| row.author_id, true, out).await
+    }
+
+    async fn assignments(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = assignment::Filter { employee_id: Some(self.person), ..assignment::Filter::default() };
+        let list =
+            |page: &PageRequest| rows::assignments::list(&filter, Viewer::Everything, Assignment::DEFAULT, page);
+        self.rows(PersonalDataType::Assignment, list, |row| row.requester_id, true, out).await
+    }
+
+    async fn conversations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = conversation::Filter {
+            participant_id: Some(self.person),
+            archived: Archived::All,
+            ..conversation::Filter::default()
+        };
+        let list = |page: &PageRequest| {
+            rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, page)
+        };
+        self.rows(PersonalDataType::Conversation, list, |_| None, false, out).await
+    }
+
+    async fn messages(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let person = self.person;
+        let list = |page: &PageRequest| rows::conversations::messages_of(person, page);
+        self.rows::<Message>(PersonalDataType::Message, list, |row| Some(row.author_id), false, out).await
+    }
+
+    async fn notifications(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = notification::Filter { recipient_id: Some(self.person), unread: None };
+        let list = |page: &PageRequest| rows::notifications::list(&filter, Notification::DEFAULT, page);
+        self.rows(PersonalDataType::Notification, list, |_| None, false, out).await
+    }
+
+    /// Reads a page of a list. If `with_audit` is set, the entries of the audit log about its rows follow.
+    async fn rows<T: Stored + Resource + Sortable>(
+        &mut self,
+        kind: PersonalDataType,
+        list: impl Fn(&PageRequest) -> TypedListing<T>,
+        author: impl Fn(&T) -> Option<EmployeeId>,
+        with_audit: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let request = PageRequest { after: self.after.take(), ..PageRequest::ALL };
+        let page = self.services.store.page(self.tenant, list(&request)).await?;
+        let mut ids = vec![];
+        for row in &page.items {
+            self.line(kind, row, author(row).map(DataSource::from_person), out)?;
+            ids.push(row.id().to_string());
+        }
+        if with_audit {
+            self.entries_about(&ids, out).await?;
+        }
+        self.after = page.items.last().and_then(position);
+        Ok(!page.more || self.after.is_none())
+    }
+
+    /// Writes the entries of the audit log about these resources.
+    async fn entries_about(&mut self, targets: &[String], out: &mut Vec<u8>) -> Result<(), Error> {
+        let by = rows::audit::BY_TARGET;
+        let mut rows = self.services.store.rows_by::<AuditEntry, _>(self.tenant, by, targets).await?;
+        rows.sort_by_key(|row| (row.value.occurred_at, row.value.id));
+        for row in &rows {
+            self.entry(&row.value, out)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the next entries of the audit log by an actor, except for those about the person.
+    async fn actions(&mut self, actor: String, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let filter = audit::Filter {
+            target_id: None,
+            actor_id: Some(actor),
+            actions: vec![],
+            occurred_at: Bounds::default(),
+        };
+        let request = PageRequest { after: self.after.take(), ..PageRequest::ALL };
+        let list = rows::audit::list(&filter, AuditEntry::DEFAULT, &request);
+        let page = self.services.store.page(self.tenant, list).await?;
+        let person = self.person.to_string();
+        for entry in page.items.iter().filter(|entry| entry.target.id != person) {
+            self.entry(entry, out)?;
+        }
+        let last = page.items.last();
+        self.after = last.and_then(|last| {
+            let key = Sortable::key(last, AuditEntry::DEFAULT.by)?;
+            Some(Position { key, id: last.id.to_bytes() })
+        });
+        Ok(!page.more || self.after.is_none())
+    }
+
+    fn entry(&mut self, entry: &AuditEntry, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.line(PersonalDataType::AuditEntry, entry, Some(DataSource::from_actor(&entry.actor)), out)
+    }
+
+    fn line(
+        &mut self,
+        kind: PersonalDataType,
+        data: &impl Serialize,
+        from: Option<DataSource>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        list::write(out, &PersonalDataRow { kind, data, from })?;
+        out.push(b'\n');
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// Returns the stage after a type.
+fn after(kind: PersonalDataType) -> Stage {
+    let next = PersonalDataType::ALL.iter().copied().find(|other| *other > kind);
+    next.map_or(Stage::Actor(0), Stage::Type)
+}
