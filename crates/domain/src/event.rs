@@ -164,6 +164,9 @@ pub enum EventType {
     /// Syncs of a connector began to fail, or a request of its identity provider was refused for a new reason.
     #[strum(to_string = "connector.sync_failed")]
     ConnectorSyncFailed,
+    /// A legal hold on the data of an employee was set, changed or ended.
+    #[strum(to_string = "employee.hold_changed")]
+    EmployeeHoldChanged,
 }
 
 impl StringEnum for EventType {
@@ -230,7 +233,8 @@ impl EventType {
             | Self::InvitationAccepted
             | Self::InvitationRevoked
             | Self::ConnectorPaused
-            | Self::ConnectorSyncFailed => true,
+            | Self::ConnectorSyncFailed
+            | Self::EmployeeHoldChanged => true,
         }
     }
 

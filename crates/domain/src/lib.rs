@@ -65,6 +65,7 @@ pub mod conversation;
 pub mod counts;
 pub mod csv;
 pub mod decision;
+pub mod erasure;
 pub mod event;
 pub mod export;
 pub mod external_id;

@@ -33,6 +33,7 @@ fn employee(number: usize) -> Employee {
         created_at: at,
         updated_at: at,
         deactivated_at: None,
+        hold: None,
     }
 }
 

@@ -54,6 +54,7 @@ fn employee() -> Employee {
         created_at: AT,
         updated_at: AT,
         deactivated_at: None,
+        hold: None,
     }
 }
 

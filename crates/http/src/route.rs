@@ -37,6 +37,8 @@ pub enum Method {
     Get,
     /// Creates a resource, or runs an action on one.
     Post,
+    /// Creates a resource with a known path, or replaces it.
+    Put,
     /// Changes some members of a resource.
     Patch,
     /// Deletes a resource permanently.
@@ -45,7 +47,7 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order of `Allow`.
-    pub const ALL: [Self; 4] = [Self::Get, Self::Post, Self::Patch, Self::Delete];
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
     /// Returns the method's name in HTTP.
     #[must_use]
@@ -53,6 +55,7 @@ impl Method {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
+            Self::Put => "PUT",
             Self::Patch => "PATCH",
             Self::Delete => "DELETE",
         }
@@ -199,6 +202,14 @@ impl Route {
         Self::keyed(Method::Patch, path, access, handler)
     }
 
+    pub(crate) const fn put(
+        path: &'static str,
+        access: Access,
+        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
+    ) -> Self {
+        Self::keyed(Method::Put, path, access, handler)
+    }
+
     pub(crate) const fn delete(
         path: &'static str,
         access: Access,
@@ -328,7 +339,7 @@ impl Route {
         match self.method {
             Method::Get => false,
             Method::Post => self.path.contains('{'),
-            Method::Patch | Method::Delete => true,
+            Method::Put | Method::Patch | Method::Delete => true,
         }
     }
 }

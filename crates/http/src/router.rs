@@ -26,6 +26,7 @@ impl Resource {
             "GET" | "HEAD" => self.routes[Method::Get as usize],
             "POST" => self.routes[Method::Post as usize],
             "PATCH" => self.routes[Method::Patch as usize],
+            "PUT" => self.routes[Method::Put as usize],
             "DELETE" => self.routes[Method::Delete as usize],
             _ => None,
         }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use candor_domain::erasure::texts::text_columns;
 use candor_port_storage::upkeep::Upkeep;
 use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
 use candor_tables::copy;
@@ -101,6 +102,20 @@ async fn declared_columns_have_name_type_and_nullability() {
             known.map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
         assert_eq!(there, known.collect(), "{}", table.name);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_column_has_its_effect_of_an_erasure() {
+    let Some(database) = support::database() else { return };
+    let client = support::client(database.url()).await;
+    let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns \
+                   WHERE table_schema = 'public' AND data_type IN ('text', 'bytea') \
+                   AND table_name NOT LIKE '\\_\\_diesel%' AND table_name NOT IN (SELECT relname FROM pg_class \
+                   WHERE relispartition)";
+    let there = client.query(columns, &[]).await.unwrap();
+    let there: BTreeSet<(String, String)> = there.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let listed = text_columns().map(|(table, column)| (table.to_owned(), column.to_owned())).collect();
+    assert_eq!(there, listed, "candor_domain::erasure::texts lists exactly these columns");
 }
 
 #[test]

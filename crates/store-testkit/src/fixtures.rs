@@ -94,6 +94,7 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            hold: None,
         }
     }
 

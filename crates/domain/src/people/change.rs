@@ -210,6 +210,7 @@ impl Employee {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            hold: None,
         };
         Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
     }

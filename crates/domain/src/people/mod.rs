@@ -3,6 +3,7 @@
 mod change;
 pub mod connector;
 mod custom;
+mod hold;
 pub mod invitation;
 mod lifecycle;
 mod list;
@@ -11,6 +12,7 @@ pub mod personal_data;
 pub use change::{Draft, ManagedFields, Patch, References, ReportingLine};
 pub use connector::Connector;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
+pub use hold::{Hold, HoldDraft, LegalHold};
 pub use invitation::Invitation;
 pub use lifecycle::Rehire;
 pub use list::{Expand, Filter, StatusFilter};
@@ -120,6 +122,9 @@ content! {
         pub updated_at: Timestamp,
         /// Time of deactivation. Null unless the status is `deactivated`.
         pub deactivated_at: Option<Timestamp>,
+        /// The legal hold, which keeps the data of the person from being erased.
+        #[serde(skip)]
+        pub hold: Option<Hold>,
     }
 }
 
@@ -161,6 +166,7 @@ pub(crate) mod tests {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            hold: None,
         }
     }
 }

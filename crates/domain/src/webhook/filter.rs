@@ -245,7 +245,8 @@ impl Family {
             | T::EmployeeUpdated
             | T::EmployeeDeactivated
             | T::EmployeeReactivated
-            | T::EmployeeRehired => Some(Self::Person),
+            | T::EmployeeRehired
+            | T::EmployeeHoldChanged => Some(Self::Person),
             T::SummaryCreated
             | T::SummaryUpdated
             | T::SummarySubmitted

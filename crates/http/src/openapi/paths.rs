@@ -145,7 +145,7 @@ fn outcome(route: &Route) -> &'static str {
     route.response.outcome().unwrap_or(match (route.method, route.status) {
         (_, 201) => "The new resource.",
         (Method::Get, _) => "The current resource.",
-        (Method::Post | Method::Patch | Method::Delete, _) => "The resource after the change.",
+        (Method::Post | Method::Put | Method::Patch | Method::Delete, _) => "The resource after the change.",
     })
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod events;
 pub(crate) mod exports;
 pub(crate) mod invitations;
 pub(crate) mod keys;
+pub(crate) mod legal_holds;
 pub(crate) mod notifications;
 pub(crate) mod objectives;
 pub(crate) mod observations;
@@ -27,7 +28,7 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 20] = [
+pub(crate) const GROUPS: [RouteGroup; 21] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -37,6 +38,7 @@ pub(crate) const GROUPS: [RouteGroup; 20] = [
     search::GROUP,
     notifications::GROUP,
     employees::GROUP,
+    legal_holds::GROUP,
     invitations::GROUP,
     departments::GROUP,
     attributes::GROUP,

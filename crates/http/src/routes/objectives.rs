@@ -115,7 +115,7 @@ const fn row(
 ) -> Route {
     let needs = match method {
         Method::Get => Permission::ObjectivesRead,
-        Method::Post | Method::Patch | Method::Delete => Permission::ObjectivesWrite,
+        Method::Post | Method::Put | Method::Patch | Method::Delete => Permission::ObjectivesWrite,
     };
     Route::keyed(method, path, Access::scope(needs), handler).named(operation, summary)
 }

@@ -26,6 +26,7 @@ mod hostile;
 mod idempotency;
 mod invitation_page;
 mod isolation;
+mod legal_holds;
 mod limits;
 mod metadata;
 mod methods;

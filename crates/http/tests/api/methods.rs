@@ -14,7 +14,7 @@ fn methods_of(path: &str) -> Vec<&'static str> {
 
 fn allowed(path: &str) -> String {
     let taken = methods_of(path);
-    let words = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"];
+    let words = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     let takes =
         |text: &&str| *text == "OPTIONS" || taken.contains(text) || (*text == "HEAD" && taken.contains(&"GET"));
     words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")

@@ -55,6 +55,9 @@ impl Resources {
         let assignment = made("/v1/assignments", asked).await;
         let summary = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = made("/v1/summaries", summary).await;
+        let hold = world.bare("PUT", &format!("/v1/employees/{invited}/legal-hold")).key(key);
+        let held = hold.json(&json!({"reason": "Lawsuit"})).send().await;
+        assert_eq!(held.status, 200, "{}", held.text());
         Self(BTreeMap::from([
             ("summaries", summary),
             ("assignments", assignment),
@@ -84,7 +87,7 @@ impl Resources {
 
     /// Returns a route's path with the id of a suitable resource.
     pub(crate) fn path(&self, route: &Route) -> String {
-        let invited = route.path.ends_with("/invitation") || route.path.ends_with("/invite");
+        let invited = ["/invitation", "/invite", "/legal-hold"].iter().any(|end| route.path.ends_with(end));
         let family = if invited { "invited" } else { family(route) };
         let second = match route.path {
             path if path.contains("{message_id}") => "messages",
@@ -177,6 +180,7 @@ impl Resources {
             "WebhookReplay" => json!({"since": START.to_string()}),
             "InvitationAccept" => json!({"token": "unknown"}),
             "PortalLinkCreate" => json!({"scopes": ["employees:read"]}),
+            "LegalHoldSet" => json!({"reason": "Appeal"}),
             "PortalLinkExchange" => json!({"code": "unknown"}),
             other => panic!("{other} has no body here"),
         })
@@ -230,6 +234,7 @@ pub(crate) const fn method(route: &Route) -> &'static str {
         Method::Get => "GET",
         Method::Post => "POST",
         Method::Patch => "PATCH",
+        Method::Put => "PUT",
         Method::Delete => "DELETE",
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
-use candor_domain::people::Employee;
+use candor_domain::people::{Employee, Hold};
 use candor_domain::text::folded;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
@@ -123,7 +123,8 @@ async fn invitations_of_several_people_are_read_together(world: CaseContext) {
 }
 
 async fn batch_read_stays_within_its_tenant(world: CaseContext) {
-    let person = Employee { external_id: Some("HR-1".to_owned()), ..world.make.employee() };
+    let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: world.make.tick() });
+    let person = Employee { external_id: Some("HR-1".to_owned()), hold, ..world.make.employee() };
     let person = world.add_employee(person).await;
     let below = world.hired_below(person.id).await;
     let department = world.make.department();

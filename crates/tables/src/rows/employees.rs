@@ -4,7 +4,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use candor_domain::keyed::KeyedMap;
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::{Employee, Filter, Role, Status};
+use candor_domain::people::{Employee, Filter, Hold, Role, Status};
 use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 
@@ -38,13 +38,18 @@ stored! {
         updated_at: Time,
         deactivated_at: Option<Time>,
         job_title: Option<TextColumn>,
+        hold_reason: Option<TextColumn> = person.hold.as_ref().map(|hold| hold.reason.clone()),
+        held_at: Option<Time> = person.hold.as_ref().map(|hold| hold.held_at),
     }
     derived {
         email_key: TextColumn = folded(&person.email),
         first_name_key: TextColumn = folded(&person.first_name),
         last_name_key: TextColumn = folded(&person.last_name),
     }
-    fields { is_hris_managed: connector_id.is_some() }
+    fields {
+        is_hris_managed: connector_id.is_some(),
+        hold: hold_reason.zip(held_at).map(|(reason, held_at)| Hold { reason, held_at }),
+    }
     table Table {
         members: &[TAGS],
         indexes: &[

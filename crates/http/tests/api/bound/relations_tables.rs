@@ -85,6 +85,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("listNotifications", OWN),
     ("exportData", Entry::ForOrganization),
     ("getPersonalData", Entry::ForOrganization),
+    ("getLegalHold", NOTHING),
     ("listEvents", Entry::Refused),
     ("getEvent", Entry::Refused),
     ("listAuditLog", Entry::Refused),

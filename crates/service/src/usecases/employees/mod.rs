@@ -2,6 +2,7 @@
 
 mod change;
 pub mod csv;
+pub mod hold;
 pub(crate) mod personal_data;
 mod view;
 

@@ -1,0 +1,126 @@
+//! Effect of an erasure on every column that can hold text of a person.
+//!
+//! Tests of both stores fail if a column of the type text or bytes has no entry.
+
+/// Effect of an erasure on a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextEffect {
+    /// The rows of the person are deleted.
+    Removed,
+    /// In rows of the person the value is overwritten: by a fixed text, by null, or by `{}`.
+    Replaced,
+    /// The value is a word of the service, an id, a digest, or a setting. It holds no text about a person.
+    Wordless,
+    /// The text belongs to the organization or to another person, and stays.
+    Kept,
+    /// The value is encrypted. Stored responses that name the person are removed; secrets hold no text of a person.
+    Sealed,
+    /// The value holds terms of searchable texts. Segments with documents of the person are written anew without
+    /// them.
+    Rewritten,
+}
+
+use TextEffect::{Kept, Removed, Replaced, Rewritten, Sealed, Wordless};
+
+/// Columns of one table with the same effect: table, effect, columns.
+pub type TextColumns = (&'static str, TextEffect, &'static [&'static str]);
+
+/// All columns of the types text and bytes.
+pub const TEXT_COLUMNS: &[TextColumns] = &[
+    ("api_keys", Replaced, &["name"]),
+    ("api_keys", Wordless, &["environment", "access_level", "scopes", "last4", "hash", "previous_hash"]),
+    ("assignments", Removed, &["title", "instructions", "submissions", "metadata", "external_id"]),
+    ("assignments", Wordless, &["status"]),
+    ("attributes", Kept, &["name", "category", "name_key"]),
+    ("attributes", Wordless, &["tone"]),
+    ("audit_entries", Replaced, &["actor_name", "changes", "comment", "ip", "user_agent", "api_key_name"]),
+    (
+        "audit_entries",
+        Wordless,
+        &["action", "actor_type", "actor_id", "target_type", "target_id", "request_id", "api_key_id"],
+    ),
+    ("connectors", Replaced, &["last_sync_message"]),
+    ("connectors", Kept, &["hris_source", "mapped_custom_field_keys", "custom_field_mappings"]),
+    ("connectors", Wordless, &["type", "last_sync_status"]),
+    ("conversations", Kept, &["title"]),
+    ("conversations", Wordless, &["about_type"]),
+    ("deliveries", Wordless, &["event_type", "status", "failure", "request_id"]),
+    ("deliveries", Kept, &["request_url"]),
+    ("delivery_jobs", Wordless, &["event_type", "origin"]),
+    ("departments", Kept, &["name", "name_key"]),
+    (
+        "employees",
+        Replaced,
+        &[
+            "email",
+            "external_id",
+            "first_name",
+            "last_name",
+            "custom_fields",
+            "hris_source",
+            "job_title",
+            "email_key",
+            "first_name_key",
+            "last_name_key",
+        ],
+    ),
+    ("employees", Kept, &["hold_reason"]),
+    ("employees", Wordless, &["role", "status"]),
+    ("events", Replaced, &["data"]),
+    ("events", Wordless, &["type", "request_id"]),
+    ("invitations", Removed, &["mail_token"]),
+    ("invitations", Wordless, &["token_hash", "mail_status", "mail_failure"]),
+    ("master_keys", Wordless, &["key_id", "fingerprint", "sealed"]),
+    ("messages", Replaced, &["body"]),
+    ("notifications", Removed, &["title", "body"]),
+    ("notifications", Wordless, &["type", "target_type", "target_id"]),
+    ("objectives", Removed, &["title", "description", "reviewed", "metadata", "external_id"]),
+    ("objectives", Wordless, &["scope", "status", "shelf", "scope_status"]),
+    ("observations", Removed, &["observation", "impact", "recommended_action", "metadata", "external_id"]),
+    ("observations", Wordless, &["type", "visibility"]),
+    ("organizations", Kept, &["name"]),
+    ("organizations", Wordless, &["objective_review", "summary_review"]),
+    // A digest of the address and a day, deleted within two days.
+    ("recipient_mails", Wordless, &["recipient"]),
+    ("replays", Sealed, &["sealed"]),
+    ("replays", Wordless, &["key", "fingerprint"]),
+    // Paths have ids only, without the query.
+    ("scim_requests", Wordless, &["method", "path", "scim_type"]),
+    ("scim_requests", Kept, &["user_agent"]),
+    (
+        "scim_users",
+        Removed,
+        &["user_name", "external_id", "manager_ref", "extra", "user_name_key", "external_key", "manager_key"],
+    ),
+    ("search_backlog", Wordless, &["table_name"]),
+    ("search_blocks", Rewritten, &["first_key", "body"]),
+    ("search_chunks", Rewritten, &["body"]),
+    ("search_pending", Wordless, &["table_name"]),
+    ("search_segments", Rewritten, &["fences"]),
+    ("search_segments", Wordless, &["table_name"]),
+    ("summaries", Removed, &["title", "body", "feedback_comment", "metadata", "external_id"]),
+    ("summaries", Wordless, &["status", "stage"]),
+    ("sync_issues", Removed, &["user_name", "external_id", "message"]),
+    ("sync_issues", Wordless, &["kind", "open_key"]),
+    ("webhooks", Kept, &["url", "description"]),
+    ("webhooks", Sealed, &["secrets", "headers"]),
+    ("webhooks", Wordless, &["event_types", "last_delivery_status", "payload", "filter_type", "filter_scopes"]),
+];
+
+/// Returns the pairs of table and column of all entries.
+pub fn text_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TEXT_COLUMNS.iter().flat_map(|(table, _, columns)| columns.iter().map(move |column| (*table, *column)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_column_has_one_effect() {
+        let all: BTreeSet<_> = text_columns().collect();
+        assert_eq!(all.len(), text_columns().count());
+    }
+}

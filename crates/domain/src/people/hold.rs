@@ -1,0 +1,136 @@
+//! Legal hold: the data of a person is kept until the hold ends (decision H3).
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::Employee;
+use crate::audit::Change;
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::fields::Fields;
+use crate::id::EmployeeId;
+use crate::json::Object;
+use crate::problem::ValidationErrors;
+use crate::refusal::DomainError;
+use crate::rule::{self, Field, Text};
+use crate::time::Timestamp;
+
+/// Length of the longest reason, in characters.
+const REASON_CHARS: usize = 2000;
+const REASON: Field<Text> =
+    Field::with_about("reason", rule::text(1..=REASON_CHARS), "Reason for the hold. Do not name people in it.");
+
+/// The hold on the data of a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their meaning")]
+pub struct Hold {
+    pub reason: String,
+    pub held_at: Timestamp,
+}
+
+/// The body of a request that sets a hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decision H3")]
+pub struct HoldDraft {
+    pub reason: String,
+}
+
+/// A legal hold, as the API shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LegalHold {
+    /// Id of the person, with the prefix `emp_`.
+    pub employee_id: EmployeeId,
+    /// Reason for the hold.
+    pub reason: String,
+    /// Time at which the hold began. A new reason does not change it.
+    pub held_at: Timestamp,
+}
+
+impl HoldDraft {
+    /// Declares and reads the fields of the body.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { reason: fields.required(&REASON)? })
+    }
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Returns every invalid field.
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, &["employee_id", "held_at"], Self::read)
+    }
+}
+
+impl Employee {
+    /// Returns the legal hold on the person's data; `None` if there is none.
+    #[must_use]
+    pub fn legal_hold(&self) -> Option<LegalHold> {
+        let hold = self.hold.as_ref()?;
+        Some(LegalHold { employee_id: self.id, reason: hold.reason.clone(), held_at: hold.held_at })
+    }
+
+    /// Sets a legal hold or gives it another reason. Returns `None` if the hold has this reason already.
+    pub fn set_hold(&self, draft: HoldDraft, at: Timestamp) -> Option<Decision<Self>> {
+        let held_at = match &self.hold {
+            Some(hold) if hold.reason == draft.reason => return None,
+            Some(hold) => hold.held_at,
+            None => at,
+        };
+        Some(self.held(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at))
+    }
+
+    /// Ends the legal hold.
+    ///
+    /// # Errors
+    /// [`DomainError::NotFound`] if there is no hold.
+    pub fn release_hold(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
+        if self.hold.is_none() {
+            return Err(DomainError::NotFound);
+        }
+        Ok(self.held(None, "employee.release_hold", at))
+    }
+
+    fn held(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
+        let reason = |hold: &Option<Hold>| hold.as_ref().map_or_else(Default::default, |hold| json!(hold.reason));
+        let change = Change { from: reason(&self.hold), to: reason(&hold) };
+        let state = Self { hold, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        let mut decision = Decision::changed(self, state, action, vec![EventType::EmployeeHoldChanged]);
+        decision.audit.changes.insert("legal_hold".to_owned(), change);
+        decision
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::employee;
+    use super::*;
+
+    fn draft(reason: &str) -> HoldDraft {
+        HoldDraft { reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn hold_keeps_its_beginning_until_it_is_released() {
+        let (at, later) = (Timestamp::from_millis(5_000), Timestamp::from_millis(6_000));
+        let held = employee(1).set_hold(draft("Lawsuit"), at).unwrap();
+        assert_eq!(
+            (held.events.as_slice(), held.audit.action),
+            (&[EventType::EmployeeHoldChanged][..], "employee.hold")
+        );
+        assert_eq!(held.audit.changes["legal_hold"], Change { from: json!(null), to: json!("Lawsuit") });
+        assert_eq!(held.state.set_hold(draft("Lawsuit"), later), None);
+        let again = held.state.set_hold(draft("Appeal"), later).unwrap();
+        let hold = again.state.legal_hold().unwrap();
+        assert_eq!((hold.reason.as_str(), hold.held_at), ("Appeal", at));
+        let released = again.state.release_hold(later).unwrap();
+        assert_eq!(released.state.legal_hold(), None);
+        assert_eq!(released.state.release_hold(later).unwrap_err(), DomainError::NotFound);
+    }
+
+    #[test]
+    fn hold_is_not_in_the_form_of_a_person() {
+        let held = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap();
+        assert!(!serde_json::to_string(&held.state).unwrap().contains("Lawsuit"));
+    }
+}

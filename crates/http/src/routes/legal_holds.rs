@@ -1,0 +1,53 @@
+//! Legal holds on the data of people (decision H3).
+
+use candor_domain::access::{Access, Permission};
+use candor_domain::id::{EmployeeKind, Kind};
+use candor_domain::people::{HoldDraft, LegalHold};
+use candor_service::Services;
+use candor_service::usecases::employees;
+use serde_json::json;
+
+use crate::request::AuthenticatedRequest;
+use crate::route::{Route, RouteGroup, Work};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
+
+const ACCESS: Access = Access::settings_admin(Permission::EmployeesErase);
+
+const ROUTES: &[Route] = &[
+    Route::get("/employees/{id}/legal-hold", ACCESS, get)
+        .named("getLegalHold", "Get the legal hold of a person")
+        .description("Returns the legal hold on the data of a person. 404 if there is none.")
+        .answers(&LEGAL_HOLD),
+    Route::put("/employees/{id}/legal-hold", ACCESS, put)
+        .named("setLegalHold", "Set the legal hold of a person")
+        .description(
+            "Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the person. \
+             A person on hold gets the new reason. The reason is recorded in the audit log; do not name people in it.",
+        )
+        .takes(&LEGAL_HOLD_SET)
+        .answers(&LEGAL_HOLD),
+    Route::delete("/employees/{id}/legal-hold", ACCESS, delete)
+        .named("releaseLegalHold", "End the legal hold of a person")
+        .description("Ends the legal hold on the data of a person. 404 if there is none."),
+];
+
+/// The routes of legal holds, under the tag of employees.
+pub(crate) const GROUP: RouteGroup = RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX);
+
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::hold::get(services, &request.context, request.id()?).await })
+}
+
+fn put<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::hold::put(services, &request.context, request.id()?, request.body).await })
+}
+
+fn delete<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { employees::hold::delete(services, &request.context, request.id()?).await })
+}
+
+const LEGAL_HOLD: Schema = Schema::new("LegalHold", answer_of::<LegalHold>)
+    .outcome("The legal hold.")
+    .example(|| json!({"employee_id": EMPLOYEE_ID, "reason": "Case 2026-14", "held_at": AT}));
+const LEGAL_HOLD_SET: Schema = Schema::new("LegalHoldSet", || body_of::<LegalHold, _>(HoldDraft::read))
+    .example(|| json!({"reason": "Case 2026-14"}));

@@ -1,0 +1,62 @@
+//! Legal holds on the data of people (decision H3).
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use serde_json::json;
+
+use crate::objectives::person;
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+#[tokio::test]
+async fn hold_is_set_replaced_and_released_with_events() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = person(world, "joe", "employee", None).await;
+        let path = format!("/v1/employees/{employee}/legal-hold");
+        let set = async |reason: &str| world.ask("PUT", &path).json(&json!({"reason": reason})).send().await;
+        assert_eq!(world.get(&path).await.refusal(), (404, "not_found".to_owned()), "{}", shared.name);
+        let held = set("Lawsuit").await;
+        assert_eq!((held.status, &held.json()["reason"]), (200, &json!("Lawsuit")), "{}", held.text());
+        world.clock.advance_seconds(1);
+        let again = set("Appeal").await.json();
+        assert_eq!(again["held_at"], held.json()["held_at"], "{}", shared.name);
+        assert_eq!(set("Appeal").await.json(), again, "{}", shared.name);
+        assert_eq!(world.get(&path).await.json(), again, "{}", shared.name);
+        let shown = world.get(&format!("/v1/employees/{employee}")).await;
+        assert!(!shown.text().contains("Appeal"), "{}", shown.text());
+        assert_eq!(world.ask("DELETE", &path).send().await.status, 204, "{}", shared.name);
+        assert_eq!(world.ask("DELETE", &path).send().await.status, 404, "{}", shared.name);
+        let fired = world.get("/v1/events?filter[event]=employee.hold_changed").await.json();
+        assert_eq!(fired["data"].as_array().unwrap().len(), 3, "{}", shared.name);
+        let filter = format!("/v1/audit-log?filter[target_id]={employee}&filter[action]=employee.hold");
+        let entries = world.get(&filter).await.json();
+        let change = &entries["data"][0]["changes"]["legal_hold"];
+        assert_eq!(change, &json!({"from": "Lawsuit", "to": "Appeal"}), "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn hold_survives_other_changes_of_the_person() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = person(world, "joe", "employee", None).await;
+        let path = format!("/v1/employees/{employee}/legal-hold");
+        world.ask("PUT", &path).json(&json!({"reason": "Lawsuit"})).send().await;
+        world.patch(&format!("/v1/employees/{employee}"), json!({"job_title": "Nurse"})).await;
+        world.post(&format!("/v1/employees/{employee}/deactivate"), json!({})).await;
+        assert_eq!(world.get(&path).await.json()["reason"], "Lawsuit", "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn hold_needs_the_scope_of_erasures_and_a_reason() {
+    let world = TestApi::new().await;
+    let employee = person(&world, "joe", "employee", None).await;
+    let path = format!("/v1/employees/{employee}/legal-hold");
+    let scopes = Permissions::NONE.with(Permission::EmployeesWrite);
+    let key = world.key(scopes, AccessLevel::Admin, Environment::Live).await;
+    let refused = world.bare("PUT", &path).key(&key).json(&json!({"reason": "Lawsuit"})).send().await;
+    assert_eq!(refused.json()["error"]["details"], json!([{"required_scope": "employees:erase"}]));
+    let problems = world.ask("PUT", &path).json(&json!({})).send().await.problems();
+    assert_eq!(problems, [("reason".to_owned(), "required".to_owned())]);
+}

@@ -1,0 +1,69 @@
+//! Legal holds on the data of people (decision H3).
+
+use candor_domain::id::EmployeeId;
+use candor_domain::json::Object;
+use candor_domain::people::{Employee, HoldDraft, LegalHold};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{Row, Write};
+
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, or_not_found, render};
+
+/// `GET /employees/{id}/legal-hold`: returns the hold.
+///
+/// # Errors
+/// Not found, without a hold too; see [`Error`].
+pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+    let stored = services.find_stored::<Employee>(context, id).await?;
+    context.authorize()?;
+    shown(stored.value.legal_hold())
+}
+
+/// `PUT /employees/{id}/legal-hold`: sets a hold, or gives it another reason.
+///
+/// # Errors
+/// Not found, invalid fields, no admin-level key; see [`Error`].
+pub async fn put(
+    services: &Services,
+    context: &RequestContext,
+    id: EmployeeId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let draft = HoldDraft::parse(body);
+    let plan = async |at: Timestamp| {
+        let stored = services.find_stored::<Employee>(context, id).await?;
+        let draft = context.validate_update(stored.version, || draft.clone())?;
+        let Some(decision) = stored.value.set_hold(draft, at) else {
+            return Ok(ChangePlan::Unchanged(shown(stored.value.legal_hold())?));
+        };
+        let hold = shown(decision.state.legal_hold())?;
+        let seen = stored.version;
+        let write = |person| vec![Write::put(&Row::expecting(person, seen))];
+        let (change, _, _) = services.plan(context, decision, Some(seen), at, write)?;
+        Ok(ChangePlan::Commit(change, hold))
+    };
+    services.change(context, plan).await
+}
+
+/// `DELETE /employees/{id}/legal-hold`: ends the hold.
+///
+/// # Errors
+/// Not found, without a hold too; no admin-level key; see [`Error`].
+pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let stored = services.find_stored::<Employee>(context, id).await?;
+        context.validate_action(stored.version)?;
+        let decision = stored.value.release_hold(at)?;
+        let seen = stored.version;
+        let write = |person| vec![Write::put(&Row::expecting(person, seen))];
+        let (change, _, _) = services.plan(context, decision, Some(seen), at, write)?;
+        Ok(ChangePlan::Commit(change, Reply::removed()))
+    };
+    services.change(context, plan).await
+}
+
+fn shown(hold: Option<LegalHold>) -> Result<Reply, Error> {
+    Ok(Reply::ok(render(&or_not_found(hold)?)?, None))
+}
