@@ -84,6 +84,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("recipient_mails", Wordless, &["recipient"]),
     ("replays", Sealed, &["sealed"]),
     ("replays", Wordless, &["key", "fingerprint"]),
+    ("scim_brakes", Wordless, &["minutes"]),
     // Paths have ids only, without the query.
     ("scim_requests", Wordless, &["method", "path", "scim_type"]),
     ("scim_requests", Kept, &["user_agent"]),
