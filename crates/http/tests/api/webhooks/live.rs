@@ -160,10 +160,22 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     fired.extend(a_receiver_is_gone(&world).await);
     fired.extend(operational_events_are_due(&world).await);
     fired.extend(connectors::provider_is_refused(&world).await);
+    fired.extend(hold_is_set(&world).await);
     // Fired by the mailer, which this process does not have; its tests are those of the service.
     fired.insert(EventType::InvitationUpdated.word().to_owned());
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
     assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
+}
+
+/// Sets a legal hold and returns the event types that it fires.
+async fn hold_is_set(world: &TestApi) -> BTreeSet<String> {
+    let id = world.employee("held@example.com").await;
+    let path = format!("/v1/employees/{id}/legal-hold");
+    world.ask("PUT", &path).json(&json!({"reason": "Lawsuit"})).send().await;
+    let filter = "/v1/events?filter[event]=employee.hold_changed";
+    let fed = world.get(filter).await.json();
+    let events = fed["data"].as_array().unwrap().iter();
+    events.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
