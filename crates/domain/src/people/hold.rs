@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn hold_keeps_its_beginning_until_it_is_released() {
+    fn hold_keeps_its_beginning_until_the_release() {
         let (at, later) = (Timestamp::from_millis(5_000), Timestamp::from_millis(6_000));
         let held = employee(1).set_hold(draft("Lawsuit"), at).unwrap();
         assert_eq!(

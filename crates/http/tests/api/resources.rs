@@ -55,9 +55,7 @@ impl Resources {
         let assignment = made("/v1/assignments", asked).await;
         let summary = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = made("/v1/summaries", summary).await;
-        let hold = world.bare("PUT", &format!("/v1/employees/{invited}/legal-hold")).key(key);
-        let held = hold.json(&json!({"reason": "Lawsuit"})).send().await;
-        assert_eq!(held.status, 200, "{}", held.text());
+        hold(world, key, &invited).await;
         Self(BTreeMap::from([
             ("summaries", summary),
             ("assignments", assignment),
@@ -185,6 +183,13 @@ impl Resources {
             other => panic!("{other} has no body here"),
         })
     }
+}
+
+/// Sets a legal hold on the data of a person.
+async fn hold(world: &TestApi, key: &str, person: &str) {
+    let hold = world.bare("PUT", &format!("/v1/employees/{person}/legal-hold")).key(key);
+    let held = hold.json(&json!({"reason": "Lawsuit"})).send().await;
+    assert_eq!(held.status, 200, "{}", held.text());
 }
 
 /// Returns the first segment of a route's path.
