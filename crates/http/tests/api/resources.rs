@@ -48,13 +48,12 @@ impl Resources {
         let issue = connectors::open_issue(world, key, &connector).await;
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited]});
         let conversation = made("/v1/conversations", people).await;
-        let messages = format!("/v1/conversations/{conversation}/messages");
-        let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
-        let asked =
-            json!({"employee_id": employee, "title": "Before the review", "reviewer_ids": [employee, invited]});
+        let body = json!({"author_id": employee, "body": "Shall we?"});
+        let message = made(&format!("/v1/conversations/{conversation}/messages"), body).await;
+        let asked = json!({"employee_id": employee, "title": "Review", "reviewer_ids": [employee, invited]});
         let assignment = made("/v1/assignments", asked).await;
-        let summary = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
-        let summary = made("/v1/summaries", summary).await;
+        let body = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
+        let summary = made("/v1/summaries", body).await;
         hold(world, key, &invited).await;
         Self(BTreeMap::from([
             ("summaries", summary),
