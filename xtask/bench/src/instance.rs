@@ -126,6 +126,11 @@ impl Instance {
         self.candor.create_key_for(self.organization, person)
     }
 
+    /// Creates a key of the connector of an identity provider.
+    pub(crate) fn create_scim_key(&self, account: &Account, connector: &str) -> Result<String> {
+        self.candor.create_scim_key(account.organization, connector)
+    }
+
     /// Opens a connection to the database.
     pub(crate) fn database(&self) -> Result<Database> {
         Database::connect(&self.candor.database)

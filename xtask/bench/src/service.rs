@@ -131,6 +131,14 @@ impl Candor {
         self.member(&[&create[..], &["--employee", &person, "--reads-per-minute", UNLIMITED]].concat(), "key")
     }
 
+    /// Creates a key of the connector of an identity provider.
+    pub(crate) fn create_scim_key(&self, organization: OrganizationId, connector: &str) -> Result<String> {
+        let organization = organization.to_string();
+        let create = ["key", "create", "--org", &organization, "--name", "provider", "--scopes", "scim"];
+        let connector = ["--connector", connector, "--scim-per-minute", UNLIMITED];
+        self.member(&[&create[..], &connector].concat(), "key")
+    }
+
     /// Starts the service and waits until it is ready.
     pub(crate) fn serve(&self) -> Result<Service> {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;

@@ -50,7 +50,8 @@ impl Traffic {
         Self { accepted: None, ..self }
     }
 
-    fn get(key: &str, path: impl Fn(&mut Random) -> String + 'static) -> Self {
+    /// Returns GETs of the paths that a function returns.
+    pub(crate) fn get(key: &str, path: impl Fn(&mut Random) -> String + 'static) -> Self {
         let key = key.to_owned();
         Self::new(move |random, out| write_get(out, &path(random), &key))
     }
@@ -73,7 +74,8 @@ impl Traffic {
         })
     }
 
-    fn with_body(
+    /// Returns requests with JSON bodies. `line` returns the method and the path.
+    pub(crate) fn with_body(
         key: &str,
         line: impl Fn(&mut Random) -> String + 'static,
         body: impl Fn(&mut Random) -> Value + 'static,

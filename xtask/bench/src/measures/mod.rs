@@ -14,6 +14,7 @@ mod manager;
 mod objectives;
 mod reads;
 mod resources;
+mod scim;
 mod search;
 mod slow_lists;
 mod tenants;
@@ -42,7 +43,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 40] = [
+const MEASURES: [(&str, Kind, Measure); 41] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -82,6 +83,7 @@ const MEASURES: [(&str, Kind, Measure); 40] = [
     ("tenants", Kind::Small, tenants::run),
     ("unread", Kind::Small, unread::run),
     ("clients", Kind::Small, clients::run),
+    ("scim", Kind::Small, scim::run),
     ("search", Kind::Search, search::run),
 ];
 

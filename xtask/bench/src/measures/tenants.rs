@@ -53,7 +53,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
 }
 
 /// Returns a contender that reads as the watched tenant while `work` runs.
-fn contender<'a>(
+pub(super) fn contender<'a>(
     instance: &Instance,
     reads: &'a Traffic,
     seed: u64,
@@ -64,7 +64,7 @@ fn contender<'a>(
 }
 
 /// Keeps every processor busy for this time.
-fn spin(time: Duration) -> Result {
+pub(super) fn spin(time: Duration) -> Result {
     let until = Instant::now() + time;
     let processors = thread::available_parallelism()?.get();
     thread::scope(|scope| {
