@@ -46,6 +46,7 @@ impl Run {
             Some(result) => {
                 if fails {
                     self.promises.disturb(self.now + 10_000);
+                    self.promises.postpone((queue, job.event_id));
                 }
                 self.end(place, turn, AttemptEnd::Finished(Box::new(unsent(job, result)), None));
             }
@@ -100,6 +101,7 @@ impl Run {
             Some(answer) => process.machine.handle_rate_lease(order, answer, now),
             None => {
                 process.machine.rate_lease_failed(order);
+                self.promises.postpone((order.queue, job.event_id));
                 Some(store_failed(now.wall))
             }
         };

@@ -126,6 +126,8 @@ impl Run {
         self.promises.disturb(self.now + LEASE + (-by).max(0));
         if by > 0 {
             self.promises.clock_set_forward(self.now);
+        } else {
+            self.promises.clock_set_back();
         }
         self.wake(self.wall());
     }

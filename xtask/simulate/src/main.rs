@@ -22,6 +22,7 @@ mod run;
 mod store;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use clap::Parser;
 use counts::Counts;

@@ -17,6 +17,13 @@ const PLANNED: i64 = 27 * DAY;
 /// Duration of a busy time.
 const BUSY: i64 = 10 * MINUTE;
 
+/// Number of deliveries that wait for a receiver with a rate when a stream of events begins.
+const STREAM_BACKLOG: usize = 40;
+/// Number of events of a stream, which lasts four minutes.
+const STREAM_EVENTS: i64 = 4 * MINUTE / STREAM_INTERVAL;
+/// Milliseconds between two events of a stream. Each process commits at least one in the second that a delivery takes.
+const STREAM_INTERVAL: i64 = 180;
+
 /// Small limits, often reached. The half that is reserved for quick receivers has room for one batch.
 const SMALL: QueueLimits = QueueLimits { attempts: 16, waiting: 160, batch: 8 };
 
@@ -82,6 +89,7 @@ impl Plan {
         let without_key = random.chance(150).then(|| subscribers[random.index(subscribers.len())].queue);
         let mut planner = Planner { random, busy, chores: vec![] };
         planner.events(&subscribers);
+        planner.stream(&subscribers);
         planner.changes(&subscribers);
         planner.faults(processes);
         let chores = planner.chores;
@@ -137,6 +145,21 @@ impl Planner<'_> {
             };
             let import = self.random.chance(200);
             self.plan(Chore::Events { tenant, count: usize::try_from(count).unwrap_or(1), import });
+        }
+    }
+
+    /// Plans a backlog for a prompt receiver with a low rate, and more events than its rate for some minutes: the
+    /// backlog must not starve.
+    fn stream(&mut self, subscribers: &[Subscriber]) {
+        let is_slowest = |one: &&Subscriber| one.receiver == Receiver::Prompt && one.max_per_second == Some(1);
+        let Some(limited) = subscribers.iter().find(is_slowest).filter(|_| self.random.chance(300)) else {
+            return;
+        };
+        let (at, tenant) = (self.time(), limited.queue.0);
+        self.chores.push((at, Chore::Events { tenant, count: STREAM_BACKLOG, import: true }));
+        for number in 1..=STREAM_EVENTS {
+            let at = at + number * STREAM_INTERVAL;
+            self.chores.push((at, Chore::Events { tenant, count: 1, import: false }));
         }
     }
 

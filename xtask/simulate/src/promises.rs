@@ -4,6 +4,7 @@
 use crate::counts::Counts;
 use crate::queue::{Change, Key};
 use crate::rates::Rates;
+use crate::waits::Wait;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Delivery, FailureReason, Status};
@@ -16,10 +17,6 @@ const DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
 const WINDOW_SECONDS: i64 = 112_350;
 /// Maximum difference between the clocks of two processes.
 pub(crate) const SKEW_MILLIS: i64 = 500;
-/// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. An unknown
-/// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
-/// after its lease. After a disturbance the time counts from its end.
-const SERVED_WITHIN_MILLIS: i64 = 120_000;
 /// Time after a logged 410 in which requests may still arrive, since calls of the store may be slow.
 const ENDED_WITHIN_MILLIS: i64 = 10_000;
 /// Maximum duration of a lease.
@@ -45,8 +42,8 @@ struct Ended {
 
 #[derive(Debug, Default)]
 struct Track {
-    /// Start of the wait for the first attempt, if the receiver is prompt.
-    waits_since: Option<i64>,
+    /// Wait for the first attempt, if the receiver is prompt.
+    wait: Option<Wait>,
     first_due_at: i64,
     /// Number of attempts in the log.
     logged: u16,
@@ -84,14 +81,13 @@ pub(crate) struct Promises {
 }
 
 impl Promises {
-    /// Records that a delivery was queued. `waits` is `true` if its receiver is prompt.
-    pub(crate) fn queued(&mut self, key: Key, due: Timestamp, waits: bool, now: i64) {
-        self.note(1, now, u64::from(waits));
+    /// Records that a delivery was queued. `wait` is set if its receiver is prompt.
+    pub(crate) fn queued(&mut self, key: Key, due: Timestamp, wait: Option<Wait>, now: i64) {
+        self.note(1, now, u64::from(wait.is_some()));
         self.counts.deliveries += 1;
         self.tell(key, now, || format!("queued, due at {due}"));
         let in_progress = self.deliveries.remove(&key).map(|track| track.in_progress).unwrap_or_default();
-        let waits_since = waits.then_some(now);
-        let track = Track { waits_since, first_due_at: due.millis(), in_progress, ..Track::default() };
+        let track = Track { wait, first_due_at: due.millis(), in_progress, ..Track::default() };
         self.deliveries.insert(key, track);
     }
 
@@ -139,13 +135,11 @@ impl Promises {
             let time = if own >= requested { "its time in the schedule" } else { "the requested time" };
             broken = Some(format!("attempt {attempt} starts {early} ms before {time}"));
         }
-        if let Some(since) = track.waits_since.take() {
-            let waited = now - since.max(calm_since);
-            self.counts.longest_wait = self.counts.longest_wait.max(waited);
-            if waited > SERVED_WITHIN_MILLIS {
-                broken =
-                    Some(format!("it has waited for {waited} ms, though its receiver is prompt: it is starved"));
+        if let Some(wait) = track.wait.take() {
+            if !wait.is_limited() {
+                self.counts.longest_wait = self.counts.longest_wait.max(wait.waited(calm_since, now));
             }
+            broken = wait.broken(calm_since, now).or(broken);
         }
         if gone.is_some_and(|(at, _)| now > at.max(calm_since) + ENDED_WITHIN_MILLIS) {
             broken = Some(format!("attempt {attempt} starts after a 410: the receiver is gone"));
@@ -158,11 +152,12 @@ impl Promises {
 
     /// Checks for a delivery that waits too long for its first attempt.
     pub(crate) fn check_starvation(&mut self, now: i64) {
-        let served_by = |since: i64| since.max(self.calm_since) + SERVED_WITHIN_MILLIS;
-        let is_starved =
-            |track: &Track| track.end.is_none() && track.waits_since.is_some_and(|since| served_by(since) < now);
-        if let Some(key) = self.deliveries.iter().find(|(_, track)| is_starved(track)).map(|(key, _)| *key) {
-            self.break_promise(now, key, "it still waits, though its receiver is prompt: it is starved");
+        let starved = self.deliveries.iter().find_map(|(key, track)| {
+            let wait = track.wait.filter(|_| track.end.is_none())?;
+            Some((*key, wait.broken(self.calm_since, now)?))
+        });
+        if let Some((key, what)) = starved {
+            self.break_promise(now, key, &what);
         }
     }
 
@@ -293,7 +288,18 @@ impl Promises {
 
     /// Records that a subscription becomes inactive: its deliveries wait, and the delay breaks no promise.
     pub(crate) fn pause(&mut self, queue: QueueKey) {
-        self.deliveries_in(queue).for_each(|track| track.waits_since = None);
+        self.deliveries_in(queue).for_each(|track| track.wait = None);
+    }
+
+    /// Records that a failed call has postponed a delivery, perhaps behind a backlog.
+    pub(crate) fn postpone(&mut self, key: Key) {
+        let track = self.deliveries.get_mut(&key);
+        track.into_iter().for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_limited()));
+    }
+
+    /// Records that the clocks were set back: later deliveries may be due before those that wait for a rate.
+    pub(crate) fn clock_set_back(&mut self) {
+        self.deliveries.values_mut().for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_limited()));
     }
 
     /// Records that a subscription is removed. Its deliveries may be deleted.

@@ -56,6 +56,8 @@ pub(crate) struct Queue {
     rate_leases: BTreeMap<QueueKey, Lease>,
     /// `true` simulates a defect: returned deliveries are lost.
     pub(crate) forgets_returns: bool,
+    /// `true` simulates a defect: a rate lease never ends.
+    pub(crate) keeps_rate_leases: bool,
 }
 
 impl Queue {
@@ -169,9 +171,18 @@ impl Queue {
         self.queued.get(&key).is_some_and(|queued| queued.lease.is_none_or(|lease| lease.until <= now))
     }
 
+    /// Returns the number of deliveries of a subscription.
+    pub(crate) fn count(&self, queue: QueueKey) -> usize {
+        self.queued.range((queue, FIRST_EVENT)..=(queue, LAST_EVENT)).count()
+    }
+
     /// Takes or renews the rate lease of a subscription, unless another worker holds it.
     pub(crate) fn lease_rate(&mut self, queue: QueueKey, lease: Lease, now: Timestamp) -> RateLease {
-        match self.rate_leases.get(&queue).filter(|held| held.worker != lease.worker && held.until > now) {
+        let is_held = |held: &&Lease| held.worker != lease.worker && (held.until > now || self.keeps_rate_leases);
+        match self.rate_leases.get(&queue).filter(is_held) {
+            Some(held) if self.keeps_rate_leases => {
+                RateLease::HeldElsewhere { until: held.until.max(lease.until) }
+            }
             Some(held) => RateLease::HeldElsewhere { until: held.until },
             None => {
                 self.rate_leases.insert(queue, lease);

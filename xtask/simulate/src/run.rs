@@ -47,6 +47,8 @@ pub(crate) enum Defect {
     UnsharedRates,
     /// Deliveries that wait for the rate of their receiver are dropped.
     DroppedWaits,
+    /// A rate lease never ends: no process gets it after the death of its holder.
+    EndlessRateLeases,
 }
 
 /// Place of a process, and the number that distinguishes it from its predecessors there.
@@ -137,6 +139,7 @@ pub(crate) fn run(seed: u64, defect: Option<Defect>, with_history: bool) -> Repo
         plan,
     };
     run.queue.forgets_returns = defect == Some(Defect::ForgottenReturns);
+    run.queue.keeps_rate_leases = defect == Some(Defect::EndlessRateLeases);
     run.promises.history = with_history.then(BTreeMap::new);
     run.begin();
     run.advance();

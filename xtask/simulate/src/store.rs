@@ -3,6 +3,7 @@
 use crate::queue::Change;
 use crate::receiver::Receiver;
 use crate::run::{Defect, Life, Run, Step};
+use crate::waits::Wait;
 use candor_dispatch::{
     AttemptResults, ClaimOrder, HealthDeltas, LeaseDeadline, Now, RateLeaseOrder, RecordRefusal, WaitingDelivery,
 };
@@ -178,10 +179,11 @@ impl Run {
     pub(crate) fn enqueue(&mut self, job: Job, lease: Option<Lease>) {
         let queue = (job.tenant, job.webhook_id);
         if self.queue.add(job, lease) {
-            let is_limited =
-                self.queue.subscriptions.get(&queue).is_some_and(|known| known.max_per_second.is_some());
-            let waits = self.receivers.get(&queue) == Some(&Receiver::Prompt) && !is_limited;
-            self.promises.queued((queue, job.event_id), job.first_due_at, waits, self.now);
+            let rate = self.queue.subscriptions.get(&queue).and_then(|known| known.max_per_second);
+            let is_prompt = self.receivers.get(&queue) == Some(&Receiver::Prompt);
+            let earlier = if rate.is_some() { self.queue.count(queue) } else { 0 };
+            let wait = is_prompt.then(|| Wait::new(self.now, rate, earlier));
+            self.promises.queued((queue, job.event_id), job.first_due_at, wait, self.now);
         }
     }
 

@@ -67,6 +67,11 @@ fn delivery_dropped_while_waiting_for_a_rate_is_found() {
 }
 
 #[test]
+fn limited_receiver_without_progress_is_found() {
+    finds(Defect::EndlessRateLeases, "suffice for the rate of its receiver");
+}
+
+#[test]
 fn same_seed_gives_the_same_month() {
     for seed in [1, 7, 2_000_000_000_000] {
         assert_eq!(run(seed, None, false), run(seed, None, false), "{seed}");

@@ -9,8 +9,8 @@ use super::state::{HeldItem, State};
 use super::{QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::lease::{LeaseDeadline, Now};
 
-/// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design. Beyond it
-/// each of them may hold one delivery, so that the queues that a walk reaches first do not starve the rest.
+/// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design. Beyond
+/// it each of them may hold one delivery, so that the queues that a walk reaches first do not starve the rest.
 pub(super) const SHARE: usize = 4;
 
 impl<T> SubscriptionQueues<T> {
