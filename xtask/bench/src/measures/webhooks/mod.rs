@@ -5,12 +5,13 @@ mod queue;
 mod sender;
 
 use super::*;
+use crate::data;
 use crate::receiver::Arrival;
 use candor_domain::id::DepartmentId;
 use pace::{Pace, creates_at, delays};
 use queue::{CREATED, DeliveryQueue, EVENTS, NEVER, Subscription, until};
 use sender::{Post, SenderAlone};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,14 +26,25 @@ const DELIVERIES_PER_SECOND: u32 = 10_000;
 /// without a queue.
 pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
-    let receiver = Receiver::start()?;
-    let subscription = queue.subscribe(&receiver, NEVER)?;
+    let what = "Deliveries from the queue to one receiver, each recorded";
+    Ok(vec![delivery_rate(data, &queue, (json!(null), json!({})), what)?])
+}
+
+/// Measures the rate of deliveries to a subscription with a filter and custom headers.
+fn delivery_rate(
+    data: &DataSet<'_>,
+    queue: &DeliveryQueue<'_>,
+    added: (Value, Value),
+    what: &str,
+) -> Result<Line> {
+    let (instance, receiver) = (queue.instance, Receiver::start()?);
+    let subscription = queue.subscribe_with(&receiver, NEVER, added)?;
     let alone = SenderAlone::new(&receiver, queue.event_data.clone())?;
     let millis = RefCell::new(vec![]);
     let count = |turn: Duration| DELIVERIES_PER_SECOND * u32::try_from(turn.as_secs()).unwrap_or(1).max(1);
     let contenders: [Contender<'_>; 2] = [
         Box::new(|turn, _| {
-            let (sample, cost) = deliver(&queue, &receiver, &subscription, count(turn))?;
+            let (sample, cost) = deliver(queue, &receiver, &subscription, count(turn))?;
             millis.borrow_mut().push(cost);
             Ok(sample)
         }),
@@ -44,8 +56,7 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
     let figures =
         [format!("{ours}, {millis:.2} ms of processor time each"), format!("{theirs} by the sender alone")];
     let value = (comparison.median_of_pairs(|one, other| one.rate / other.rate), "×");
-    let what = "Deliveries from the queue to one receiver, each recorded";
-    Ok(vec![Line::new(what, instance.store, figures, value, Limit::AtLeast(MIN_RATE))])
+    Ok(Line::new(what, instance.store, figures, value, Limit::AtLeast(MIN_RATE)))
 }
 
 /// Fills the queue and waits until it is empty. Returns the rate from the first arrival to the last record, and
@@ -182,35 +193,59 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     Ok(vec![data.compare(instance, &contenders)?.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
 }
 
-/// Number of values of the filter, and of custom headers.
+/// Number of departments in the filter, and of custom headers.
 const FILTERS: u8 = 5;
+/// Number of people that the creates are about. The filter names each of them.
+const FILTERED_PEOPLE: u32 = 50;
 const MAX_FILTER_COST: f64 = 1.1;
 
-/// Measures creates whose event a filter refuses by the department of the person, against creates whose event has
-/// another type than that of the subscription. Neither queues a delivery.
+/// Measures creates whose event a filter permits by person, department and type, against creates with a plain
+/// subscription. Both deliver their events. Then measures the rate of deliveries with custom headers.
 pub(super) fn filters(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     let receiver = Receiver::start()?;
-    let departments: Vec<_> = (0..FILTERS).map(|number| DepartmentId::from_bytes([number; 16])).collect();
-    let headers: BTreeMap<_, _> =
-        (0..FILTERS).map(|number| (format!("x-key-{number}"), format!("value {number}"))).collect();
-    let added = (json!({"department_id": departments}), json!(headers));
-    let filtered = queue.subscribe_with(&receiver, CREATED, added)?;
-    let plain = queue.subscribe(&receiver, NEVER)?;
-    let traffic = instance.creates(data.size);
+    let people = FILTERED_PEOPLE.min(data.size.people);
+    let added = filter_and_headers(instance, people)?;
+    let filtered = queue.subscribe_with(&receiver, CREATED, added.clone())?;
+    let plain = queue.subscribe(&receiver, CREATED)?;
+    let traffic = Traffic::creates(&instance.api.key, people, &instance.attributes, 2);
     let turn = |own: &Subscription, other: &Subscription, time, seed| {
         queue.set_active(other, false)?;
         queue.set_active(own, true)?;
-        burst(instance.service.address, &traffic, Shape::for_time(CLIENTS, time, seed))
+        receiver.reset();
+        let sample = burst(instance.service.address, &traffic, Shape::for_time(CLIENTS, time, seed))?;
+        until("a delivery has arrived", || Ok(receiver.count() > 0))?;
+        queue.set_active(own, false)?;
+        // Deliveries that still wait would burden the next turn.
+        queue.empty(own)?;
+        Ok(sample)
     };
     let contenders: [Contender<'_>; 2] = [
         Box::new(|time, round| turn(&filtered, &plain, time, 16_000 + round)),
         Box::new(|time, round| turn(&plain, &filtered, time, 17_000 + round)),
     ];
     let comparison = data.compare(instance, &contenders)?;
-    queue.set_active(&plain, false)?;
-    let what = "Create with a subscription that has five filters and headers";
-    Ok(vec![comparison.cost(what, MAX_FILTER_COST)])
+    let what = "Create with a subscription that has filters of each kind and five headers, against a plain one";
+    let cost = comparison.cost(what, MAX_FILTER_COST);
+    let what = "Deliveries of a subscription with filters and five headers, each recorded";
+    Ok(vec![cost, delivery_rate(data, &queue, added, what)?])
+}
+
+/// Moves people to a new department. Returns a filter that permits observations about them, and custom headers.
+fn filter_and_headers(instance: &Instance, people: u32) -> Result<(Value, Value)> {
+    let department: DepartmentId =
+        instance.api.create("/v1/departments", &json!({"name": "Filtered people"}))?.parse()?;
+    let people: Vec<_> = (0..people).map(data::person).collect();
+    for person in &people {
+        let change = json!({"department_id": department});
+        instance.api.send("PATCH", &format!("/v1/employees/{person}"), &change)?;
+    }
+    let absent = (1..FILTERS).map(|number| DepartmentId::from_bytes([number; 16]));
+    let departments: Vec<_> = absent.chain([department]).collect();
+    let filter = json!({"employee_id": people, "department_id": departments, "type": "strength"});
+    let header = |number| (format!("x-key-{number}"), format!("value {number}"));
+    let headers: BTreeMap<_, _> = (0..FILTERS).map(header).collect();
+    Ok((filter, json!(headers)))
 }
 
 /// Number of subscriptions, each with a queue.
