@@ -157,11 +157,10 @@ impl<M> Dispatcher<M> {
             kept += usize::from(takes);
             takes
         });
-        // A walk skips full queues, so its surplus can keep its due times. Otherwise the next claim of the oldest
-        // deliveries would find the surplus again, before those of other queues.
+        // Due deliveries keep their due times, so that the surplus does not move behind later ones of its queue.
         let result = match order.claim {
-            Claim::SubscriptionQueues(_) => AttemptResult::Released,
-            Claim::Oldest { .. } | Claim::Parked(_) => AttemptResult::Back(now.wall),
+            Claim::Oldest { .. } | Claim::SubscriptionQueues(_) => AttemptResult::Released,
+            Claim::Parked(_) => AttemptResult::Back(now.wall),
         };
         self.give_back(surplus, Some(order.ends), &result);
         kept
@@ -311,7 +310,7 @@ impl<M> Dispatcher<M> {
         }
         let jobs = batch.finished.iter().map(|result| result.job);
         let leased_again = jobs.filter(|job| self.unsettled.confirm(job, batch.is_first_call())).collect();
-        self.give_back(leased_again, None, &AttemptResult::Back(now.wall));
+        self.give_back(leased_again, None, &AttemptResult::Released);
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
         let failing = failing.map(|(queue, _)| (queue, DisableReason::Failing));

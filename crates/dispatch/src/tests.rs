@@ -221,7 +221,7 @@ fn job_leased_again_before_its_record_is_requeued() {
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {
         let (results, _) = batch.call();
-        let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Back(at(31_002).wall));
+        let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Released);
         assert!(!is_back || results[0].0 == job(1));
         machine.handle_recorded(
             batch,
