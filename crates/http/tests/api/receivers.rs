@@ -16,12 +16,25 @@ use candor_service::Services;
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     judged: Mutex<Vec<String>>,
+    sent: Mutex<Vec<SentRequest>>,
+}
+
+/// A request to a receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SentRequest {
+    pub(crate) url: String,
+    pub(crate) event: String,
 }
 
 impl Receivers {
     /// Returns the URLs checked since the last call.
     pub(crate) fn judged_urls(&self) -> Vec<String> {
         std::mem::take(&mut *self.judged.lock().unwrap())
+    }
+
+    /// Returns the requests since the last call.
+    pub(crate) fn sent_requests(&self) -> Vec<SentRequest> {
+        std::mem::take(&mut *self.sent.lock().unwrap())
     }
 }
 
@@ -38,6 +51,9 @@ impl WebhookTransport for Receivers {
     }
 
     async fn send(&self, request: WebhookRequest) -> Attempt {
+        let event = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("x-service-event-id"));
+        let event = event.map(|(_, id)| id.clone()).unwrap_or_default();
+        self.sent.lock().unwrap().push(SentRequest { url: request.url.clone(), event });
         let response_status = if request.url.starts_with("https://gone.example/") { 410 } else { 200 };
         let outcome = AttemptOutcome::from_status(response_status);
         Attempt { response_status, duration: Duration::ZERO, outcome, retry_after: None }

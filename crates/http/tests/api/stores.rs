@@ -28,10 +28,10 @@ impl Shared {
         Self { name, world, store, _database: database }
     }
 
-    /// Creates another instance on the same store, with the same clock.
+    /// Creates another instance on the same store, with the same clock and master key.
     pub(crate) fn instance(&self, seed: u64) -> Services {
         let ids = Arc::new(SeededIds::new(seed));
-        let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
+        let vault = Vault::parse(&vault::generate(&SeededIds::new(1)).unwrap()).unwrap();
         let settings = ServiceSettings::with_public_url(PUBLIC_URL.to_owned());
         let receivers = self.world.receivers.clone();
         Services::new(Arc::clone(&self.store), self.world.clock.clone(), ids, vault, receivers, settings)

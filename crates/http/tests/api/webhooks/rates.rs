@@ -1,9 +1,26 @@
 //! Rates of receivers (decision F14).
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use candor_port_clock::Clock;
+use candor_service::runtime::delivery::{Engine, Settings};
 use serde_json::{Value, json};
 
 use super::{path, subscribed};
+use crate::receivers::SentRequest;
+use crate::stores::every_store;
 use crate::support::TestApi;
+
+const LIMITED: &str = "https://limited.example/hooks";
+const UNLIMITED: &str = "https://receiver.example/hooks";
+const RATE: usize = 5;
+const EVENTS: usize = 40;
+/// Number of events that the first engine sends to the limited receiver before it dies, if there is another one.
+const BEFORE_DEATH: usize = 15;
+/// Simulated milliseconds in which all events must be sent: 8 s by the rate, and 30 s until the leases of a dead
+/// engine end.
+const DEADLINE: i64 = 45_000;
 
 #[tokio::test]
 async fn rate_is_set_changed_and_removed() {
@@ -28,5 +45,50 @@ async fn rate_outside_its_bounds_is_refused() {
     {
         let refused = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
         assert_eq!(refused.problems(), [("max_per_second".to_owned(), code.to_owned())], "{rate}");
+    }
+}
+
+#[tokio::test]
+async fn engines_together_keep_the_rate_of_a_receiver() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        for (url, rate) in [(LIMITED, json!(RATE)), (UNLIMITED, Value::Null)] {
+            world.clock.advance_millis(1);
+            let body = json!({"url": url, "event_types": ["employee.created"], "max_per_second": rate});
+            world.made("/v1/webhooks", body).await;
+        }
+        let first = Engine::new(&world.services, Settings::default());
+        let other = (store != "sqlite").then(|| Engine::new(&Arc::new(shared.instance(90)), Settings::default()));
+        let (mut limited, mut unlimited) = (vec![], vec![]);
+        let started = world.clock.now().millis();
+        for number in 0.. {
+            // Half of the events come at once, the rest while deliveries wait.
+            let is_new = number <= EVENTS / 2;
+            for name in if number == 0 { 0..EVENTS / 2 } else { 0..usize::from(is_new) } {
+                world.employee(&format!("person-{number}-{name}@example.com")).await;
+            }
+            if is_new || other.is_none() || limited.len() < BEFORE_DEATH {
+                first.run_once().await.unwrap();
+            }
+            if let Some(other) = &other {
+                other.run_once().await.unwrap();
+            }
+            let now = world.clock.now().millis() - started;
+            for SentRequest { url, event } in world.receivers.sent_requests() {
+                if url == LIMITED { limited.push((now, event)) } else { unlimited.push((now, event)) }
+            }
+            assert_eq!(unlimited.len(), EVENTS.min(EVENTS / 2 + number), "{store}: after {now} ms");
+            if limited.len() >= EVENTS {
+                break;
+            }
+            assert!(now < DEADLINE, "{store}: only {} events are sent", limited.len());
+            world.clock.advance_millis(100);
+        }
+        let events: BTreeSet<_> = unlimited.iter().map(|(_, event)| event).collect();
+        assert_eq!((events.len(), limited.len()), (EVENTS, EVENTS), "{store}");
+        assert_eq!(limited.iter().map(|(_, event)| event).collect::<BTreeSet<_>>(), events, "{store}");
+        for window in limited.windows(RATE + 1) {
+            assert!(window[RATE].0 - window[0].0 >= 1_000, "{store}: {limited:?}");
+        }
     }
 }
