@@ -132,7 +132,8 @@ pub(crate) async fn provider_is_refused(world: &TestApi) -> Vec<String> {
     let context = context_of(world, &key_body(world, &id, "live").await).await;
     let connector = provider::connector(&world.services, &context).await.unwrap().value;
     provider::report_refusal(&world.services, &context, &connector, draft(IssueKind::LastAdmin)).await.unwrap();
-    let counted = provider::count_deactivation(&world.services, &context, &connector, None).await.unwrap();
+    let at = world.services.clock.now();
+    let counted = provider::count_deactivation(&world.services, &context, &connector, None, at).await.unwrap();
     assert!(counted.is_none());
     let filter = "filter[event]=connector.paused&filter[event]=connector.sync_failed";
     let events = world.get(&format!("/v1/events?limit=100&{filter}")).await.json();
@@ -333,7 +334,9 @@ async fn brake_pauses_the_live_connector_only() {
             let word = if environment == Environment::Test { "test" } else { "live" };
             let context = context_of(world, &key_body(world, &id, word).await).await;
             let connector = provider::connector(&world.services, &context).await.unwrap().value;
-            let counted = provider::count_deactivation(&world.services, &context, &connector, None).await.unwrap();
+            let at = world.services.clock.now();
+            let counted =
+                provider::count_deactivation(&world.services, &context, &connector, None, at).await.unwrap();
             assert!(counted.is_none(), "{word}");
             assert_eq!(world.get(&path).await.json()["status"], status, "{} {word}", shared.name);
             let copied = provider::copy_for_test_data(&world.services, &context, &connector).await.unwrap();

@@ -71,8 +71,9 @@ pub async fn count_deactivation(
     context: &RequestContext,
     connector: &Connector,
     earlier: Option<Timestamp>,
+    at: Timestamp,
 ) -> Result<Option<Write>, Error> {
-    let (tenant, at) = (context.caller.tenant, services.clock.now());
+    let tenant = context.caller.tenant;
     let stored = services.store.row::<BrakeCount>(tenant, connector.id).await?;
     let version = stored.as_ref().map(|stored| stored.version);
     let count = stored.map_or_else(|| BrakeCount::new(connector.id), |stored| stored.value);

@@ -132,7 +132,8 @@ impl<'a> ScimChange<'a> {
     pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), ScimFailure> {
         let earlier = link.and_then(|link| link.deactivated_at);
         let request = &self.context.request;
-        let counted = provider::count_deactivation(self.services, request, self.connector, earlier).await?;
+        let counted =
+            provider::count_deactivation(self.services, request, self.connector, earlier, self.at).await?;
         self.writes.push(counted.ok_or_else(paused)?);
         Ok(())
     }
