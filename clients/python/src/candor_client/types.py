@@ -58,7 +58,7 @@ class ApiKey(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 23 entries, without duplicates."""
+    """Permissions of the key. 1 to 24 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -107,7 +107,7 @@ class ApiKeyCreate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -189,6 +189,7 @@ ApiKeyScope: TypeAlias = Literal[
     "settings:write",
     "exports:read",
     "scim",
+    "employees:erase",
     "*",
 ]
 """Permission of an API key. `write` does not include `read`. `*` grants all permissions."""
@@ -212,7 +213,7 @@ class ApiKeyUpdate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -233,7 +234,7 @@ class ApiKeyWithSecret(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 23 entries, without duplicates."""
+    """Permissions of the key. 1 to 24 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -1129,6 +1130,24 @@ class CsvReportWarning(TypedDict):
     """Reason why the column was ignored, and the column that it probably means, for display."""
 
 
+class DataSource(TypedDict):
+
+    type: DataSourceType | str
+    """Kind of the source."""
+
+    id: str | None
+    """Id of the source. Null for the service itself."""
+
+
+DataSourceType: TypeAlias = Literal[
+    "employee",
+    "connector",
+    "api_key",
+    "system",
+]
+"""Kinds of sources of data about a person."""
+
+
 class Delivery(TypedDict):
     """One attempt to deliver an event."""
 
@@ -1536,6 +1555,7 @@ EmployeeEventType: TypeAlias = Literal[
     "employee.deactivated",
     "employee.reactivated",
     "employee.rehired",
+    "employee.hold_changed",
 ]
 """Event types that have this data."""
 
@@ -1791,6 +1811,7 @@ EventType: TypeAlias = Literal[
     "invitation.revoked",
     "connector.paused",
     "connector.sync_failed",
+    "employee.hold_changed",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -1976,7 +1997,7 @@ class HourRequests(TypedDict):
     """Start of the hour in UTC."""
 
     requests: int
-    """Number of requests."""
+    """Number of requests that were answered in the hour."""
 
     refused: int
     """Number of requests that were refused: a status of 400 to 499."""
@@ -1992,7 +2013,7 @@ class HourStats(TypedDict):
     """Start of the hour in UTC."""
 
     attempts: int
-    """Number of attempts."""
+    """Number of attempts that began in the hour."""
 
     successes: int
     """Number of attempts that the receiver acknowledged."""
@@ -2141,6 +2162,25 @@ InvitationStatus: TypeAlias = Literal[
     "revoked",
 ]
 """Status of an invitation."""
+
+
+class LegalHold(TypedDict):
+    """A legal hold, as the API shows it."""
+
+    employee_id: str
+    """Id of the person, with the prefix `emp_`."""
+
+    reason: str
+    """Reason for the hold."""
+
+    held_at: str
+    """Time at which the hold began. A new reason does not change it."""
+
+
+class LegalHoldSet(TypedDict):
+
+    reason: str
+    """Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it."""
 
 
 MailFailure: TypeAlias = Literal[
@@ -2508,7 +2548,7 @@ class ObjectiveCount(TypedDict):
     """Number of objectives of one group. It has the members that the request groups by."""
 
     count: int
-    """Number of objectives."""
+    """Number of objectives in the group."""
 
     month: NotRequired[str]
     """Month of `period_end`, `YYYY-MM`."""
@@ -2737,7 +2777,7 @@ class ObservationCount(TypedDict):
     """Number of observations of one group. It has the members that the request groups by."""
 
     count: int
-    """Number of observations."""
+    """Number of observations in the group."""
 
     attribute_id: NotRequired[str | None]
     """Attribute of the observations. Null for observations without attributes."""
@@ -3002,6 +3042,46 @@ class OtherEvent(TypedDict):
     """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
+class PersonalDataEnd(TypedDict):
+    """The last line of a complete answer."""
+
+    type: Literal["end"]
+    """Type of the line, `end`."""
+
+    count: int
+    """Number of lines before this one."""
+
+
+PersonalDataRow = TypedDict(
+    "PersonalDataRow",
+    {
+        "type": PersonalDataType | str,
+        "data": dict[str, Any],
+        "from": DataSource | None,
+    },
+)
+"""One line of an access request."""
+
+
+PersonalDataType: TypeAlias = Literal[
+    "employee",
+    "invitation",
+    "scim_account",
+    "sync_issue",
+    "api_key",
+    "observation",
+    "employee_objective",
+    "manager_objective",
+    "summary",
+    "assignment",
+    "conversation",
+    "message",
+    "notification",
+    "audit_entry",
+]
+"""Types of data about a person."""
+
+
 class PortalLink(TypedDict):
     """The API key of a portal link, with the URL of the link."""
 
@@ -3018,7 +3098,7 @@ class PortalLink(TypedDict):
     """Access level. `admin` permits administrative requests."""
 
     scopes: list[ApiKeyScope | str]
-    """Permissions of the key. 1 to 23 entries, without duplicates."""
+    """Permissions of the key. 1 to 24 entries, without duplicates."""
 
     employee_id: str | None
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
@@ -3069,7 +3149,7 @@ class PortalLink(TypedDict):
 class PortalLinkCreate(TypedDict):
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     them.
     """
 
@@ -3140,7 +3220,7 @@ class ReasonCount(TypedDict):
     """Reason of the failures. Null for old attempts without a recorded reason."""
 
     count: int
-    """Number of attempts."""
+    """Number of attempts that failed for this reason."""
 
 
 class RefusedEnvironment(TypedDict):
@@ -3299,7 +3379,7 @@ class StatusCount(TypedDict):
     """HTTP status of the answers."""
 
     count: int
-    """Number of requests."""
+    """Number of requests with this status."""
 
 
 class Submission(TypedDict):
@@ -5265,6 +5345,10 @@ ExportLine: TypeAlias = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd
 """One line of an export. Later versions may have further types of lines, which clients ignore."""
 
 
+PersonalDataLine: TypeAlias = PersonalDataRow | PersonalDataEnd
+"""One line of an access request. Later versions may have further types of lines."""
+
+
 SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary
 
 
@@ -5319,13 +5403,14 @@ def is_assignment_event(event: Event) -> TypeGuard[AssignmentEvent]:
 
 
 def is_employee_event(event: Event) -> TypeGuard[EmployeeEvent]:
-    """Whether the event is one of `employee.created`, `employee.updated`, `employee.deactivated`, `employee.reactivated`, `employee.rehired`."""
+    """Whether the event is one of `employee.created`, `employee.updated`, `employee.deactivated`, `employee.reactivated`, `employee.rehired`, `employee.hold_changed`."""
     return event["event"] in (
         "employee.created",
         "employee.updated",
         "employee.deactivated",
         "employee.reactivated",
         "employee.rehired",
+        "employee.hold_changed",
     )
 
 

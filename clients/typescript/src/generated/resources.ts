@@ -1437,6 +1437,70 @@ export class Employees {
     );
   }
 
+  /**
+   * Get the legal hold of a person.
+   *
+   * Returns the legal hold on the data of a person. 404 if there is none.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+   */
+  getLegalHold(id: string, options?: RequestOptions): AnswerPromise<types.LegalHold> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/employees/${encodeURIComponent(id)}/legal-hold`,
+      },
+      options,
+    );
+  }
+
+  /** Returns the effects of `setLegalHold` without any change. */
+  setLegalHold(id: string, body: types.LegalHoldSet, options: DryRunOptions): AnswerPromise<DryRun<types.LegalHold>>;
+  /**
+   * Set the legal hold of a person.
+   *
+   * Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the person. A
+   * person on hold gets the new reason. The reason is recorded in the audit log; do not name people in it.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+   */
+  setLegalHold(id: string, body: types.LegalHoldSet, options?: RequestOptions): AnswerPromise<types.LegalHold>;
+  setLegalHold(id: string, body: types.LegalHoldSet, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "PUT",
+        path: `/employees/${encodeURIComponent(id)}/legal-hold`,
+        body,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
+  /** Returns the effects of `releaseLegalHold` without any change. */
+  releaseLegalHold(id: string, options: DryRunOptions): AnswerPromise<DryRun<void>>;
+  /**
+   * End the legal hold of a person.
+   *
+   * Ends the legal hold on the data of a person. 404 if there is none.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+   */
+  releaseLegalHold(id: string, options?: RequestOptions): AnswerPromise<void>;
+  releaseLegalHold(id: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "DELETE",
+        path: `/employees/${encodeURIComponent(id)}/legal-hold`,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
   /** Returns the effects of `reactivate` without any change. */
   reactivate(id: string, options: DryRunOptions): AnswerPromise<DryRun<types.Employee>>;
   /**

@@ -45,7 +45,7 @@ export interface ApiKey {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 23 entries, without duplicates. */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -82,7 +82,7 @@ export interface ApiKeyCreate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
   /**
-   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;
@@ -154,6 +154,7 @@ export type ApiKeyScope =
   | "settings:write"
   | "exports:read"
   | "scim"
+  | "employees:erase"
   | "*";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
@@ -169,7 +170,7 @@ export interface ApiKeyUpdate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name?: string | undefined;
   /**
-   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes?: Array<ApiKeyScope> | undefined;
@@ -185,7 +186,7 @@ export interface ApiKeyWithSecret {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 23 entries, without duplicates. */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -886,6 +887,20 @@ export interface CsvReportWarning {
   message: string;
 }
 
+export interface DataSource {
+  /** Kind of the source. */
+  type: Open<DataSourceType>;
+  /** Id of the source. Null for the service itself. */
+  id: string | null;
+}
+
+/** Kinds of sources of data about a person. */
+export type DataSourceType =
+  | "employee"
+  | "connector"
+  | "api_key"
+  | "system";
+
 /** One attempt to deliver an event. */
 export interface Delivery {
   /** Id of the attempt. Each attempt has its own id. */
@@ -1209,7 +1224,8 @@ export type EmployeeEventType =
   | "employee.updated"
   | "employee.deactivated"
   | "employee.reactivated"
-  | "employee.rehired";
+  | "employee.rehired"
+  | "employee.hold_changed";
 
 /** Related resources that an employee can include. */
 export type EmployeeExpand =
@@ -1441,7 +1457,8 @@ export type EventType =
   | "invitation.accepted"
   | "invitation.revoked"
   | "connector.paused"
-  | "connector.sync_failed";
+  | "connector.sync_failed"
+  | "employee.hold_changed";
 
 /** A line from which an export can go on. */
 export interface ExportCheckpoint {
@@ -1593,7 +1610,7 @@ export interface HistoryEntry {
 export interface HourRequests {
   /** Start of the hour in UTC. */
   hour: string;
-  /** Number of requests. */
+  /** Number of requests that were answered in the hour. */
   requests: number;
   /** Number of requests that were refused: a status of 400 to 499. */
   refused: number;
@@ -1605,7 +1622,7 @@ export interface HourRequests {
 export interface HourStats {
   /** Start of the hour in UTC. */
   hour: string;
-  /** Number of attempts. */
+  /** Number of attempts that began in the hour. */
   attempts: number;
   /** Number of attempts that the receiver acknowledged. */
   successes: number;
@@ -1721,6 +1738,21 @@ export type InvitationStatus =
   | "accepted"
   | "expired"
   | "revoked";
+
+/** A legal hold, as the API shows it. */
+export interface LegalHold {
+  /** Id of the person, with the prefix `emp_`. */
+  employee_id: string;
+  /** Reason for the hold. */
+  reason: string;
+  /** Time at which the hold began. A new reason does not change it. */
+  held_at: string;
+}
+
+export interface LegalHoldSet {
+  /** Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it. */
+  reason: string;
+}
 
 /**
  * Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and
@@ -2010,7 +2042,7 @@ export interface ObjectiveComplete {
 
 /** Number of objectives of one group. It has the members that the request groups by. */
 export interface ObjectiveCount {
-  /** Number of objectives. */
+  /** Number of objectives in the group. */
   count: number;
   /** Month of `period_end`, `YYYY-MM`. */
   month?: string | undefined;
@@ -2190,7 +2222,7 @@ export interface Observation {
 
 /** Number of observations of one group. It has the members that the request groups by. */
 export interface ObservationCount {
-  /** Number of observations. */
+  /** Number of observations in the group. */
   count: number;
   /** Attribute of the observations. Null for observations without attributes. */
   attribute_id?: string | null | undefined;
@@ -2398,6 +2430,44 @@ export interface OtherEvent {
   data: Record<string, unknown>;
 }
 
+/** The last line of a complete answer. */
+export interface PersonalDataEnd {
+  /** Type of the line, `end`. */
+  type: "end";
+  /** Number of lines before this one. */
+  count: number;
+}
+
+/** One line of an access request. Later versions may have further types of lines. */
+export type PersonalDataLine = PersonalDataRow | PersonalDataEnd;
+
+/** One line of an access request. */
+export interface PersonalDataRow {
+  /** Type of the data. */
+  type: Open<PersonalDataType>;
+  /** The data. `type` determines its members. */
+  data: Record<string, unknown>;
+  /** Source of the data. Null if it is not recorded. */
+  from: DataSource | null;
+}
+
+/** Types of data about a person. */
+export type PersonalDataType =
+  | "employee"
+  | "invitation"
+  | "scim_account"
+  | "sync_issue"
+  | "api_key"
+  | "observation"
+  | "employee_objective"
+  | "manager_objective"
+  | "summary"
+  | "assignment"
+  | "conversation"
+  | "message"
+  | "notification"
+  | "audit_entry";
+
 /** The API key of a portal link, with the URL of the link. */
 export interface PortalLink {
   /** Id of the key. It is not the secret. */
@@ -2408,7 +2478,7 @@ export interface PortalLink {
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
   access_level: Open<AccessLevel>;
-  /** Permissions of the key. 1 to 23 entries, without duplicates. */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. */
   scopes: Array<Open<ApiKeyScope>>;
   /**
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
@@ -2447,7 +2517,7 @@ export interface PortalLink {
 
 export interface PortalLinkCreate {
   /**
-   * Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
    * them.
    */
   scopes: Array<ApiKeyScope>;
@@ -2505,7 +2575,7 @@ export interface RateLimit {
 export interface ReasonCount {
   /** Reason of the failures. Null for old attempts without a recorded reason. */
   reason: Open<DeliveryFailure> | null;
-  /** Number of attempts. */
+  /** Number of attempts that failed for this reason. */
   count: number;
 }
 
@@ -2628,7 +2698,7 @@ export type StatsWindow =
 export interface StatusCount {
   /** HTTP status of the answers. */
   status: number;
-  /** Number of requests. */
+  /** Number of requests with this status. */
   count: number;
 }
 
@@ -4266,4 +4336,5 @@ export const EVENT_TYPES: readonly EventType[] = [
   "invitation.revoked",
   "connector.paused",
   "connector.sync_failed",
+  "employee.hold_changed",
 ];

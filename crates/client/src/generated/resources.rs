@@ -794,6 +794,38 @@ impl Employees {
         Call::new(&self.core, spec)
     }
 
+    /// Get the legal hold of a person.
+    ///
+    /// Returns the legal hold on the data of a person. 404 if there is none.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+    pub fn get_legal_hold(&self, id: &str) -> Call<types::LegalHold> {
+        let spec = Spec::new(Method::GET, format!("/employees/{}/legal-hold", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// Set the legal hold of a person.
+    ///
+    /// Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the person.
+    /// A person on hold gets the new reason. The reason is recorded in the audit log; do not name people in
+    /// it.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+    pub fn set_legal_hold(&self, id: &str, body: types::LegalHoldSet) -> Call<types::LegalHold> {
+        let spec = Spec::new(Method::PUT, format!("/employees/{}/legal-hold", segment(id))).json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// End the legal hold of a person.
+    ///
+    /// Ends the legal hold on the data of a person. 404 if there is none.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+    pub fn release_legal_hold(&self, id: &str) -> Call<()> {
+        let spec = Spec::new(Method::DELETE, format!("/employees/{}/legal-hold", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
     /// Reactivate an employee.
     ///
     /// Reactivates a deactivated person without other changes. 409 if the person is not deactivated.

@@ -59,7 +59,7 @@ pub struct ApiKey {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 23 entries, without duplicates.
+    /// Permissions of the key. 1 to 24 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -95,7 +95,7 @@ pub struct ApiKey {
 pub struct ApiKeyCreate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
-    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
@@ -264,6 +264,7 @@ words! {
         SettingsWrite = "settings:write",
         ExportsRead = "exports:read",
         Scim = "scim",
+        EmployeesErase = "employees:erase",
         All = "*",
     }
 }
@@ -288,7 +289,7 @@ pub struct ApiKeyUpdate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<ApiKeyScope>>,
@@ -342,7 +343,7 @@ pub struct ApiKeyWithSecret {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 23 entries, without duplicates.
+    /// Permissions of the key. 1 to 24 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -1490,6 +1491,26 @@ pub struct CsvReportWarning {
     pub message: String,
 }
 
+/// Type `DataSource` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DataSource {
+    /// Kind of the source.
+    pub r#type: DataSourceType,
+    /// Id of the source. Null for the service itself.
+    pub id: Option<String>,
+}
+
+words! {
+    /// Kinds of sources of data about a person.
+    DataSourceType {
+        Employee = "employee",
+        Connector = "connector",
+        ApiKey = "api_key",
+        System = "system",
+    }
+}
+
 /// One attempt to deliver an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1963,6 +1984,7 @@ words! {
         EmployeeDeactivated = "employee.deactivated",
         EmployeeReactivated = "employee.reactivated",
         EmployeeRehired = "employee.rehired",
+        EmployeeHoldChanged = "employee.hold_changed",
     }
 }
 
@@ -2584,7 +2606,8 @@ impl TryFrom<Value> for Event {
             | "employee.updated"
             | "employee.deactivated"
             | "employee.reactivated"
-            | "employee.rehired" => serde_json::from_value(value.clone()).map(Self::Employee),
+            | "employee.rehired"
+            | "employee.hold_changed" => serde_json::from_value(value.clone()).map(Self::Employee),
             "test.ping" => serde_json::from_value(value.clone()).map(Self::Test),
             "webhook.disabled" | "webhook.failing" => serde_json::from_value(value.clone()).map(Self::Webhook),
             "api_key.expiring" => serde_json::from_value(value.clone()).map(Self::ApiKey),
@@ -2665,6 +2688,7 @@ words! {
         InvitationRevoked = "invitation.revoked",
         ConnectorPaused = "connector.paused",
         ConnectorSyncFailed = "connector.sync_failed",
+        EmployeeHoldChanged = "employee.hold_changed",
     }
 }
 
@@ -2854,7 +2878,7 @@ pub struct HistoryEntry {
 pub struct HourRequests {
     /// Start of the hour in UTC.
     pub hour: String,
-    /// Number of requests.
+    /// Number of requests that were answered in the hour.
     pub requests: i64,
     /// Number of requests that were refused: a status of 400 to 499.
     pub refused: i64,
@@ -2868,7 +2892,7 @@ pub struct HourRequests {
 pub struct HourStats {
     /// Start of the hour in UTC.
     pub hour: String,
-    /// Number of attempts.
+    /// Number of attempts that began in the hour.
     pub attempts: i64,
     /// Number of attempts that the receiver acknowledged.
     pub successes: i64,
@@ -3008,6 +3032,34 @@ words! {
         Accepted = "accepted",
         Expired = "expired",
         Revoked = "revoked",
+    }
+}
+
+/// A legal hold, as the API shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LegalHold {
+    /// Id of the person, with the prefix `emp_`.
+    pub employee_id: String,
+    /// Reason for the hold.
+    pub reason: String,
+    /// Time at which the hold began. A new reason does not change it.
+    pub held_at: String,
+}
+
+/// Type `LegalHoldSet` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LegalHoldSet {
+    /// Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it.
+    pub reason: String,
+}
+
+impl LegalHoldSet {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
     }
 }
 
@@ -3495,7 +3547,7 @@ impl ObjectiveComplete {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveCount {
-    /// Number of objectives.
+    /// Number of objectives in the group.
     pub count: i64,
     /// Month of `period_end`, `YYYY-MM`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3830,7 +3882,7 @@ pub struct Observation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationCount {
-    /// Number of observations.
+    /// Number of observations in the group.
     pub count: i64,
     /// Attribute of the observations. Null for observations without attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4319,6 +4371,61 @@ pub struct OtherEvent {
     pub data: BTreeMap<String, Value>,
 }
 
+/// The last line of a complete answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PersonalDataEnd {
+    /// Type of the line, `end`.
+    pub r#type: String,
+    /// Number of lines before this one.
+    pub count: i64,
+}
+
+/// One line of an access request. Later versions may have further types of lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum PersonalDataLine {
+    /// A value with the members of [`PersonalDataRow`].
+    PersonalDataRow(Box<PersonalDataRow>),
+    /// A value with the members of [`PersonalDataEnd`].
+    PersonalDataEnd(Box<PersonalDataEnd>),
+    /// A shape that a later version of the service adds.
+    Unknown(Value),
+}
+
+/// One line of an access request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PersonalDataRow {
+    /// Type of the data.
+    pub r#type: PersonalDataType,
+    /// The data. `type` determines its members.
+    pub data: BTreeMap<String, Value>,
+    /// Source of the data. Null if it is not recorded.
+    pub from: Option<DataSource>,
+}
+
+words! {
+    /// Types of data about a person.
+    PersonalDataType {
+        Employee = "employee",
+        Invitation = "invitation",
+        ScimAccount = "scim_account",
+        SyncIssue = "sync_issue",
+        ApiKey = "api_key",
+        Observation = "observation",
+        EmployeeObjective = "employee_objective",
+        ManagerObjective = "manager_objective",
+        Summary = "summary",
+        Assignment = "assignment",
+        Conversation = "conversation",
+        Message = "message",
+        Notification = "notification",
+        AuditEntry = "audit_entry",
+    }
+}
+
 /// The API key of a portal link, with the URL of the link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4331,7 +4438,7 @@ pub struct PortalLink {
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
     pub access_level: AccessLevel,
-    /// Permissions of the key. 1 to 23 entries, without duplicates.
+    /// Permissions of the key. 1 to 24 entries, without duplicates.
     pub scopes: Vec<ApiKeyScope>,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
@@ -4368,7 +4475,7 @@ pub struct PortalLink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PortalLinkCreate {
-    /// Permissions of the key. 1 to 23 entries, without duplicates. The key of the request must have all of
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
     /// them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
@@ -4497,7 +4604,7 @@ pub struct RateLimit {
 pub struct ReasonCount {
     /// Reason of the failures. Null for old attempts without a recorded reason.
     pub reason: Option<DeliveryFailure>,
-    /// Number of attempts.
+    /// Number of attempts that failed for this reason.
     pub count: i64,
 }
 
@@ -4664,7 +4771,7 @@ words! {
 pub struct StatusCount {
     /// HTTP status of the answers.
     pub status: i64,
-    /// Number of requests.
+    /// Number of requests with this status.
     pub count: i64,
 }
 

@@ -5864,6 +5864,140 @@ class Employees:
         answer: types.InvitationSent = self._core.send(spec)
         return answer
 
+    def get_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold:
+        """Get the legal hold of a person.
+
+        Returns the legal hold on the data of a person. 404 if there is none.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/employees/{segment(id)}/legal-hold",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.LegalHold = self._core.send(spec)
+        return answer
+
+    @overload
+    def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold: ...
+
+    @overload
+    def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold | types.DryRun:
+        """Set the legal hold of a person.
+
+        Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the
+        person. A person on hold gets the new reason. The reason is recorded in the audit log; do not
+        name people in it.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "PUT",
+            f"/employees/{segment(id)}/legal-hold",
+            body=given(
+                reason=reason,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.LegalHold | types.DryRun = self._core.send(spec)
+        return answer
+
+    @overload
+    def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None: ...
+
+    @overload
+    def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None | types.DryRun:
+        """End the legal hold of a person.
+
+        Ends the legal hold on the data of a person. 404 if there is none.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/employees/{segment(id)}/legal-hold",
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: None | types.DryRun = self._core.send(spec)
+        return answer
+
     @overload
     def reactivate(
         self,
@@ -6390,6 +6524,140 @@ class AsyncEmployees:
             max_retries=max_retries,
         )
         answer: types.InvitationSent = await self._core.send(spec)
+        return answer
+
+    async def get_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold:
+        """Get the legal hold of a person.
+
+        Returns the legal hold on the data of a person. 404 if there is none.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/employees/{segment(id)}/legal-hold",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.LegalHold = await self._core.send(spec)
+        return answer
+
+    @overload
+    async def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold: ...
+
+    @overload
+    async def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def set_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.LegalHold | types.DryRun:
+        """Set the legal hold of a person.
+
+        Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the
+        person. A person on hold gets the new reason. The reason is recorded in the audit log; do not
+        name people in it.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "PUT",
+            f"/employees/{segment(id)}/legal-hold",
+            body=given(
+                reason=reason,
+            ),
+            body_required=True,
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.LegalHold | types.DryRun = await self._core.send(spec)
+        return answer
+
+    @overload
+    async def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[False] = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None: ...
+
+    @overload
+    async def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: Literal[True],
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def release_legal_hold(
+        self,
+        id: str,
+        /,
+        *,
+        dry_run: bool = False,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> None | types.DryRun:
+        """End the legal hold of a person.
+
+        Ends the legal hold on the data of a person. 404 if there is none.
+
+        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/employees/{segment(id)}/legal-hold",
+            query={"dry_run": True} if dry_run else {},
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: None | types.DryRun = await self._core.send(spec)
         return answer
 
     @overload
