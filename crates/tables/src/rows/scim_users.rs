@@ -48,6 +48,8 @@ stored! {
 pub const BY_USER_NAME: LookupColumn<ScimLink> = LookupColumn::column("user_name_key", Type::Text);
 /// Lookup by [`ScimLink::external_key`].
 pub const BY_EXTERNAL_ID: LookupColumn<ScimLink> = LookupColumn::column("external_key", Type::Text);
+/// Lookup of the people who wait for a manager with this [`ScimLink::manager_key`].
+pub const BY_MANAGER: LookupColumn<ScimLink> = LookupColumn::column("manager_key", Type::Text);
 
 const MANAGER_KEY: Column = column("manager_key", Type::Text);
 

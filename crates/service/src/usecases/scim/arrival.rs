@@ -96,14 +96,13 @@ impl ScimContext {
         if arrival.has_more {
             return self.set_manager_of_waiting(services, connector, arrival.person).await;
         }
-        for name in &arrival.names {
-            let key = ScimLink::manager_key(self.connector, name);
-            let waiting = services.store.entries(self.tenant(), rows::scim_users::waiting_for(key, 1)).await?;
-            if !waiting.is_empty() {
-                return self.set_manager_of_waiting(services, connector, arrival.person).await;
-            }
+        // The transaction of the change found the earlier ones, so these are few.
+        let keys: Vec<_> = arrival.names.iter().map(|name| ScimLink::manager_key(self.connector, name)).collect();
+        let waiting = services.store.rows_by(self.tenant(), rows::scim_users::BY_MANAGER, &keys).await?;
+        if waiting.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.set_manager_of_waiting(services, connector, arrival.person).await
     }
 
     /// Sets the manager of the people who wait for this person, in transactions of a bounded size.

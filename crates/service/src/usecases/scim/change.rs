@@ -278,15 +278,17 @@ impl<'a> ScimChange<'a> {
         Some(ChangeSet { writes, requires, ..change })
     }
 
-    /// Returns the change set with the issues of the person. `None` if nothing was added.
+    /// Returns the change set with the issues of the person. `known` is the person, unless they are new: only a known
+    /// person has earlier issues. `None` if nothing was added.
     pub(super) async fn finish(
         self,
-        person: EmployeeId,
+        known: Option<EmployeeId>,
         issues: Vec<IssueDraft>,
     ) -> Result<Option<ChangeSet>, ScimFailure> {
         let Self { services, context, connector, at, change, mut writes, requires } = self;
         let Some(mut change) = change else { return Ok(None) };
-        let ended = context.resolved_issues(services, &[person], |issue| recurs(issue, &issues), at).await?;
+        let known = known.as_slice();
+        let ended = context.resolved_issues(services, known, |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);
         writes.extend(ended.iter().map(EndedIssue::write));
         change.writes = writes;

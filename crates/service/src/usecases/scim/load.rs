@@ -13,6 +13,7 @@ use candor_port_storage::store::Ancestors;
 use candor_port_storage::{Require, StorageExt, Version, Versioned};
 use candor_tables::rows;
 
+use super::view::LoadedUser;
 use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::services::Services;
@@ -53,27 +54,49 @@ fn chain(ancestors: &Ancestors, person: EmployeeId) -> Vec<EmployeeId> {
 }
 
 impl ScimContext {
-    /// Returns the people who have the identifiers of a user.
+    /// Returns the people who have the identifiers of a user. An identifier that the stored person has needs no look-up.
     pub(super) async fn holders(
         &self,
         services: &Services,
         user: &ScimUser,
+        stored: Option<&LoadedUser>,
     ) -> Result<IdentifierHolders, ScimFailure> {
         let (store, tenant) = (&services.store, self.tenant());
-        let external_id = async {
-            let Some(id) = &user.external_id else { return Ok((None, None)) };
-            let key = ScimLink::external_key(self.connector, id);
-            tokio::try_join!(
-                store.id_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key),
-                store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, id.clone()),
-            )
+        let person = stored.map(|stored| &stored.person.value);
+        let link = stored.and_then(|stored| stored.live_link(self.connector));
+        let address = folded(&user.email);
+        let email = async {
+            match person.filter(|person| folded(&person.email) == address) {
+                Some(person) => Ok(Some(person.id)),
+                None => store.id_by(tenant, rows::employees::BY_EMAIL, address.clone()).await,
+            }
         };
         let user_name = ScimLink::user_name_key(self.connector, &user.user_name);
-        let (email, user_name_link, (external_id_link, external_id)) = tokio::try_join!(
-            store.id_by(tenant, rows::employees::BY_EMAIL, folded(&user.email)),
-            store.id_by(tenant, rows::scim_users::BY_USER_NAME, user_name),
-            external_id,
-        )?;
+        let user_name_link = async {
+            match link.filter(|link| ScimLink::user_name_key(self.connector, &link.user_name) == user_name) {
+                Some(link) => Ok(Some(link.id)),
+                None => store.id_by(tenant, rows::scim_users::BY_USER_NAME, user_name.clone()).await,
+            }
+        };
+        let external_id = async {
+            match (&user.external_id, person.filter(|person| person.external_id == user.external_id)) {
+                (None, _) => Ok(None),
+                (Some(_), Some(person)) => Ok(Some(person.id)),
+                (Some(id), None) => store.id_by(tenant, rows::employees::BY_EXTERNAL_ID, id.clone()).await,
+            }
+        };
+        let external_id_link = async {
+            match (&user.external_id, link.filter(|link| link.external_id == user.external_id)) {
+                (None, _) => Ok(None),
+                (Some(_), Some(link)) => Ok(Some(link.id)),
+                (Some(id), None) => {
+                    let key = ScimLink::external_key(self.connector, id);
+                    store.id_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key).await
+                }
+            }
+        };
+        let (email, user_name_link, external_id, external_id_link) =
+            tokio::try_join!(email, user_name_link, external_id, external_id_link)?;
         Ok(IdentifierHolders { email, external_id, user_name_link, external_id_link })
     }
 
@@ -91,6 +114,7 @@ impl ScimContext {
         };
         let addressed = match holders.user_name_link {
             Some(_) => None,
+            None if user.user_name_key() == folded(&user.email) => holders.email,
             None => store.id_by(tenant, rows::employees::BY_EMAIL, user.user_name_key()).await?,
         };
         Ok(holders.candidates(owner, addressed))

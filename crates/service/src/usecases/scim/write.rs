@@ -66,7 +66,7 @@ pub async fn create(
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
     let plan = async |at: Timestamp| {
-        let holders = context.holders(services, &user).await?;
+        let holders = context.holders(services, &user, None).await?;
         let candidates = context.candidates(services, &user, holders).await?;
         let matched = match candidates.person(&user) {
             Ok(matched) => matched,
@@ -145,7 +145,7 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         }
         change.add_removal(removed.decision, removed.link, &StoredRows::of_user(Some(&stored))).await?;
         change.require(other);
-        let change = change.finish(id, vec![]).await?.ok_or_else(no_change)?;
+        let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), Reply::removed(), None))
     };
     Ok(context.run(services, &connector.connector, plan).await?.reply)
@@ -211,7 +211,7 @@ impl ScimContext {
                 }
             };
             let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
-            let holders = self.holders(services, &user).await?;
+            let holders = self.holders(services, &user, Some(&stored)).await?;
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&stored), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
@@ -268,7 +268,8 @@ impl ScimContext {
         }
         let known = write.stored.and_then(|stored| stored.live_link(self.connector));
         let arrival = Arrival::of_change(before, known, &provisioned, has_more);
-        let change = change.finish(write.id, provisioned.issues).await?.ok_or_else(no_change)?;
+        let change =
+            change.finish(before.map(|person| person.id), provisioned.issues).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), reply, arrival))
     }
 
