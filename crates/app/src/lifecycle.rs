@@ -1,5 +1,6 @@
 //! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
+mod erasing;
 mod listen;
 mod operational;
 mod scim_log;
@@ -186,6 +187,8 @@ impl Running {
                 let (services, stop) = (Arc::clone(&services), stop.clone());
                 async move { index_pending_rows(&services, || !*stop.borrow()).await }
             }));
+            let erasing = erasing::continue_regularly(Arc::clone(&self.services), self.stop.subscribe());
+            self.loops.spawn(erasing);
             self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.services), self.stop.subscribe()));
         }
         self.loops.spawn(scim_log::store_regularly(Arc::clone(&self.services), self.stop.subscribe()));

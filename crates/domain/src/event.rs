@@ -167,6 +167,12 @@ pub enum EventType {
     /// A legal hold on the data of an employee was set, changed or ended.
     #[strum(to_string = "employee.hold_changed")]
     EmployeeHoldChanged,
+    /// An employee was replaced by a pseudonym, and the data about them is being removed.
+    #[strum(to_string = "employee.erased")]
+    EmployeeErased,
+    /// No data about an erased employee is left.
+    #[strum(to_string = "erasure.completed")]
+    ErasureCompleted,
 }
 
 impl StringEnum for EventType {
@@ -234,7 +240,9 @@ impl EventType {
             | Self::InvitationRevoked
             | Self::ConnectorPaused
             | Self::ConnectorSyncFailed
-            | Self::EmployeeHoldChanged => true,
+            | Self::EmployeeHoldChanged
+            | Self::EmployeeErased
+            | Self::ErasureCompleted => true,
         }
     }
 
@@ -249,6 +257,7 @@ impl EventType {
                 | Self::ConnectorPaused
                 | Self::ConnectorSyncFailed
                 | Self::ApiKeyExpiring
+                | Self::ErasureCompleted
         )
     }
 

@@ -303,6 +303,15 @@ impl Kind for SyncIssueKind {
 /// Id of an issue of a connector.
 pub type SyncIssueId = Id<SyncIssueKind>;
 
+/// Marker of erasure ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ErasureKind {}
+impl Kind for ErasureKind {
+    const PREFIX: &'static str = "era";
+}
+/// Id of an erasure.
+pub type ErasureId = Id<ErasureKind>;
+
 /// Marker of assignment ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssignmentKind {}

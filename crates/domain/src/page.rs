@@ -36,6 +36,8 @@ pub enum SortBy {
     DueBy,
     /// Time of the last message in a conversation.
     ActiveAt,
+    /// Time of the request.
+    RequestedAt,
     /// Position in the order of commits.
     Commit,
     /// Quality of a search match, then time of the creation.
@@ -46,7 +48,12 @@ impl SortBy {
     /// Returns `true` if `key` has the type of keys in this order.
     const fn accepts(self, key: &Key) -> bool {
         match self {
-            Self::CreatedAt | Self::UpdatedAt | Self::OccurredAt | Self::AttemptedAt | Self::ActiveAt => {
+            Self::CreatedAt
+            | Self::UpdatedAt
+            | Self::OccurredAt
+            | Self::AttemptedAt
+            | Self::ActiveAt
+            | Self::RequestedAt => {
                 matches!(key, Key::Time(_))
             }
             Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),

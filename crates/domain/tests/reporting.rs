@@ -34,6 +34,7 @@ fn employee(number: usize) -> Employee {
         updated_at: at,
         deactivated_at: None,
         hold: None,
+        erased_at: None,
     }
 }
 

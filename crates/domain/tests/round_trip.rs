@@ -55,6 +55,7 @@ fn employee() -> Employee {
         updated_at: AT,
         deactivated_at: None,
         hold: None,
+        erased_at: None,
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod change;
 pub mod check;
 pub mod copy;
+pub mod erasing;
 pub mod error;
 pub mod mail_queue;
 pub mod provisioning;

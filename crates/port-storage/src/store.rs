@@ -15,6 +15,7 @@ use candor_domain::time::Timestamp;
 use candor_tables::Version;
 
 use crate::change::{ChangeSet, CommitError, Committed};
+use crate::erasing::Erasing;
 use crate::error::Read;
 use crate::mail_queue::MailQueue;
 use crate::provisioning::Provisioning;
@@ -143,6 +144,7 @@ pub trait Storage:
     + People
     + Provisioning
     + RequestCounts
+    + Erasing
     + Everyone
     + History
     + Webhooks

@@ -3,7 +3,7 @@
 //! A segment is immutable. Small segments are merged into larger ones, up to a size that is still written in
 //! one piece. A search for the newest documents starts with the newest segment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use candor_domain::time::Timestamp;
 
@@ -136,6 +136,31 @@ impl SegmentContents {
         Some(Self { segment, blocks: blocks.finish(), chunks })
     }
 
+    /// Returns the segment without some documents, or `None` if no other is left.
+    #[must_use]
+    pub fn without(&self, id: [u8; 16], gone: &HashSet<[u8; 16]>) -> Option<Self> {
+        let (mut kept, mut numbers) = (vec![], vec![]);
+        for key in self.chunks.iter().flat_map(|chunk| keys(chunk)) {
+            let is_gone = gone.contains(&key.id);
+            numbers.push(if is_gone { None } else { u32::try_from(kept.len()).ok() });
+            if !is_gone {
+                kept.push(key);
+            }
+        }
+        let mut terms: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        for block in &self.blocks {
+            each_term(&block.body, |term, old| {
+                let left = old.iter().filter_map(|number| numbers.get(*number as usize).copied().flatten());
+                terms.entry(term.to_vec()).or_default().extend(left);
+            });
+        }
+        let mut blocks = BlockWriter::default();
+        for (term, numbers) in terms.iter().filter(|(_, numbers)| !numbers.is_empty()) {
+            blocks.add(term, numbers);
+        }
+        Self::made(id, &kept, blocks)
+    }
+
     /// Merges segments. A document that is in several of them gets the terms of all: their order is unknown,
     /// and every hit is checked anyway.
     #[must_use]
@@ -249,6 +274,21 @@ mod tests {
             assert_eq!(with(&it, "a"), [key(6, 2), key(5, 1), key(1, 3)]);
             assert_eq!((with(&it, "b"), with(&it, "gone")), (vec![key(6, 2)], vec![key(6, 2)]));
         }
+    }
+
+    #[test]
+    fn reduced_segment_equals_one_of_the_remaining_documents() {
+        let all: Vec<_> = (0..300)
+            .map(|number| {
+                document(number, (number % 200) as u8, &["all", if number % 3 == 0 { "rare" } else { "b" }])
+            })
+            .collect();
+        let whole = SegmentContents::build([1; 16], all.clone()).unwrap();
+        let gone = HashSet::from([[7; 16], [9; 16], [199; 16]]);
+        let left: Vec<_> = all.into_iter().filter(|document| !gone.contains(&document.key.id)).collect();
+        assert_eq!(whole.without([2; 16], &gone), SegmentContents::build([2; 16], left));
+        let everything = (0..=u8::MAX).map(|id| [id; 16]).collect();
+        assert_eq!(whole.without([2; 16], &everything), None);
     }
 
     #[test]

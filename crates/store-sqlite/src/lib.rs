@@ -51,7 +51,7 @@ const FEW: usize = 64;
 
 /// A store on SQLite. Dropping it executes the waiting tasks and leaves the whole database in one file.
 pub struct SqliteStore {
-    address: String,
+    source: Source,
     look_ups: LookUps,
     reads: Arc<Reads>,
     /// Reads whose rows are large in total, on their own threads.
@@ -82,9 +82,8 @@ impl SqliteStore {
         let (reads, tasks) = (Arc::new(Reads::new()), Arc::new(TaskQueue::new()));
         let count = if source.in_memory() { 0 } else { options.look_ups };
         let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();
-        let address = source.address().to_owned();
         let mut store = Self {
-            address,
+            source: source.clone(),
             look_ups: LookUps::new(idle?),
             reads,
             large_reads: Arc::new(Reads::new()),
@@ -132,7 +131,20 @@ impl SqliteStore {
     /// Returns the address under which SQLite knows the database in this process.
     #[must_use]
     pub fn address(&self) -> &str {
-        &self.address
+        self.source.address()
+    }
+
+    /// Moves the whole write-ahead log into the database and truncates it.
+    async fn truncate_log(&self) -> Result<(), StorageError> {
+        if self.source.in_memory() {
+            return Ok(());
+        }
+        let source = self.source.clone();
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let work = move || drop(answer.send(connection::checkpoint::truncate(&source)));
+        let thread = Builder::new().name("candor-truncate".to_owned()).spawn(work);
+        thread.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
+        answered.await.map_err(|_| StorageError::Failed("the truncation broke off".to_owned()))?
     }
 
     fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {

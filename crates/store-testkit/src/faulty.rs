@@ -24,6 +24,7 @@ use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
 use candor_tables::read::{AnyStored, RowKind};
 
+mod erasing;
 mod provisioning;
 mod request_counts;
 mod upkeep;

@@ -28,8 +28,7 @@ use candor_port_storage::{ChangeSet, ReportingLineChange, Row, Write};
 /// Start time of the clock in tests: 2026-03-02T09:00:00.000Z.
 const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
 
-/// A factory of resources. Each resource has its own id, a millisecond after the previous one, and a number in its
-/// texts.
+/// A factory of resources. Each has its own id, a millisecond after the previous one, and a number in its texts.
 #[derive(Debug)]
 pub struct Fixtures {
     /// The clock, which advances by a millisecond per id and otherwise on request.
@@ -95,6 +94,7 @@ impl Fixtures {
             updated_at: at,
             deactivated_at: None,
             hold: None,
+            erased_at: None,
         }
     }
 

@@ -113,6 +113,7 @@ pub const fn sort_column(by: SortBy) -> Column {
         SortBy::AttemptedAt => ATTEMPTED_AT,
         SortBy::DueBy => Column::new("due_by", Type::Date),
         SortBy::ActiveAt => Column::new("active_at", Type::Time),
+        SortBy::RequestedAt => Column::new("requested_at", Type::Time),
         SortBy::Commit => Column::new("position", Type::Int),
     }
 }

@@ -7,6 +7,7 @@ use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
+use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
@@ -106,6 +107,10 @@ pub const TABLES: &[SchemaTable] = &[
     ]),
     resource::<Invitation>()
         .with(&[column::<Option<IdColumn>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
+    resource::<Erasure>().kept(),
+    plain("erased_rows", &["erasure_id", "kind", "id"])
+        .with(&[column::<IdColumn>("erasure_id"), column::<TextColumn>("kind"), column::<IdColumn>("id")])
+        .kept(),
     resource::<Objective>(),
     plain("objective_metadata_values", &["digest", "objective_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("objective_id")]),

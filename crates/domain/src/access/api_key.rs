@@ -89,6 +89,22 @@ pub struct ApiKey {
     pub previous_expiring_due: Option<Timestamp>,
 }
 
+impl ApiKey {
+    /// Revokes the key of an erased person and removes its name, which may be personal.
+    #[must_use]
+    pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
+        Self {
+            name: crate::erasure::former_name(),
+            revoked_at: self.revoked_at.or(Some(at)),
+            updated_at: at.strictly_after(self.updated_at),
+            remind_at: None,
+            expiring_due: None,
+            previous_expiring_due: None,
+            ..self.clone()
+        }
+    }
+}
+
 impl Resource for ApiKey {
     type Kind = KeyKind;
     const NAME: &'static str = "api_key";

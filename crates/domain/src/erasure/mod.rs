@@ -1,3 +1,218 @@
-//! Erasure of the data about a person, which leaves the id and a pseudonym.
+//! Erasure of the data about a person, which leaves the id and a pseudonym (decision H4).
 
+mod mention;
+mod pseudonym;
 pub mod texts;
+
+pub use mention::{Mentions, erased_event_data};
+pub use pseudonym::{ERASED_BODY, FORMER_FIRST_NAME, FORMER_LAST_NAME, former_name};
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::decision::{Decision, Resource};
+use crate::event::EventType;
+use crate::fields::{Fields, StringEnum, as_word};
+use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId};
+use crate::json::Object;
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{ListRequest, Params};
+use crate::problem::ValidationErrors;
+use crate::rule::{self, Field, Text};
+use crate::schema::OpenWord;
+use crate::time::Timestamp;
+
+/// Length of the longest reason, in characters.
+const REASON_CHARS: usize = 2000;
+const REASON: Field<Text> = Field::with_about(
+    "reason",
+    rule::text(0..=REASON_CHARS),
+    "Reason for the erasure, kept in the audit log only. Do not name people in it.",
+);
+
+/// Seconds for which a search may still read a part of the index that was written anew.
+pub const INDEX_SECONDS: i64 = 10;
+
+/// Copies of the data that an erasure does not reach.
+pub const OUT_OF_REACH: [&str; 4] = ["backups", "webhook_receivers", "exports", "replicas_of_clients"];
+
+/// Status of an erasure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum ErasureStatus {
+    /// The service is removing the data.
+    Running,
+    /// No data of the person is left.
+    Completed,
+}
+
+impl StringEnum for ErasureStatus {
+    const NAME: &'static str = "ErasureStatus";
+}
+
+/// The API key that requested an erasure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline, title = "ErasureRequester")]
+pub struct Requester {
+    /// Kind of the requester, `api_key`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Id of the requester.
+    pub id: String,
+}
+
+/// An erasure with its receipt. It contains nothing personal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Erasure {
+    /// Id of the erasure, with the prefix `era_`.
+    pub id: ErasureId,
+    /// Id of the erased person, which stays.
+    pub employee_id: EmployeeId,
+    /// Status of the erasure.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<ErasureStatus>")]
+    pub status: ErasureStatus,
+    /// Time of the request.
+    pub requested_at: Timestamp,
+    /// Time at which the last data was removed. Null while the erasure is running.
+    pub completed_at: Option<Timestamp>,
+    /// The requester.
+    pub requested_by: Requester,
+    /// Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its beginning.
+    pub counts: BTreeMap<String, u64>,
+    /// Copies that the service cannot reach: the controller erases there.
+    pub out_of_reach: Vec<String>,
+    /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
+    pub tables_to_rewrite: Vec<String>,
+    /// The encrypted e-mail address of the person, to find it in stored responses. Null once completed.
+    #[serde(skip)]
+    pub sealed_email: Option<Vec<u8>>,
+    /// Time at which no current part of the search index held words of the person any more.
+    #[serde(skip)]
+    pub index_clean_at: Option<Timestamp>,
+}
+
+impl Resource for Erasure {
+    type Kind = ErasureKind;
+    const NAME: &'static str = "erasure";
+
+    fn id(&self) -> ErasureId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.completed_at.unwrap_or(self.requested_at)
+    }
+}
+
+impl Sortable for Erasure {
+    const ORDERS_NAME: &'static str = "ErasureSort";
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
+        by: SortBy::RequestedAt,
+        key: |erasure| Key::Time(erasure.requested_at),
+        words: &["-requested_at", "requested_at"],
+    }];
+}
+
+/// The body of a request for an erasure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, decision H4")]
+pub struct ErasureDraft {
+    pub reason: Option<String>,
+}
+
+impl ErasureDraft {
+    /// Declares and reads the fields of the body.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self { reason: fields.optional(&REASON) })
+    }
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Returns every invalid field.
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, &[], Self::read)
+    }
+}
+
+/// Conditions of the list of erasures: there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Filter;
+
+impl Filter {
+    /// Declares and reads the parameters of `GET /erasures`.
+    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+        params.list::<Erasure, _, _>("erasures", Self, vec![])
+    }
+
+    /// Reads the parameters of `GET /erasures`.
+    ///
+    /// # Errors
+    /// Returns every invalid parameter.
+    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
+        let request = Self::read(&mut params);
+        params.finish(request)
+    }
+}
+
+/// The facts that a new erasure records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of an erasure")]
+pub struct ErasurePlan {
+    pub employee_id: EmployeeId,
+    pub requested_by: KeyId,
+    pub counts: BTreeMap<String, u64>,
+    pub tables_to_rewrite: Vec<String>,
+    pub sealed_email: Vec<u8>,
+}
+
+impl Erasure {
+    /// Begins an erasure.
+    #[must_use]
+    pub fn begin(id: ErasureId, plan: ErasurePlan, at: Timestamp) -> Self {
+        Self {
+            id,
+            employee_id: plan.employee_id,
+            status: ErasureStatus::Running,
+            requested_at: at,
+            completed_at: None,
+            requested_by: Requester { kind: "api_key".to_owned(), id: plan.requested_by.to_string() },
+            counts: plan.counts,
+            out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
+            tables_to_rewrite: plan.tables_to_rewrite,
+            sealed_email: Some(plan.sealed_email),
+            index_clean_at: None,
+        }
+    }
+
+    /// Records that the current search index holds no words of the person.
+    #[must_use]
+    pub fn with_clean_index(&self, at: Timestamp) -> Self {
+        Self { index_clean_at: Some(at), ..self.clone() }
+    }
+
+    /// Returns `true` if no search reads replaced parts of the index any more.
+    #[must_use]
+    pub fn may_complete(&self, now: Timestamp) -> bool {
+        self.index_clean_at.is_some_and(|at| now >= at.plus_seconds(INDEX_SECONDS))
+    }
+
+    /// Completes the erasure with the number of rows of each kind.
+    pub fn complete(&self, counts: BTreeMap<String, u64>, at: Timestamp) -> Decision<Self> {
+        let state = Self {
+            status: ErasureStatus::Completed,
+            completed_at: Some(at),
+            counts,
+            sealed_email: None,
+            ..self.clone()
+        };
+        Decision::created(state, "erasure.complete", vec![EventType::ErasureCompleted])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -66,6 +66,14 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ),
     ("employees", Kept, &["hold_reason"]),
     ("employees", Wordless, &["role", "status"]),
+    ("erased_rows", Wordless, &["kind"]),
+    (
+        "erasures",
+        Wordless,
+        &["status", "requester_type", "requester_id", "counts", "out_of_reach", "tables_to_rewrite"],
+    ),
+    // The address, until the erasure is completed.
+    ("erasures", Sealed, &["sealed_email"]),
     ("events", Replaced, &["data"]),
     ("events", Wordless, &["type", "request_id"]),
     ("invitations", Removed, &["mail_token"]),

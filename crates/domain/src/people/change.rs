@@ -211,6 +211,7 @@ impl Employee {
             updated_at: at,
             deactivated_at: None,
             hold: None,
+            erased_at: None,
         };
         Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
     }
@@ -227,6 +228,7 @@ impl Employee {
         found: &References,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
+        self.must_exist("update")?;
         let mut state = self.merged(patch, found)?;
         must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;
         if state == *self {

@@ -71,13 +71,17 @@ impl Employee {
     }
 
     /// Sets a legal hold or gives it another reason. Returns `None` if the hold has this reason already.
-    pub fn set_hold(&self, draft: HoldDraft, at: Timestamp) -> Option<Decision<Self>> {
+    ///
+    /// # Errors
+    /// [`DomainError::Conflict`] if the person was erased.
+    pub fn set_hold(&self, draft: HoldDraft, at: Timestamp) -> Result<Option<Decision<Self>>, DomainError> {
+        self.must_exist("hold")?;
         let held_at = match &self.hold {
-            Some(hold) if hold.reason == draft.reason => return None,
+            Some(hold) if hold.reason == draft.reason => return Ok(None),
             Some(hold) => hold.held_at,
             None => at,
         };
-        Some(self.held(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at))
+        Ok(Some(self.held(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
     }
 
     /// Ends the legal hold.
@@ -113,14 +117,14 @@ mod tests {
     #[test]
     fn hold_keeps_its_beginning_until_the_release() {
         let (at, later) = (Timestamp::from_millis(5_000), Timestamp::from_millis(6_000));
-        let held = employee(1).set_hold(draft("Lawsuit"), at).unwrap();
+        let held = employee(1).set_hold(draft("Lawsuit"), at).unwrap().unwrap();
         assert_eq!(
             (held.events.as_slice(), held.audit.action),
             (&[EventType::EmployeeHoldChanged][..], "employee.hold")
         );
         assert_eq!(held.audit.changes["legal_hold"], Change { from: json!(null), to: json!("Lawsuit") });
-        assert_eq!(held.state.set_hold(draft("Lawsuit"), later), None);
-        let again = held.state.set_hold(draft("Appeal"), later).unwrap();
+        assert_eq!(held.state.set_hold(draft("Lawsuit"), later), Ok(None));
+        let again = held.state.set_hold(draft("Appeal"), later).unwrap().unwrap();
         let hold = again.state.legal_hold().unwrap();
         assert_eq!((hold.reason.as_str(), hold.held_at), ("Appeal", at));
         let released = again.state.release_hold(later).unwrap();
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn hold_is_not_in_the_form_of_a_person() {
-        let held = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap();
+        let held = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap().unwrap();
         assert!(!serde_json::to_string(&held.state).unwrap().contains("Lawsuit"));
     }
 }

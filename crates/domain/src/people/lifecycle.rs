@@ -103,6 +103,7 @@ impl Employee {
     }
 
     fn must_have_left(&self, attempted: &str) -> Result<(), DomainError> {
+        self.must_exist(attempted)?;
         if self.status == Status::Deactivated { Ok(()) } else { Err(self.refuse(attempted)) }
     }
 

@@ -125,6 +125,9 @@ content! {
         /// The legal hold, which keeps the data of the person from being erased.
         #[serde(skip)]
         pub hold: Option<Hold>,
+        /// Time at which the data of the person was erased. Only a pseudonym is left then.
+        #[serde(skip)]
+        pub erased_at: Option<Timestamp>,
     }
 }
 
@@ -167,6 +170,7 @@ pub(crate) mod tests {
             updated_at: at,
             deactivated_at: None,
             hold: None,
+            erased_at: None,
         }
     }
 }

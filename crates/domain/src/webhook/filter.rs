@@ -246,7 +246,8 @@ impl Family {
             | T::EmployeeDeactivated
             | T::EmployeeReactivated
             | T::EmployeeRehired
-            | T::EmployeeHoldChanged => Some(Self::Person),
+            | T::EmployeeHoldChanged
+            | T::EmployeeErased => Some(Self::Person),
             T::SummaryCreated
             | T::SummaryUpdated
             | T::SummarySubmitted
@@ -262,7 +263,8 @@ impl Family {
             | T::InvitationUpdated
             | T::InvitationAccepted
             | T::InvitationRevoked
-            | T::ApiKeyExpiring => Some(Self::AboutPerson),
+            | T::ApiKeyExpiring
+            | T::ErasureCompleted => Some(Self::AboutPerson),
             T::DepartmentCreated | T::DepartmentUpdated | T::DepartmentArchived | T::DepartmentRestored => {
                 Some(Self::Department)
             }

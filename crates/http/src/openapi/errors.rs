@@ -110,7 +110,8 @@ fn may_answer(route: &Route, status: u16) -> bool {
     match status {
         401 => !is_public,
         403 => !is_public && route.access != Access::ANY_KEY || route.query.is_some(),
-        404 => route.path.contains('{') || (is_public && is_write),
+        // A stored response that names an erased person is a 404 (decision H4).
+        404 => route.path.contains('{') || (is_public && is_write) || route.is_idempotent(),
         408 | 415 => is_write,
         413 => is_write && route.body != Body::Csv,
         409 => is_write && !is_public && route.method != Method::Delete,

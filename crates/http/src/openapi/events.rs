@@ -16,6 +16,8 @@ use crate::schema::{AT, ORGANIZATION_ID};
 
 /// Name of the schema for events without a described payload.
 const OTHER: &str = "OtherEvent";
+/// Name of the schema for events about an erased person.
+const ERASED: &str = "ErasedEvent";
 /// Name of the schema for the deliveries of a subscription with thin payloads.
 pub(super) const THIN: &str = "ThinEvent";
 
@@ -85,6 +87,19 @@ fn thin() -> Value {
     schema
 }
 
+/// Builds the schema of an event about an erased person, of any type.
+fn erased() -> Value {
+    let is_erased = json!({"type": "boolean"});
+    let data = vec![
+        field("id", plain(), "Id of the resource."),
+        field("erased", is_erased, "Always `true`. The other members were removed."),
+    ];
+    let members =
+        head(plain()).into_iter().chain([field("data", answer(data, vec![]), "The id of the resource.")]);
+    let description = "An event whose data was removed, because the person that it was about was erased.";
+    described(answer(members.collect(), vec![]), description)
+}
+
 /// Returns the event schemas of all families and their union.
 ///
 /// The schema for undescribed types excludes the described types, so that a value matches exactly one schema.
@@ -107,6 +122,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let description = "An event of a type that this version does not describe. New versions add types: ignore \
                        unknown ones.";
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
+    schemas.push((ERASED.to_owned(), erased()));
     schemas.push((EVENT.name.to_owned(), union_of_all()));
     schemas.push((THIN.to_owned(), thin()));
     schemas
@@ -115,7 +131,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
 /// Returns the union of all events, discriminated by `event`.
 fn union_of_all() -> Value {
     let families = families();
-    let names = families.iter().map(|(family, _)| family.name).chain([OTHER]);
+    let names = families.iter().map(|(family, _)| family.name).chain([ERASED, OTHER]);
     let mut mapping = Map::new();
     for (family, words) in &families {
         let schema = format!("#/components/schemas/{}", family.name);

@@ -10,6 +10,7 @@ pub(crate) mod conversations;
 pub(crate) mod departments;
 pub(crate) mod document;
 pub(crate) mod employees;
+pub(crate) mod erasures;
 pub(crate) mod events;
 pub(crate) mod exports;
 pub(crate) mod invitations;
@@ -28,7 +29,7 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 21] = [
+pub(crate) const GROUPS: [RouteGroup; 23] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -39,6 +40,8 @@ pub(crate) const GROUPS: [RouteGroup; 21] = [
     notifications::GROUP,
     employees::GROUP,
     legal_holds::GROUP,
+    erasures::PEOPLE,
+    erasures::GROUP,
     invitations::GROUP,
     departments::GROUP,
     attributes::GROUP,

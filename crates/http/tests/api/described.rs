@@ -132,6 +132,7 @@ fn answer_enumerations_are_open_except_event_tags() {
         "ObservationEventType",
         "ObjectiveEventType",
         "EmployeeEventType",
+        "ErasureEventType",
         "AssignmentEventType",
         "MessageEventType",
         "SummaryEventType",

@@ -37,10 +37,7 @@ impl Resources {
         let objective = |owner: &str| json!({"owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01", "period_end": "2026-06-30"});
         let employee_objective = made("/v1/employee-objectives", objective(&employee)).await;
         let manager_objective = made("/v1/manager-objectives", objective(&employee)).await;
-        let reject = format!("/v1/manager-objectives/{manager_objective}/reject");
-        world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;
-        let told = world.bare("GET", "/v1/notifications").key(key).send().await.json();
-        let notification = told["data"][0]["id"].as_str().unwrap().to_owned();
+        let notification = notified_of(world, key, &manager_objective).await;
         let department = made("/v1/departments", json!({"name": "Care"})).await;
         let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
@@ -48,14 +45,15 @@ impl Resources {
         let issue = connectors::open_issue(world, key, &connector).await;
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited]});
         let conversation = made("/v1/conversations", people).await;
-        let body = json!({"author_id": employee, "body": "Shall we?"});
-        let message = made(&format!("/v1/conversations/{conversation}/messages"), body).await;
+        let messages = format!("/v1/conversations/{conversation}/messages");
+        let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
         let asked = json!({"employee_id": employee, "title": "Review", "reviewer_ids": [employee, invited]});
         let assignment = made("/v1/assignments", asked).await;
         let body = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = made("/v1/summaries", body).await;
-        hold(world, key, &invited).await;
+        let erasure = prepare_people(world, key, &invited).await;
         Self(BTreeMap::from([
+            ("erasures", erasure),
             ("summaries", summary),
             ("assignments", assignment),
             ("conversations", conversation),
@@ -111,7 +109,7 @@ impl Resources {
                 done("approve").await;
                 done("share").await;
             }
-            Some("reactivate" | "rehire") => done("deactivate").await,
+            Some("reactivate" | "rehire" | "erasure") => done("deactivate").await,
             Some("restore") => done("archive").await,
             Some("resume") => connectors::pause(world, self.id("connectors")).await,
             Some("complete" | "miss") => {
@@ -177,6 +175,7 @@ impl Resources {
             "WebhookReplay" => json!({"since": START.to_string()}),
             "InvitationAccept" => json!({"token": "unknown"}),
             "PortalLinkCreate" => json!({"scopes": ["employees:read"]}),
+            "ErasureRequest" => json!({"reason": "Request of 2 March"}),
             "LegalHoldSet" => json!({"reason": "Appeal"}),
             "PortalLinkExchange" => json!({"code": "unknown"}),
             other => panic!("{other} has no body here"),
@@ -184,11 +183,26 @@ impl Resources {
     }
 }
 
-/// Sets a legal hold on the data of a person.
-async fn hold(world: &TestApi, key: &str, person: &str) {
-    let hold = world.bare("PUT", &format!("/v1/employees/{person}/legal-hold")).key(key);
-    let held = hold.json(&json!({"reason": "Lawsuit"})).send().await;
-    assert_eq!(held.status, 200, "{}", held.text());
+/// Rejects an objective, and returns the notification of its owner.
+async fn notified_of(world: &TestApi, key: &str, objective: &str) -> String {
+    let reject = format!("/v1/manager-objectives/{objective}/reject");
+    world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;
+    let told = world.bare("GET", "/v1/notifications").key(key).send().await.json();
+    told["data"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// Sets a legal hold on the data of a person, and erases another person. Returns the id of the erasure.
+async fn prepare_people(world: &TestApi, key: &str, held: &str) -> String {
+    let hold = world.bare("PUT", &format!("/v1/employees/{held}/legal-hold")).key(key);
+    let answered = hold.json(&json!({"reason": "Lawsuit"})).send().await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let body = json!({"email": "left@example.com", "first_name": "Left", "last_name": "Person"});
+    let left = world.bare("POST", "/v1/employees").key(key).json(&body).send().await.json();
+    let left = format!("/v1/employees/{}", left["id"].as_str().unwrap());
+    world.bare("POST", &format!("{left}/deactivate")).key(key).send().await;
+    let erasure = world.bare("POST", &format!("{left}/erasure")).key(key).send().await;
+    assert_eq!(erasure.status, 202, "{}", erasure.text());
+    erasure.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Returns the first segment of a route's path.
@@ -227,6 +241,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "api-keys" => "key_00000000000000000000000001",
         "connectors" => "con_00000000000000000000000001",
         "webhooks" => "whk_00000000000000000000000001",
+        "erasures" => "era_00000000000000000000000001",
         "events" => "evt_00000000000000000000000001",
         other => panic!("{other} has no ids here"),
     }

@@ -1,11 +1,13 @@
 //! Replies stored for retries of a request with an idempotency key (decision B2).
 
 use bytes::Bytes;
-use candor_domain::access::Authority;
+use candor_domain::access::{Authority, Tenant};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{StoredAnswer, Version};
 
+use crate::context::erasing::REMOVED_ANSWER;
 use crate::context::error::Error;
 use crate::context::reply::{Outcome, Reply};
 use crate::context::request::{Idempotency, RequestContext};
@@ -47,6 +49,9 @@ impl Services {
         let reused = || Error::KeyReused(idempotency.key.clone());
         if kept.fingerprint != idempotency.fingerprint {
             return Err(reused());
+        }
+        if kept.status == REMOVED_ANSWER {
+            return Err(DomainError::NotFound.into());
         }
         let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &kept)?;
         if context.caller.authority().may_have_the_answer_to(asker.as_ref()) {
@@ -111,6 +116,11 @@ impl Services {
         let sealed = self.vault.seal(&*self.ids, &replay_place(context, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
         Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed, created_at: at }))
+    }
+
+    /// Returns the seal context of the reply that is stored for a key.
+    pub(crate) fn replay_seal(tenant: Tenant, key: &str) -> SealContext<'_> {
+        SealContext { purpose: REPLAY, tenant: Some(tenant), row: key.as_bytes() }
     }
 
     /// Opens a stored reply. Returns the authority of the key that first sent the request, if recorded, and the

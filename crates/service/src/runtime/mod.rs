@@ -2,6 +2,7 @@
 //! index.
 
 pub mod delivery;
+pub mod erasure;
 pub mod mail;
 pub mod objective_autostart;
 pub mod operational_events;

@@ -1,5 +1,7 @@
 //! Indexes changed rows for search in the background, and rows that are older than the index.
 
+use std::collections::HashSet;
+
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
@@ -10,7 +12,7 @@ use candor_domain::search::{Searchable, Type};
 use candor_domain::summary::Summary;
 use candor_port_storage::search_index::{IndexChange, UnindexedTable, WantedBlocks};
 use candor_port_storage::{StorageExt, Version, Versioned};
-use candor_search_index::{CHUNK, Document, KeyRange, Segment, SegmentContents, document, to_merge};
+use candor_search_index::{CHUNK, Document, KeyRange, Segment, SegmentContents, document, keys, to_merge};
 use candor_tables::flat::Stored;
 use metrics::{counter, gauge};
 use tokio::task::spawn_blocking;
@@ -189,6 +191,34 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
             return Ok(());
         }
     }
+}
+
+/// Writes segments that contain these documents anew without them. Returns `true` if there were such segments.
+pub(super) async fn forget(
+    services: &Services,
+    tenant: Tenant,
+    documents: &HashSet<[u8; 16]>,
+) -> Result<bool, Error> {
+    let mut has_found = false;
+    for kind in Type::ALL {
+        let state = services.store.index_state(tenant, table(*kind), 1).await?;
+        for segment in state.segments {
+            let numbers: Vec<_> =
+                (0..segment.documents.div_ceil(CHUNK)).map(|number| (segment.id, number)).collect();
+            let chunks = services.store.index_chunks(tenant, &numbers).await?;
+            if !chunks.iter().flat_map(|chunk| keys(chunk)).any(|key| documents.contains(&key.id)) {
+                continue;
+            }
+            has_found = true;
+            let contents = contents_of(services, tenant, &segment).await?;
+            let (id, documents) = (segment_id(services), documents.clone());
+            let left = beside(move || contents.without(id, &documents)).await?;
+            let replaced = vec![segment.id];
+            let change = IndexChange { segment: left, replaced, ..IndexChange::created_at(services.clock.now()) };
+            services.store.change_index(tenant, table(*kind), change).await?;
+        }
+    }
+    Ok(has_found)
 }
 
 async fn contents_of(services: &Services, tenant: Tenant, it: &Segment) -> Result<SegmentContents, Error> {

@@ -52,6 +52,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let people = async { Ok::<_, Error>(services.store.rows::<Employee>(context.caller.tenant, &ids).await?) };
         let holders = external_ids::find_holders(services, context, rows::assignments::BY_EXTERNAL_ID, bodies);
         let (people, external_ids) = tokio::try_join!(people, holders)?;
+        people.iter().try_for_each(|person| person.value.must_exist("create"))?;
         let found = References {
             people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
             external_ids,

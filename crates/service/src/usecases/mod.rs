@@ -7,6 +7,7 @@ pub mod connectors;
 pub mod conversations;
 pub mod copy;
 pub mod employees;
+pub mod erasures;
 pub mod events;
 pub mod exports;
 pub mod invitations;

@@ -216,6 +216,7 @@ pub async fn create(
         let owner = match owner.map(|owner| owner.value) {
             None => None,
             Some(it) => {
+                it.must_exist("create")?;
                 let viewer = context.caller.viewer();
                 let below = reports_to(services, context, viewer, it.id).await?;
                 Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, below) })

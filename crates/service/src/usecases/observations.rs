@@ -238,6 +238,7 @@ async fn references(
     };
     let holders = external_ids::find_holders(services, context, rows::observations::BY_EXTERNAL_ID, bodies);
     let ((people, attributes), external_ids) = tokio::try_join!(referenced, holders)?;
+    people.iter().try_for_each(|person| person.value.must_exist("create"))?;
     Ok(References {
         people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
         attributes: attributes

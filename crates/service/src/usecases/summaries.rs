@@ -237,8 +237,10 @@ async fn references(
             },
         )
     };
+    let people = people.unwrap_or_default();
+    people.values().try_for_each(|person| person.must_exist("create"))?;
     Ok(References {
-        people: people.unwrap_or_default().into_keys().collect(),
+        people: people.into_keys().collect(),
         objectives: objectives.unwrap_or_default().into_keys().collect(),
         observations: observations.unwrap_or_default().into_values().map(observation).collect(),
         external_ids,

@@ -80,7 +80,7 @@ fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at:
     sql
 }
 
-fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Failure> {
+pub(super) fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Failure> {
     let corrupt =
         |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Reads of the port with statements of their own.
 
+mod erasing;
 mod everyone;
 mod feed;
 mod history;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use candor_port_storage::StorageError;
 
-use crate::connection::open::LARGE_LOG_BYTES;
+use crate::connection::open::{LARGE_LOG_BYTES, Source};
 use crate::sql::{Db, Sql};
 
 /// Number of change sets after which a checkpoint is worth its flush.
@@ -93,6 +93,26 @@ pub(crate) fn checkpoint(db: &mut Db, large: i64, gate: &Gate) -> Result<(), Sto
     }
     let _closed = gate.close();
     pages(db, "PRAGMA wal_checkpoint(RESTART)").map(drop)
+}
+
+/// Maximum number of attempts to truncate the log.
+const TRUNCATIONS: usize = 250;
+/// Pause before another attempt. A running checkpoint and readers end within milliseconds.
+const TRUNCATION_PAUSE: Duration = Duration::from_millis(20);
+
+/// Moves the whole log into the database and truncates its file, so that it holds no older versions of pages.
+pub(crate) fn truncate(source: &Source) -> Result<(), StorageError> {
+    let mut db = source.checkpointer()?;
+    for _ in 0..TRUNCATIONS {
+        let is_busy =
+            db.rows(Sql::new("PRAGMA wal_checkpoint(TRUNCATE)"), |row| row.int().map_err(StorageError::Failed));
+        // The pragma fails while another checkpoint is running, and reports 1 while readers hold the log.
+        if is_busy.is_ok_and(|rows| rows.first().copied().flatten() == Some(0)) {
+            return Ok(());
+        }
+        std::thread::park_timeout(TRUNCATION_PAUSE);
+    }
+    Err(StorageError::Unavailable("readers keep the write-ahead log from being truncated".to_owned()))
 }
 
 /// Runs a checkpoint and returns the number of pages in the log.

@@ -142,7 +142,7 @@ impl Source {
         // `busy_timeout` comes first: switching to the write-ahead log may already have to wait.
         let pragmas = format!(
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} \
-             PRAGMA foreign_keys = on; PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
+             PRAGMA secure_delete = on; PRAGMA foreign_keys = on; PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
         );
         db.batch(&pragmas).map_err(|error| failed(&error))?;
         Ok(db)

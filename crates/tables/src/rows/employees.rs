@@ -40,6 +40,7 @@ stored! {
         job_title: Option<TextColumn>,
         hold_reason: Option<TextColumn> = person.hold.as_ref().map(|hold| hold.reason.clone()),
         held_at: Option<Time> = person.hold.as_ref().map(|hold| hold.held_at),
+        erased_at: Option<Time>,
     }
     derived {
         email_key: TextColumn = folded(&person.email),

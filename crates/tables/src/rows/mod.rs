@@ -28,6 +28,7 @@ pub mod conversations;
 pub mod deliveries;
 pub mod departments;
 pub mod employees;
+pub mod erasures;
 pub mod events;
 pub mod invitations;
 mod log_figures;

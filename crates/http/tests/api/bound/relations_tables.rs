@@ -86,6 +86,8 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("exportData", Entry::ForOrganization),
     ("getPersonalData", Entry::ForOrganization),
     ("getLegalHold", NOTHING),
+    ("listErasures", NOTHING),
+    ("getErasure", NOTHING),
     ("listEvents", Entry::Refused),
     ("getEvent", Entry::Refused),
     ("listAuditLog", Entry::Refused),

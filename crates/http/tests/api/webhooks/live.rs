@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_service::runtime::delivery::{Engine, Settings};
-use candor_service::runtime::operational_events;
+use candor_service::runtime::{erasure, operational_events};
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
@@ -160,20 +160,33 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     fired.extend(a_receiver_is_gone(&world).await);
     fired.extend(operational_events_are_due(&world).await);
     fired.extend(connectors::provider_is_refused(&world).await);
-    fired.extend(hold_is_set(&world).await);
+    fired.extend(person_is_held_and_erased(&world).await);
     // Fired by the mailer, which this process does not have; its tests are those of the service.
     fired.insert(EventType::InvitationUpdated.word().to_owned());
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
     assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
 }
 
-/// Sets a legal hold and returns the event types that it fires.
-async fn hold_is_set(world: &TestApi) -> BTreeSet<String> {
+/// Sets and ends a legal hold, erases the person, and returns the event types that this fires.
+async fn person_is_held_and_erased(world: &TestApi) -> BTreeSet<String> {
     let id = world.employee("held@example.com").await;
-    let path = format!("/v1/employees/{id}/legal-hold");
-    world.ask("PUT", &path).json(&json!({"reason": "Lawsuit"})).send().await;
-    let filter = "/v1/events?filter[event]=employee.hold_changed";
-    let fed = world.get(filter).await.json();
+    let path = format!("/v1/employees/{id}");
+    let hold = format!("{path}/legal-hold");
+    world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+    world.ask("DELETE", &hold).send().await;
+    world.post(&format!("{path}/deactivate"), json!({})).await;
+    world.post(&format!("{path}/erasure"), json!({})).await;
+    for _ in 0..3 {
+        erasure::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+    }
+    let fed = world
+        .get(
+            "/v1/events?limit=100&filter[event]=employee.hold_changed&filter[event]=employee.erased\
+                        &filter[event]=erasure.completed",
+        )
+        .await
+        .json();
     let events = fed["data"].as_array().unwrap().iter();
     events.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }

@@ -35,7 +35,7 @@ pub async fn put(
     let plan = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         let draft = context.validate_update(stored.version, || draft.clone())?;
-        let Some(decision) = stored.value.set_hold(draft, at) else {
+        let Some(decision) = stored.value.set_hold(draft, at)? else {
             return Ok(ChangePlan::Unchanged(shown(stored.value.legal_hold())?));
         };
         let hold = shown(decision.state.legal_hold())?;

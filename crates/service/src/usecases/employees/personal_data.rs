@@ -4,22 +4,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
-use candor_domain::assignment::{self, Assignment};
 use candor_domain::audit::{self, AuditDraft, AuditEntry};
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::EmployeeId;
-use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{self, Family, Objective};
-use candor_domain::observation::{self, Observation};
+use candor_domain::objective::Family;
 use candor_domain::page::{PageRequest, Position, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::connector::{ScimLink, SyncIssue};
 use candor_domain::people::personal_data::{DataSource, PersonalDataEnd, PersonalDataRow, PersonalDataType};
 use candor_domain::people::{Employee, Invitation};
-use candor_domain::summary::{self, Summary};
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, StorageExt};
 use candor_tables::flat::Stored;
@@ -31,6 +26,7 @@ use serde_json::json;
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermit;
 use crate::context::list;
+use crate::context::person_data;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
@@ -75,8 +71,9 @@ pub async fn begin(
     if !services.commit_unless_stale(tenant, change).await? {
         return Err(Error::Contended);
     }
-    let keys = keys_of(services, tenant, person).await?;
-    let actors = std::iter::once(person.to_string()).chain(keys.iter().map(|key| key.id.to_string())).collect();
+    let keys = person_data::keys_of(services, tenant, person).await?;
+    let actors =
+        std::iter::once(person.to_string()).chain(keys.iter().map(|key| key.value.id.to_string())).collect();
     Ok(PersonalData {
         services: Arc::clone(services),
         tenant,
@@ -97,36 +94,6 @@ pub async fn check(services: &Services, context: &RequestContext, person: Employ
     let stored = services.find_stored::<Employee>(context, person).await?;
     context.authorize()?;
     Ok(stored.value)
-}
-
-/// Returns the API keys that act for a person of this data set. An organization has few keys.
-pub(crate) async fn keys_of(
-    services: &Services,
-    tenant: Tenant,
-    person: EmployeeId,
-) -> Result<Vec<ApiKey>, Error> {
-    let mut page = PageRequest::ALL;
-    let mut keys = vec![];
-    loop {
-        let rows = services
-            .store
-            .page(
-                Tenant::live(tenant.organization),
-                rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &page),
-            )
-            .await?;
-        page.after = rows.items.last().and_then(position);
-        let own = |key: &ApiKey| key.employee_id == Some(person) && key.environment == tenant.environment;
-        keys.extend(rows.items.into_iter().filter(own));
-        if !rows.more || page.after.is_none() {
-            return Ok(keys);
-        }
-    }
-}
-
-/// Returns the position of an entry in the default order of its list.
-fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
-    Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
 }
 
 impl PersonalData {
@@ -231,20 +198,15 @@ impl PersonalData {
     }
 
     async fn keys(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        for key in keys_of(&self.services, self.tenant, self.person).await? {
-            self.line(PersonalDataType::ApiKey, &key, None, out)?;
+        for key in person_data::keys_of(&self.services, self.tenant, self.person).await? {
+            self.line(PersonalDataType::ApiKey, &key.value, None, out)?;
         }
         Ok(true)
     }
 
     async fn observations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = observation::Filter {
-            employee_id: Some(self.person),
-            archived: Archived::All,
-            ..observation::Filter::default()
-        };
-        let list =
-            |page: &PageRequest| rows::observations::list(&filter, Viewer::Everything, Observation::DEFAULT, page);
+        let person = self.person;
+        let list = |page: &PageRequest| person_data::observations(person, page);
         self.rows(PersonalDataType::Observation, list, |row| row.author_id, true, out).await
     }
 
@@ -254,26 +216,20 @@ impl PersonalData {
         family: Family,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let filter = objective::Filter::owned_by(self.person, family);
-        let list =
-            |page: &PageRequest| rows::objectives::list(&filter, Viewer::Everything, Objective::DEFAULT, page);
+        let person = self.person;
+        let list = |page: &PageRequest| person_data::objectives(person, family, page);
         self.rows(kind, list, |_| None, true, out).await
     }
 
     async fn summaries(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = summary::Filter {
-            employee_id: Some(self.person),
-            statuses: summary::Status::ALL.to_vec(),
-            ..summary::Filter::default()
-        };
-        let list = |page: &PageRequest| rows::summaries::list(&filter, Viewer::Everything, Summary::DEFAULT, page);
+        let person = self.person;
+        let list = |page: &PageRequest| person_data::summaries(person, page);
         self.rows(PersonalDataType::Summary, list, |row| row.author_id, true, out).await
     }
 
     async fn assignments(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = assignment::Filter { employee_id: Some(self.person), ..assignment::Filter::default() };
-        let list =
-            |page: &PageRequest| rows::assignments::list(&filter, Viewer::Everything, Assignment::DEFAULT, page);
+        let person = self.person;
+        let list = |page: &PageRequest| person_data::assignments(person, page);
         self.rows(PersonalDataType::Assignment, list, |row| row.requester_id, true, out).await
     }
 
@@ -296,8 +252,8 @@ impl PersonalData {
     }
 
     async fn notifications(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = notification::Filter { recipient_id: Some(self.person), unread: None };
-        let list = |page: &PageRequest| rows::notifications::list(&filter, Notification::DEFAULT, page);
+        let person = self.person;
+        let list = |page: &PageRequest| person_data::notifications(person, page);
         self.rows(PersonalDataType::Notification, list, |_| None, false, out).await
     }
 
@@ -320,7 +276,7 @@ impl PersonalData {
         if with_audit {
             self.entries_about(&ids, out).await?;
         }
-        self.after = page.items.last().and_then(position);
+        self.after = page.items.last().and_then(person_data::position);
         Ok(!page.more || self.after.is_none())
     }
 

@@ -1,0 +1,72 @@
+//! The pseudonym that an erased person keeps.
+
+use super::ErasureDraft;
+use crate::audit::AuditDraft;
+use crate::decision::Decision;
+use crate::event::EventType;
+use crate::people::{CustomFields, Employee, MANUAL, Role, Status};
+use crate::refusal::DomainError;
+use crate::time::Timestamp;
+
+/// First name of every erased person.
+pub const FORMER_FIRST_NAME: &str = "Former";
+/// Last name of every erased person.
+pub const FORMER_LAST_NAME: &str = "employee";
+/// Body of a message whose author was erased.
+pub const ERASED_BODY: &str = "[erased]";
+
+/// Returns the name of an erased person, as audit entries and keys have it.
+#[must_use]
+pub fn former_name() -> String {
+    format!("{FORMER_FIRST_NAME} {FORMER_LAST_NAME}")
+}
+
+impl Employee {
+    /// Erases the person: only the id, the times and a pseudonym stay. The audit entry has no values.
+    ///
+    /// # Errors
+    /// [`DomainError::Conflict`] if the person is not deactivated, is on hold, or was erased before.
+    pub fn erase(&self, draft: ErasureDraft, at: Timestamp) -> Result<Decision<Self>, DomainError> {
+        self.must_exist("erase")?;
+        if let Some(hold) = &self.hold {
+            return Err(DomainError::transition("legal_hold", hold.held_at, "erase"));
+        }
+        if self.status != Status::Deactivated {
+            return Err(DomainError::transition("status", crate::fields::StringEnum::word(self.status), "erase"));
+        }
+        let at = at.strictly_after(self.updated_at);
+        let state = Self {
+            email: format!("erased-{}@erased.invalid", self.id),
+            external_id: None,
+            first_name: FORMER_FIRST_NAME.to_owned(),
+            last_name: FORMER_LAST_NAME.to_owned(),
+            job_title: None,
+            role: Role::Employee,
+            manager_id: None,
+            department_id: None,
+            custom_fields: CustomFields::default(),
+            is_hris_managed: false,
+            hris_source: MANUAL.to_owned(),
+            connector_id: None,
+            updated_at: at,
+            erased_at: Some(at),
+            ..self.clone()
+        };
+        let audit = AuditDraft { comment: draft.reason, ..AuditDraft::new(&state, "employee.erase") };
+        Ok(Decision { state, events: vec![EventType::EmployeeErased], audit, notices: vec![] })
+    }
+
+    /// Requires that the person was not erased.
+    ///
+    /// # Errors
+    /// [`DomainError::Conflict`] with the status `erased`.
+    pub fn must_exist(&self, attempted: &str) -> Result<(), DomainError> {
+        if self.erased_at.is_some() {
+            return Err(DomainError::transition("status", ERASED, attempted));
+        }
+        Ok(())
+    }
+}
+
+/// Status in the refusal of a change to an erased person.
+const ERASED: &str = "erased";

@@ -1,0 +1,99 @@
+//! Tests of erasures.
+
+use super::*;
+use crate::people::{Employee, Hold, Status};
+use crate::refusal::DomainError;
+use ulid::Ulid;
+
+const AT: Timestamp = Timestamp::from_millis(5_000);
+
+fn person() -> Employee {
+    let person = crate::people::tests::employee(1);
+    Employee { status: Status::Deactivated, job_title: Some("Nurse".to_owned()), ..person }
+}
+
+fn draft() -> ErasureDraft {
+    ErasureDraft { reason: Some("Request of 2 March".to_owned()) }
+}
+
+#[test]
+fn erased_person_keeps_id_and_pseudonym() {
+    let before = person();
+    let erased = before.erase(draft(), AT).unwrap();
+    let text = serde_json::to_string(&erased.state).unwrap();
+    assert!(!text.contains("Ada") && !text.contains("Nurse") && !text.contains("person1@"), "{text}");
+    assert_eq!(erased.state.id, before.id);
+    assert_eq!(erased.state.email, format!("erased-{}@erased.invalid", before.id));
+    assert!(erased.audit.changes.is_empty());
+    assert_eq!(erased.audit.comment.as_deref(), Some("Request of 2 March"));
+}
+
+#[test]
+fn erasure_is_refused_for_active_held_and_erased_people() {
+    let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: AT });
+    let erased = person().erase(draft(), AT).unwrap().state;
+    for (person, field) in [
+        (Employee { status: Status::Active, ..person() }, "status"),
+        (Employee { status: Status::PendingInvite, ..person() }, "status"),
+        (Employee { hold, ..person() }, "legal_hold"),
+        (erased, "status"),
+    ] {
+        let Err(DomainError::Conflict(conflict)) = person.erase(draft(), AT) else { panic!("{person:?}") };
+        assert_eq!(conflict.field, field);
+    }
+}
+
+#[test]
+fn mention_is_an_id_or_the_address_in_any_case() {
+    let person = EmployeeId::from_ulid(Ulid(7));
+    let other = EmployeeId::from_ulid(Ulid(9));
+    let erased = Mentions::new(person, [Ulid(8).0.to_be_bytes()], Some("Ada@Example.com"));
+    let observation = crate::id::ObservationId::from_ulid(Ulid(8));
+    for (text, wanted) in [
+        (format!(r#"{{"employee_id":"{person}"}}"#), true),
+        (format!("a {observation}"), true),
+        (format!(r#"{{"employee_id":"{other}"}}"#), false),
+        ("ADA@example.COM".to_owned(), true),
+        ("_".to_owned(), false),
+        (String::new(), false),
+    ] {
+        assert_eq!(erased.are_in(&text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn event_data_of_the_person_keeps_only_its_id() {
+    let (person, other) = (EmployeeId::from_ulid(Ulid(7)), EmployeeId::from_ulid(Ulid(9)));
+    let erased = Mentions::new(person, [], None);
+    for (kind, data, wanted) in [
+        (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","first_name":"Ada"}}"#), true),
+        (EventType::ObservationCreated, format!(r#"{{"id":"obs_1","employee_id":"{person}"}}"#), true),
+        (EventType::ObservationCreated, format!(r#"{{"id":"obs_1","author_id":"{person}"}}"#), false),
+        (EventType::ConversationMessageCreated, format!(r#"{{"id":"msg_1","author_id":"{person}"}}"#), true),
+        (EventType::EmployeeUpdated, format!(r#"{{"id":"{other}","manager_id":"{person}"}}"#), false),
+        (EventType::EmployeeErased, format!(r#"{{"id":"{person}"}}"#), false),
+        (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","erased":true}}"#), false),
+    ] {
+        let found = erased_event_data(kind, &data, &erased);
+        assert_eq!(found.is_some(), wanted, "{data}");
+        assert!(found.is_none_or(|data| data.contains(r#""erased":true"#) && !data.contains("Ada")));
+    }
+}
+
+#[test]
+fn completed_erasure_forgets_the_address() {
+    let plan = ErasurePlan {
+        employee_id: EmployeeId::from_ulid(Ulid(7)),
+        requested_by: KeyId::from_ulid(Ulid(2)),
+        counts: BTreeMap::new(),
+        tables_to_rewrite: vec![],
+        sealed_email: vec![1],
+    };
+    let running = Erasure::begin(ErasureId::from_ulid(Ulid(3)), plan, AT);
+    assert!(!running.may_complete(AT.plus_seconds(3_600)));
+    let clean = running.with_clean_index(AT);
+    assert!(!clean.may_complete(AT) && clean.may_complete(AT.plus_seconds(INDEX_SECONDS)));
+    let done = clean.complete(BTreeMap::from([("messages".to_owned(), 2)]), AT.plus_seconds(20));
+    assert_eq!((done.state.status, done.state.sealed_email), (ErasureStatus::Completed, None));
+    assert_eq!(done.events, [EventType::ErasureCompleted]);
+}

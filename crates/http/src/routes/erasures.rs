@@ -1,0 +1,84 @@
+//! Erasures of people and their receipts (decision H4).
+
+use candor_domain::access::{Access, Permission};
+use candor_domain::erasure::{self, Erasure, ErasureDraft, ErasureStatus};
+use candor_domain::id::{EmployeeKind, ErasureKind, Kind};
+use candor_service::Services;
+use candor_service::usecases::erasures;
+use serde_json::{Value, json};
+
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
+
+const ACCESS: Access = Access::settings_admin(Permission::EmployeesErase).live_only();
+
+const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, create)
+    .named("eraseEmployee", "Erase the data of a person")
+    .description(
+        "Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them in the \
+         background: observations, objectives, summaries and assignments about them, their invitations, notifications \
+         and accounts. Their messages become `[erased]`. Texts that they wrote about others stay under the pseudonym. \
+         The id stays, so that references hold. This cannot be undone. 409 if the person is not deactivated, is on \
+         legal hold, or was erased before.",
+    )
+    .may_take(&ERASURE_REQUEST)
+    .accepts(&ERASURE)];
+
+const ROUTES: &[Route] = &[
+    Route::get("/erasures", ACCESS, list)
+        .named("listErasures", "List erasures")
+        .description("Lists erasures with their receipts, newest first. They contain nothing personal.")
+        .lists(&ERASURE, |input| drop(erasure::Filter::read(input))),
+    Route::get("/erasures/{id}", ACCESS, get)
+        .named("getErasure", "Get an erasure")
+        .description("Returns an erasure. Its receipt is final once the status is `completed`.")
+        .answers(&ERASURE),
+];
+
+/// The route of erasures below a person.
+pub(crate) const PEOPLE: RouteGroup = RouteGroup::within("Erasures", OF_PERSON).id(EmployeeKind::PREFIX);
+
+/// The routes of erasures.
+pub(crate) const GROUP: RouteGroup =
+    RouteGroup::new("Erasures", "Removal of the data about people, with receipts.", ROUTES)
+        .id(ErasureKind::PREFIX)
+        .words(words)
+        .events(&[EventFamily {
+            prefix: "erasure.",
+            name: "ErasureEvent",
+            types: "ErasureEventType",
+            data: &ERASURE,
+            about: "An erasure was completed.",
+        }]);
+
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { erasures::create(services, &request.context, request.id()?, request.body).await })
+}
+
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { erasures::list(services, &request.context, request.params).await })
+}
+
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { erasures::get(services, &request.context, request.id()?).await })
+}
+
+const ERASURE: Schema =
+    Schema::new("Erasure", answer_of::<Erasure>).outcome("The erasure with its receipt.").example(example);
+const ERASURE_REQUEST: Schema = Schema::new("ErasureRequest", || body_of::<Erasure, _>(ErasureDraft::read))
+    .example(|| json!({"reason": "Request of 2 March"}));
+
+fn words() -> Vec<crate::schema::shapes::Member> {
+    vec![enum_member::<ErasureStatus>("Status of an erasure."), sort::<Erasure>()]
+}
+
+fn example() -> Value {
+    json!({
+        "id": "era_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "status": "completed",
+        "requested_at": AT, "completed_at": AT, "requested_by": {"type": "api_key", "id": KEY_ID},
+        "counts": {"observations": 12, "messages": 3}, "out_of_reach": ["backups", "webhook_receivers"],
+        "tables_to_rewrite": [],
+    })
+}

@@ -1,0 +1,366 @@
+//! Erasures: no text of a person is left, others keep theirs, and every piece continues after a failure (decision H4).
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_http::HttpSettings;
+use candor_http::table::{Method, ROUTES};
+use candor_service::runtime::{erasure, search_index};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
+use candor_store_testkit::{Fault, FaultyCall};
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::stores::{every_faulty_store, every_store};
+use crate::support::{TestApi, TestResponse};
+
+/// Beginning of every text of the erased person.
+const CANARY: &str = "zqcanary";
+
+/// A person with a text in everything that takes one, and another person.
+struct Walk {
+    person: String,
+    other: String,
+    /// Ids of resources about the person, as paths.
+    removed: Vec<String>,
+    /// Idempotency keys with the requests of the walk.
+    requests: Vec<(String, String, Value)>,
+    count: usize,
+}
+
+impl Walk {
+    fn text(&mut self) -> String {
+        self.count += 1;
+        format!("{CANARY}{:02}x", self.count)
+    }
+
+    async fn make(&mut self, world: &TestApi, path: &str, body: Value) -> String {
+        let made = self.sent(world, &world.admin.clone(), path, body).await;
+        made.json()["id"].as_str().unwrap_or_default().to_owned()
+    }
+
+    async fn sent(&mut self, world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
+        world.clock.advance_seconds(2);
+        let idempotency = format!("key-{}-{}", self.requests.len(), path.len());
+        let agent = if key == world.admin { "Tests" } else { CANARY };
+        let request = world.bare("POST", path).key(key).header("idempotency-key", &idempotency);
+        let answered = request.header("user-agent", agent).json(&body).send().await;
+        assert!(answered.status < 300, "{path}: {}", answered.text());
+        self.requests.push((idempotency, path.to_owned(), body));
+        answered
+    }
+}
+
+async fn walk(world: &TestApi) -> Walk {
+    let mut walk =
+        Walk { person: String::new(), other: String::new(), removed: vec![], requests: vec![], count: 0 };
+    walk.join(world).await;
+    walk.other = person(world, "joe", "employee", None).await;
+    walk.write_about_both(world).await;
+    walk.talk(world).await;
+    walk.upload(world).await;
+    world.post(&format!("/v1/employees/{}/deactivate", walk.person), json!({})).await;
+    search_index::index_pending(&world.services, || true).await.unwrap();
+    walk
+}
+
+impl Walk {
+    /// Creates the person, with an invitation that is accepted and a change.
+    async fn join(&mut self, world: &TestApi) {
+        let manager = person(world, "boss", "manager", None).await;
+        let (first, last, title) = (self.text(), self.text(), self.text());
+        let (external, field) = (self.text(), self.text());
+        let body = json!({"email": format!("{CANARY}@example.com"), "first_name": first, "last_name": last,
+            "job_title": title, "external_id": external, "custom_fields": {"badge": field}, "manager_id": manager,
+            "send_invite": true});
+        self.person = self.make(world, "/v1/employees", body).await;
+        let id = self.person.clone();
+        let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+        let token = invited["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
+        world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
+        let text = self.text();
+        world.patch(&format!("/v1/employees/{id}"), json!({"job_title": text})).await;
+    }
+
+    /// Writes about the person and about the other one.
+    async fn write_about_both(&mut self, world: &TestApi) {
+        let (id, other) = (self.person.clone(), self.other.clone());
+        for subject in [&id, &other] {
+            let is_theirs = subject == &id;
+            let mut text = || if is_theirs { self.text() } else { "Plain".to_owned() };
+            let observation = json!({"employee_id": subject, "author_id": other, "type": "strength", "observation": text(),
+                "impact": text(), "recommended_action": text(), "metadata": {"cycle": text()}});
+            let (impact, goal, why) = (text(), text(), text());
+            let objective = json!({"owner_id": subject, "title": goal, "description": text(), "period_start": "2026-04-01",
+                "period_end": "2026-06-30"});
+            let summary = json!({"employee_id": subject, "author_id": other, "title": text(), "body": text()});
+            let comment = text();
+            let assignment = json!({"employee_id": subject, "title": text(), "instructions": text(),
+                "reviewer_ids": [other]});
+            let submission =
+                json!({"reviewer_id": other, "observations": [{"type": "strength", "observation": text()}]});
+            let observation = self.make(world, "/v1/observations", observation).await;
+            world.patch(&format!("/v1/observations/{observation}"), json!({"impact": impact})).await;
+            let objective = self.make(world, "/v1/employee-objectives", objective).await;
+            let path = format!("/v1/employee-objectives/{objective}");
+            self.sent(world, &world.admin.clone(), &format!("{path}/reject"), json!({"reason": why})).await;
+            let summary = self.make(world, "/v1/summaries", summary).await;
+            let share = format!("/v1/summaries/{summary}");
+            self.sent(world, &world.admin.clone(), &format!("{share}/approve"), json!({})).await;
+            self.sent(world, &world.admin.clone(), &format!("{share}/share"), json!({})).await;
+            self.sent(world, &world.admin.clone(), &format!("{share}/feedback"), json!({"comment": comment}))
+                .await;
+            let assignment = self.make(world, "/v1/assignments", assignment).await;
+            self.sent(
+                world,
+                &world.admin.clone(),
+                &format!("/v1/assignments/{assignment}/submissions"),
+                submission,
+            )
+            .await;
+            if is_theirs {
+                let paths = ["observations", "employee-objectives", "summaries", "assignments"];
+                let ids = [observation, objective, summary, assignment];
+                self.removed = paths.iter().zip(ids).map(|(path, id)| format!("/v1/{path}/{id}")).collect();
+            }
+        }
+    }
+
+    /// Writes messages, and acts with a key of the person.
+    async fn talk(&mut self, world: &TestApi) {
+        let (id, other) = (self.person.clone(), self.other.clone());
+        let talk = json!({"title": "Quarter", "participant_ids": [id, other]});
+        let talk = self.make(world, "/v1/conversations", talk).await;
+        let messages = format!("/v1/conversations/{talk}/messages");
+        let body = self.text();
+        self.make(world, &messages, json!({"author_id": id, "body": body})).await;
+        self.make(world, &messages, json!({"author_id": other, "body": "Plain"})).await;
+        let name = self.text();
+        let key = json!({"name": name, "scopes": ["*"], "employee_id": id});
+        let own = world.post("/v1/api-keys", key).await.json()["key"].as_str().unwrap().to_owned();
+        let about = json!({"employee_id": other, "type": "strength", "observation": "Plain"});
+        self.sent(world, &own, "/v1/observations", about).await;
+    }
+
+    /// Uploads a file whose response names the address of the person.
+    async fn upload(&mut self, world: &TestApi) {
+        let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let rows =
+            format!("email,first_name,last_name,manager_email\n{CANARY}@example.com,A,B,none@example.com\n");
+        let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
+        let uploaded =
+            upload.header("content-type", "text/csv").header("idempotency-key", "csv").body(rows).send().await;
+        assert!(uploaded.text().contains(CANARY), "the answer names the address: {}", uploaded.text());
+    }
+}
+
+async fn erase(world: &TestApi, walk: &Walk) -> String {
+    let reason = json!({"reason": "Request of 2 March"});
+    let answered = world.post(&format!("/v1/employees/{}/erasure", walk.person), reason).await;
+    assert_eq!(answered.status, 202, "{}", answered.text());
+    answered.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Continues the erasures until none is running. The index is clean some seconds before the end.
+async fn finish(world: &TestApi) {
+    for _ in 0..5 {
+        // A failure that a test arranged before is repeated by the next round.
+        drop(erasure::run_due(&world.services, || true).await);
+        world.clock.advance_seconds(20);
+        drop(search_index::index_pending(&world.services, || true).await);
+    }
+}
+
+fn assert_clean(text: &str, what: &str) {
+    let found = text.to_lowercase().find(CANARY);
+    let near = found.map(|at| text.get(at.saturating_sub(300)..(at + 40).min(text.len())));
+    assert_eq!(near, None, "{what}");
+}
+
+/// Reads every list, the resources of the walk, search, the feed and the audit log.
+async fn assert_clean_answers(world: &TestApi, walk: &Walk, store: &str) {
+    for route in ROUTES.iter().filter(|route| route.method == Method::Get && !route.path.contains('{')) {
+        let query = match route.path {
+            "/search" => format!("?q={CANARY}&types=observations,objectives,employees,summaries"),
+            path if path.ends_with("/counts") => "?group_by=month".to_owned(),
+            "/exports" | "/openapi.json" | "/webhooks/stats" => String::new(),
+            _ => "?limit=100".to_owned(),
+        };
+        world.clock.advance_seconds(30);
+        let answered = world.get(&format!("/v1{}{query}", route.path)).await;
+        let is_named = route.path == "/search";
+        if is_named {
+            assert_eq!(answered.json()["data"], json!([]), "{store}: {}", answered.text());
+        } else {
+            assert_clean(&answered.text(), &format!("{store}: {}", route.path));
+        }
+    }
+    for path in &walk.removed {
+        assert_eq!(world.get(path).await.status, 404, "{store}: {path}");
+    }
+    let person = format!("/v1/employees/{}", walk.person);
+    let shown = world.get(&person).await.json();
+    assert_eq!((&shown["first_name"], &shown["last_name"]), (&json!("Former"), &json!("employee")), "{store}");
+    assert_eq!(shown["manager_id"], json!(null), "{store}");
+    assert_clean(&world.get(&format!("{person}/personal-data")).await.text(), store);
+}
+
+/// Returns all data about a person, without the requests for it.
+async fn data_of(world: &TestApi, id: &str) -> Vec<Value> {
+    world.clock.advance_seconds(60);
+    let lines = world.get(&format!("/v1/employees/{id}/personal-data")).await.lines();
+    let is_request =
+        |line: &Value| line["data"]["action"] == "employee.read_personal_data" || line["type"] == "end";
+    // An erased actor loses name, address and user agent, also in entries about others.
+    let without_actor = |mut line: Value| {
+        if line["type"] == "audit_entry" {
+            line["data"]["actor"]["name"] = json!(null);
+            line["data"]["context"] = json!(null);
+        }
+        line
+    };
+    lines.into_iter().filter(|line| !is_request(line)).map(without_actor).collect()
+}
+
+#[tokio::test]
+async fn erasure_leaves_no_text_of_the_person_in_answers() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let walk = walk(world).await;
+        let before = data_of(world, &walk.other).await;
+        let id = erase(world, &walk).await;
+        finish(world).await;
+        let receipt = world.get(&format!("/v1/erasures/{id}")).await.json();
+        assert_eq!(receipt["status"], "completed", "{}: {receipt}", shared.name);
+        let counts = &receipt["counts"];
+        for (kind, count) in
+            [("observations", 2), ("objectives", 1), ("summaries", 1), ("assignments", 1), ("messages", 1)]
+        {
+            assert_eq!(counts[kind], json!(count), "{}: {kind} {receipt}", shared.name);
+        }
+        assert_clean_answers(world, &walk, shared.name).await;
+        let others = data_of(world, &walk.other).await;
+        let notices = |lines: &[Value]| -> Vec<Value> {
+            lines.iter().filter(|line| line["type"] != "notification").cloned().collect()
+        };
+        assert_eq!(notices(&others), notices(&before), "{}: the other person keeps everything", shared.name);
+        let mut missing = 0;
+        for (key, path, body) in &walk.requests {
+            let again = world.bare("POST", path).key(&world.admin).header("idempotency-key", key);
+            let again = again.json(body).send().await;
+            assert_clean(&again.text(), path);
+            missing += usize::from(again.status == 404);
+        }
+        assert!(missing >= 8, "{}: {missing} stored responses are gone", shared.name);
+        let fired =
+            world.get("/v1/events?limit=100&filter[event]=employee.erased&filter[event]=erasure.completed").await;
+        assert_eq!(fired.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);
+        let entries = world.get("/v1/audit-log?filter[action]=employee.erase").await.json();
+        assert_eq!(entries["data"][0]["comment"], "Request of 2 March", "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn erasure_continues_after_a_failure_at_each_piece() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let walk = walk(&world).await;
+        let id = erase(&world, &walk).await;
+        let path = format!("/v1/erasures/{id}");
+        let mut number = 0;
+        while world.get(&path).await.json()["status"] == "running" {
+            number += 1;
+            assert!(number < 200, "the erasure never ends");
+            faulty.fail(FaultyCall::Upkeep, number, if number % 2 == 0 { Fault::Before } else { Fault::After });
+            let _ = erasure::run_due(&world.services, || true).await;
+            world.clock.advance_seconds(5);
+        }
+        assert!(number > 5, "{number} pieces");
+        assert_eq!(world.get(&path).await.json()["counts"]["observations"], json!(2));
+        finish(&world).await;
+        assert_clean_answers(&world, &walk, "faulty").await;
+    }
+}
+
+#[tokio::test]
+async fn erased_texts_are_gone_from_the_files_of_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("candor.db");
+    let store = Arc::new(SqliteStore::open(&SqliteOptions::file(&file)).unwrap());
+    let world = TestApi::on(store, HttpSettings::default()).await;
+    let walk = walk(&world).await;
+    let there = |word: &str| {
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+        let count = |bytes: Vec<u8>| {
+            bytes.windows(word.len()).filter(|part| part.eq_ignore_ascii_case(word.as_bytes())).count()
+        };
+        files.map(count).sum::<usize>()
+    };
+    assert!(there(CANARY) > 20, "{}", there(CANARY));
+    erase(&world, &walk).await;
+    finish(&world).await;
+    assert_eq!(there(CANARY), 0, "{:?}", left(folder.path()).first());
+    assert!(there("Plain") > 0);
+}
+
+/// Returns the surroundings of the texts that are left in the files of a folder.
+fn left(folder: &Path) -> Vec<String> {
+    let mut found = vec![];
+    for entry in fs::read_dir(folder).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap();
+        let lower = bytes.to_ascii_lowercase();
+        for at in (0..lower.len()).filter(|at| lower[*at..].starts_with(CANARY.as_bytes())) {
+            let around = &bytes[at.saturating_sub(80)..(at + 80).min(bytes.len())];
+            found.push(String::from_utf8_lossy(around).into_owned());
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn erasure_is_refused_unless_deactivated_and_free() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let id = person(world, "joe", "employee", None).await;
+        let path = format!("/v1/employees/{id}");
+        let erase = async || world.post(&format!("{path}/erasure"), json!({})).await;
+        assert_eq!(erase().await.refusal(), (409, "conflict".to_owned()), "{}", shared.name);
+        world.post(&format!("{path}/deactivate"), json!({})).await;
+        let hold = format!("{path}/legal-hold");
+        world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+        assert_eq!(erase().await.json()["error"]["details"][0]["field"], "legal_hold", "{}", shared.name);
+        world.ask("DELETE", &hold).send().await;
+        let preview = world.post(&format!("{path}/erasure?dry_run=true"), json!({})).await.json();
+        assert_eq!((&preview["status"], &preview["data"]["id"]), (&json!(202), &json!(null)), "{preview}");
+        assert_eq!(world.get(&path).await.json()["last_name"], "Example", "{}", shared.name);
+        assert_eq!(erase().await.status, 202, "{}", shared.name);
+        for refused in [
+            erase().await,
+            world.patch(&path, json!({"job_title": "Nurse"})).await,
+            world.post(&format!("{path}/reactivate"), json!({})).await,
+            world.post(&format!("{path}/rehire"), json!({})).await,
+            world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await,
+            world
+                .post("/v1/observations", json!({"employee_id": id, "type": "strength", "observation": "x"}))
+                .await,
+            world.post("/v1/summaries", json!({"employee_id": id, "title": "x"})).await,
+        ] {
+            let details = refused.json()["error"]["details"][0].clone();
+            assert_eq!((refused.status, &details["current"]), (409, &json!("erased")), "{}", refused.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn erasure_needs_its_scope_and_an_admin_level_key() {
+    let world = TestApi::new().await;
+    let id = person(&world, "joe", "employee", None).await;
+    let path = format!("/v1/employees/{id}/erasure");
+    let scopes = Permissions::NONE.with(Permission::EmployeesErase);
+    let test = world.key(scopes, AccessLevel::Admin, Environment::Test).await;
+    let standard = key_for(&world, &id, AccessLevel::Standard).await;
+    for key in [test, standard] {
+        assert_eq!(world.bare("POST", &path).key(&key).send().await.status, 403);
+    }
+}

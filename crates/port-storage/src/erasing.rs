@@ -1,0 +1,71 @@
+//! Removal of the data about an erased person.
+//!
+//! The service reads what is to be removed, in pieces, and passes the changes of each piece as one transaction. All
+//! changes are idempotent, so that a piece can be repeated after a crash and by several workers.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::ErasureId;
+use candor_tables::flat::{Column, SqlValue};
+
+use crate::error::Read;
+use crate::store::StoredAnswer;
+
+/// One change of a piece.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ErasureChange {
+    /// Deletes the rows with one of these values in a column. `values` is not empty.
+    Delete {
+        /// Table of the rows.
+        table: &'static str,
+        /// Column that selects the rows.
+        by: Column,
+        /// Values of the column.
+        values: Vec<SqlValue>,
+    },
+    /// Overwrites columns of the rows with one of these values in a column. `values` is not empty.
+    Overwrite {
+        /// Table of the rows.
+        table: &'static str,
+        /// Column that selects the rows.
+        by: Column,
+        /// Values of the column.
+        values: Vec<SqlValue>,
+        /// New values of columns.
+        set: Vec<(Column, SqlValue)>,
+    },
+    /// Records the ids of rows that the erasure removes or overwrites. Known ones are ignored.
+    Record {
+        /// The erasure.
+        erasure: ErasureId,
+        /// Kind of the rows in the receipt.
+        kind: &'static str,
+        /// Ids of the rows.
+        ids: Vec<[u8; 16]>,
+    },
+}
+
+/// A row that an erasure removed or overwrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasedRow {
+    /// Kind of the row in the receipt.
+    pub kind: String,
+    /// Id of the row; for a stored response the beginning of the digest of its key.
+    pub id: [u8; 16],
+}
+
+/// Operations of erasures.
+#[async_trait]
+pub trait Erasing {
+    /// Makes the changes of a piece in one transaction, in their order.
+    async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()>;
+    /// Returns the rows that an erasure recorded, in any order.
+    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>>;
+    /// Returns stored responses with keys after this one, ordered by key.
+    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>>;
+    /// Returns the tables whose files may hold removed rows until they are rewritten.
+    fn tables_to_rewrite(&self) -> &'static [&'static str];
+    /// Removes deleted rows from the files of the store, as far as it can while it serves requests.
+    async fn scrub_files(&self) -> Read<()>;
+}

@@ -1,0 +1,106 @@
+//! Rows about one person, in the pages in which access requests and erasures read them.
+
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::assignment::{self, Assignment};
+use candor_domain::decision::Resource;
+use candor_domain::id::EmployeeId;
+use candor_domain::notification::{self, Notification};
+use candor_domain::objective::{self, Family, Objective};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{PageRequest, Position, Sortable};
+use candor_domain::params::{Archived, Bounds};
+use candor_domain::summary::{self, Summary};
+use candor_domain::visibility::Viewer;
+use candor_port_storage::StorageExt;
+use candor_tables::flat::Stored;
+use candor_tables::listing::TypedListing;
+use candor_tables::rows;
+
+use crate::context::error::Error;
+use crate::context::services::Services;
+
+/// Observations about a person.
+pub(crate) fn observations(person: EmployeeId, page: &PageRequest) -> TypedListing<Observation> {
+    let filter = observation::Filter {
+        employee_id: Some(person),
+        archived: Archived::All,
+        ..observation::Filter::default()
+    };
+    rows::observations::list(&filter, Viewer::Everything, Observation::DEFAULT, page)
+}
+
+/// Objectives of a family that a person owns.
+pub(crate) fn objectives(person: EmployeeId, family: Family, page: &PageRequest) -> TypedListing<Objective> {
+    let filter = objective::Filter::owned_by(person, family);
+    rows::objectives::list(&filter, Viewer::Everything, Objective::DEFAULT, page)
+}
+
+/// Summaries about a person.
+pub(crate) fn summaries(person: EmployeeId, page: &PageRequest) -> TypedListing<Summary> {
+    let filter = summary::Filter {
+        employee_id: Some(person),
+        statuses: candor_domain::fields::StringEnum::ALL.to_vec(),
+        ..summary::Filter::default()
+    };
+    rows::summaries::list(&filter, Viewer::Everything, Summary::DEFAULT, page)
+}
+
+/// Requests for feedback about a person.
+pub(crate) fn assignments(person: EmployeeId, page: &PageRequest) -> TypedListing<Assignment> {
+    let filter = assignment::Filter { employee_id: Some(person), ..assignment::Filter::default() };
+    rows::assignments::list(&filter, Viewer::Everything, Assignment::DEFAULT, page)
+}
+
+/// Notifications to a person.
+pub(crate) fn notifications(person: EmployeeId, page: &PageRequest) -> TypedListing<Notification> {
+    let filter = notification::Filter { recipient_id: Some(person), unread: None };
+    rows::notifications::list(&filter, Notification::DEFAULT, page)
+}
+
+/// Returns the position of an entry in the default order of its list.
+pub(crate) fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
+    Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
+}
+
+/// Counts the entries of a list.
+pub(crate) async fn count<T: Stored + Resource + Sortable>(
+    services: &Services,
+    tenant: Tenant,
+    list: impl Fn(&PageRequest) -> TypedListing<T>,
+) -> Result<u64, Error> {
+    let (mut page, mut counted) = (PageRequest::ALL, 0);
+    loop {
+        let rows = services.store.page(tenant, list(&page)).await?;
+        counted += rows.items.len() as u64;
+        page.after = rows.items.last().and_then(position);
+        if !rows.more || page.after.is_none() {
+            return Ok(counted);
+        }
+    }
+}
+
+/// Returns the API keys that act for a person of this data set. An organization has few keys.
+pub(crate) async fn keys_of(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+) -> Result<Vec<candor_port_storage::Versioned<ApiKey>>, Error> {
+    let organization = Tenant::live(tenant.organization);
+    let mut page = PageRequest::ALL;
+    let mut keys = vec![];
+    loop {
+        let list = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &page);
+        let rows = services.store.entries(organization, list).await?;
+        let is_last = rows.len() < usize::from(page.limit);
+        page.after = rows.last().and_then(|row| position(&row.value));
+        keys.extend(
+            rows.into_iter().filter(|row| {
+                row.value.employee_id == Some(person) && row.value.environment == tenant.environment
+            }),
+        );
+        if is_last || page.after.is_none() {
+            return Ok(keys);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Removes the data about erased people, in pieces that any worker continues after a crash (decision H4).
+//!
+//! The order of the stages matters. Resources go first, and their ids are recorded. The scans that follow find copies
+//! of their texts by these ids: no new copy can be made once the resource is gone.
+
+mod rows;
+mod scans;
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::erasure::{Erasure, INDEX_SECONDS, Mentions};
+use candor_domain::id::EmployeeId;
+use candor_domain::time::Timestamp;
+use candor_port_storage::erasing::{ErasedRow, ErasureChange};
+use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::read::ID;
+use candor_tables::rows::erasures::RUNNING;
+
+use crate::context::erasing;
+use crate::context::error::Error;
+use crate::context::services::{Services, render};
+use crate::runtime::search_index;
+
+/// Erasures that one run continues.
+const MOST: u16 = 100;
+/// Rows of a piece: few, so that other writers do not wait long.
+const PIECE: u16 = 100;
+/// Replaced segments that are removed in one commit.
+const SEGMENTS: u16 = 50;
+/// Name of this actor in the audit log.
+const ERASER: &str = "erasure";
+
+/// An erasure in progress.
+struct Job<'a> {
+    services: &'a Services,
+    tenant: Tenant,
+    erasure: &'a Erasure,
+    person: EmployeeId,
+    goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Continues all running erasures while `goes_on` returns `true`. Returns the number of completed ones.
+///
+/// Safe to run on several instances at once: each piece has the same effect when it is repeated. A failing erasure
+/// does not stop the run.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
+pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> Result<u64, Error> {
+    let running = services.store.due(RUNNING, services.clock.now(), MOST).await?;
+    let mut completed = 0;
+    for (tenant, stored) in running {
+        if !goes_on() {
+            break;
+        }
+        match run(services, tenant, &stored, &goes_on).await {
+            Ok(is_completed) => completed += u64::from(is_completed),
+            Err(error) => {
+                let erasure = stored.value.id;
+                tracing::warn!(%erasure, %error, "cannot continue an erasure; the next run retries");
+            }
+        }
+    }
+    Ok(completed)
+}
+
+async fn run(
+    services: &Services,
+    tenant: Tenant,
+    stored: &Versioned<Erasure>,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<bool, Error> {
+    let erasure = &stored.value;
+    let job = Job { services, tenant, erasure, person: erasure.employee_id, goes_on };
+    if !job.remove_rows().await? {
+        return Ok(false);
+    }
+    let sealed = erasure.sealed_email.as_deref().unwrap_or_default();
+    let email = erasing::open_email(services, tenant, erasure.id, sealed);
+    let ids = job.recorded().await?.into_iter().map(|row| row.id);
+    let mentions = Mentions::new(job.person, ids, email.as_deref());
+    if !job.scan(&mentions).await? {
+        return Ok(false);
+    }
+    let is_clean = !job.clean_index().await?;
+    let now = services.clock.now();
+    if !is_clean || erasure.index_clean_at.is_none() {
+        job.set_index_clean_at(now).await?;
+        return Ok(false);
+    }
+    if !erasure.may_complete(now) || !goes_on() {
+        return Ok(false);
+    }
+    job.complete(stored, now).await
+}
+
+impl Job<'_> {
+    async fn apply(&self, changes: &[ErasureChange]) -> Result<(), Error> {
+        Ok(self.services.store.apply_erasure(self.tenant, changes).await?)
+    }
+
+    async fn recorded(&self) -> Result<Vec<ErasedRow>, Error> {
+        Ok(self.services.store.erased_rows(self.tenant, self.erasure.id).await?)
+    }
+
+    fn record(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> ErasureChange {
+        ErasureChange::Record { erasure: self.erasure.id, kind, ids }
+    }
+
+    /// Writes the segments of the index with words of the person anew without them. Returns `true` if there were any.
+    async fn clean_index(&self) -> Result<bool, Error> {
+        let ids = self.recorded().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();
+        search_index::forget(self.services, self.tenant, &ids).await
+    }
+
+    async fn set_index_clean_at(&self, at: Timestamp) -> Result<(), Error> {
+        let set = vec![(Column::new("index_clean_at", Type::Time), SqlValue::Time(at))];
+        let values = vec![self.erasure.id.into()];
+        self.apply(&[ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set }]).await
+    }
+
+    /// Removes the replaced segments and writes the receipt. Returns `false` if another worker was faster.
+    async fn complete(&self, stored: &Versioned<Erasure>, now: Timestamp) -> Result<bool, Error> {
+        let store = &self.services.store;
+        while store.remove_replaced(now.plus_seconds(-INDEX_SECONDS), SEGMENTS).await? >= SEGMENTS.into() {}
+        // A failure leaves the erasure running, so that the next run repeats it.
+        store.scrub_files().await?;
+        let mut counts = self.erasure.counts.clone();
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for row in self.recorded().await? {
+            *found.entry(row.kind).or_default() += 1;
+        }
+        counts.extend(found);
+        let decision = self.erasure.complete(counts, now);
+        let events = self.services.events(&decision.events, &render(&decision.state)?, now);
+        let committed =
+            self.services.commit_of_system(self.tenant, ERASER, decision, events, stored.version, now).await?;
+        if committed {
+            let by = Column::new("erasure_id", Type::Id);
+            let values = vec![self.erasure.id.into()];
+            self.apply(&[ErasureChange::Delete { table: "erased_rows", by, values }]).await?;
+        }
+        Ok(committed)
+    }
+}

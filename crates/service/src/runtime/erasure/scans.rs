@@ -1,0 +1,236 @@
+//! Scans of rows that may contain texts of an erased person: events, stored responses, audit entries, results of
+//! connectors.
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::AuditEntry;
+use candor_domain::erasure::{Mentions, erased_event_data, former_name};
+use candor_domain::event::Event;
+use candor_domain::page::{PageRequest, Position, Sortable};
+use candor_domain::params::Bounds;
+use candor_domain::people::Connector;
+use candor_domain::people::connector::SyncIssue;
+use candor_port_storage::StorageExt;
+use candor_port_storage::erasing::ErasureChange;
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::listing::TypedListing;
+use candor_tables::read::ID;
+use candor_tables::rows;
+
+use super::Job;
+use super::rows::blank_values;
+use crate::context::erasing::{REMOVED_ANSWER, answer_text};
+use crate::context::error::Error;
+use crate::context::person_data;
+
+/// Rows of a page of a scan.
+pub(super) const PAGE: u16 = 200;
+/// Audit entries about the person that keep their reasons: the controller proves with them why the data is gone.
+const KEPT_REASON: &str = "employee.erase";
+
+impl Job<'_> {
+    /// Runs all scans. Returns `false` if it was stopped.
+    pub(super) async fn scan(&self, mentions: &Mentions) -> Result<bool, Error> {
+        Ok(self.remove_notifications(mentions).await?
+            && self.blank_messages().await?
+            && self.erase_events(mentions).await?
+            && self.remove_answers(mentions).await?
+            && self.blank_audit().await?
+            && self.erase_syncs(mentions).await?)
+    }
+
+    /// Replaces the data of events. Their positions stay, so that no cursor breaks.
+    async fn erase_events(&self, mentions: &Mentions) -> Result<bool, Error> {
+        let mut after = [0; 16];
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = TypedListing::<Event>::after_id(after, PAGE);
+            let page = self.services.store.entries(self.tenant, list).await?;
+            let Some(last) = page.last() else { return Ok(true) };
+            after = last.value.id.to_bytes();
+            let mut changes = vec![];
+            let mut ids = vec![];
+            for event in page.iter().map(|row| &row.value) {
+                let Some(data) = erased_event_data(event.kind, &event.data, mentions) else { continue };
+                ids.push(event.id.to_bytes());
+                changes.push(ErasureChange::Overwrite {
+                    table: Event::TABLE.name,
+                    by: ID,
+                    values: vec![event.id.into()],
+                    set: vec![(Column::new("data", Type::Text), SqlValue::Text(data))],
+                });
+            }
+            if !ids.is_empty() {
+                changes.push(self.record("events", ids));
+                self.apply(&changes).await?;
+            }
+        }
+    }
+
+    /// Removes stored responses that name the person or a removed resource.
+    async fn remove_answers(&self, mentions: &Mentions) -> Result<bool, Error> {
+        let mut after = String::new();
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let page = self.services.store.stored_answers(self.tenant, &after, PAGE).await?;
+            let Some((last, _)) = page.last() else { return Ok(true) };
+            after.clone_from(last);
+            let own = self.erasure.id.to_string();
+            let is_named = |key: &str, answer| {
+                let text = answer_text(self.services, self.tenant, key, answer);
+                text.is_some_and(|text| mentions.are_in(&text) && !text.contains(&own))
+            };
+            let named = page.iter().filter(|(key, kept)| kept.status != REMOVED_ANSWER && is_named(key, kept));
+            let keys: Vec<_> = named.map(|(key, _)| key.clone()).collect();
+            if keys.is_empty() {
+                continue;
+            }
+            let ids = keys.iter().map(|key| digest(key)).collect();
+            let set = vec![
+                (Column::new("status", Type::Int), SqlValue::Int(REMOVED_ANSWER.into())),
+                (Column::new("sealed", Type::Bytes), SqlValue::Bytes(vec![])),
+            ];
+            let values = keys.into_iter().map(SqlValue::Text).collect();
+            let by = Column::new("key", Type::Text);
+            let remove = ErasureChange::Overwrite { table: "replays", by, values, set };
+            self.apply(&[self.record("stored_responses", ids), remove]).await?;
+        }
+    }
+
+    /// Removes values of audit entries about the person, and name, address and user agent of the person as an actor.
+    async fn blank_audit(&self) -> Result<bool, Error> {
+        let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
+        let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
+        let person = self.person.to_string();
+        let targets: Vec<String> = keys.iter().cloned().chain([person.clone()]).collect();
+        self.blank_entries_about(&targets).await?;
+        for actor in targets {
+            if !self.blank_actor(actor).await? {
+                return Ok(false);
+            }
+        }
+        if keys.is_empty() { Ok(true) } else { self.blank_used_keys(&keys).await }
+    }
+
+    async fn blank_entries_about(&self, targets: &[String]) -> Result<(), Error> {
+        let by = rows::audit::BY_TARGET;
+        let entries = self.services.store.rows_by::<AuditEntry, _>(self.tenant, by, targets).await?;
+        let has_values = |entry: &AuditEntry| !entry.changes.is_empty() || entry.comment.is_some();
+        let left = entries.iter().map(|row| &row.value);
+        let left = left.filter(|entry| entry.action != KEPT_REASON && has_values(entry));
+        self.overwrite_entries(left.map(|entry| entry.id.to_bytes()).collect(), blank_values()).await
+    }
+
+    async fn blank_actor(&self, actor: String) -> Result<bool, Error> {
+        let filter = candor_domain::audit::Filter {
+            target_id: None,
+            actor_id: Some(actor),
+            actions: vec![],
+            occurred_at: Bounds::default(),
+        };
+        let mut page = PageRequest::ALL;
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = rows::audit::list(&filter, AuditEntry::DEFAULT, &page);
+            let rows = self.services.store.page(self.tenant, list).await?;
+            let is_named = |entry: &&AuditEntry| {
+                entry.actor.name != former_name()
+                    || entry.context.ip.is_some()
+                    || entry.context.user_agent.is_some()
+            };
+            let left = rows.items.iter().filter(is_named).map(|entry| entry.id.to_bytes()).collect();
+            let mut set = blank_origin();
+            set.push((Column::new("actor_name", Type::Text), SqlValue::Text(former_name())));
+            self.overwrite_entries(left, set).await?;
+            page.after = rows.items.last().and_then(|last| {
+                Some(Position { key: Sortable::key(last, AuditEntry::DEFAULT.by)?, id: last.id.to_bytes() })
+            });
+            if !rows.more || page.after.is_none() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Renames the person's keys in entries of connectors, which no index finds.
+    async fn blank_used_keys(&self, keys: &[String]) -> Result<bool, Error> {
+        let mut after = [0; 16];
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = TypedListing::<AuditEntry>::after_id(after, PAGE);
+            let page = self.services.store.entries(self.tenant, list).await?;
+            let Some(last) = page.last() else { return Ok(true) };
+            after = last.value.id.to_bytes();
+            let is_theirs = |entry: &AuditEntry| {
+                entry
+                    .context
+                    .api_key
+                    .as_ref()
+                    .is_some_and(|key| keys.contains(&key.id) && key.name != former_name())
+            };
+            let theirs =
+                page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes()).collect();
+            let mut set = blank_origin();
+            set.push((Column::new("api_key_name", Type::Text), SqlValue::Text(former_name())));
+            self.overwrite_entries(theirs, set).await?;
+        }
+    }
+
+    async fn overwrite_entries(&self, ids: Vec<[u8; 16]>, set: Vec<(Column, SqlValue)>) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let values = ids.iter().copied().map(SqlValue::Id).collect();
+        let overwrite = ErasureChange::Overwrite { table: AuditEntry::TABLE.name, by: ID, values, set };
+        self.apply(&[self.record("audit_entries", ids), overwrite]).await
+    }
+
+    /// Removes issues and results of connectors that contain the address of the person.
+    async fn erase_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
+        let mut after = [0; 16];
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = TypedListing::<SyncIssue>::after_id(after, PAGE);
+            let page = self.services.store.entries(self.tenant, list).await?;
+            let Some(last) = page.last() else { break };
+            after = last.value.id.to_bytes();
+            let is_theirs = |issue: &SyncIssue| {
+                let user_name = issue.user_name.as_deref().unwrap_or_default();
+                mentions.has_email(&issue.message) || mentions.has_email(user_name)
+            };
+            let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());
+            self.remove_all::<SyncIssue>("sync_issues", theirs.collect()).await?;
+        }
+        let connectors = Tenant::live(self.tenant.organization);
+        let list = TypedListing::<Connector>::after_id([0; 16], PAGE);
+        let rows = self.services.store.entries(connectors, list).await?;
+        let message = |row: &Connector| row.last_sync.as_ref().and_then(|sync| sync.message.clone());
+        let theirs = rows.iter().filter(|row| message(&row.value).is_some_and(|text| mentions.has_email(&text)));
+        let values: Vec<SqlValue> = theirs.map(|row| row.value.id.into()).collect();
+        if !values.is_empty() {
+            let set = vec![(Column::new("last_sync_message", Type::Text), SqlValue::Null(Type::Text))];
+            self.apply(&[ErasureChange::Overwrite { table: Connector::TABLE.name, by: ID, values, set }]).await?;
+        }
+        Ok(true)
+    }
+}
+
+fn blank_origin() -> Vec<(Column, SqlValue)> {
+    ["ip", "user_agent"].map(|name| (Column::new(name, Type::Text), SqlValue::Null(Type::Text))).to_vec()
+}
+
+/// Returns the beginning of the digest of a key.
+fn digest(key: &str) -> [u8; 16] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, key.as_bytes());
+    let mut first = [0; 16];
+    first.copy_from_slice(&digest.as_ref()[..16]);
+    first
+}

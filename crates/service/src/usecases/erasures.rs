@@ -1,0 +1,130 @@
+//! Erasures of people and their receipts (decision H4).
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::erasure::{Erasure, ErasureDraft, ErasurePlan, Filter};
+use candor_domain::id::{EmployeeId, ErasureId};
+use candor_domain::json::Object;
+use candor_domain::objective::Family;
+use candor_domain::params::Params;
+use candor_domain::people::connector::{ScimLink, SyncIssue};
+use candor_domain::people::{Employee, Invitation};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ReportingLineChange, Row, StorageExt, Versioned, Write};
+use candor_tables::rows;
+
+use crate::context::erasing;
+use crate::context::error::Error;
+use crate::context::expand;
+use crate::context::person_data;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::{ChangePlan, Services, render};
+
+/// `GET /erasures`: lists erasures.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key; see [`Error`].
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    context.authorize()?;
+    let listing = rows::erasures::list(request.sort, &request.page);
+    expand::plain_page(services, context, &request, listing).await
+}
+
+/// `GET /erasures/{id}`: returns an erasure with its receipt.
+///
+/// # Errors
+/// Not found, no admin-level key; see [`Error`].
+pub async fn get(services: &Services, context: &RequestContext, id: ErasureId) -> Result<Reply, Error> {
+    let stored = services.find_stored::<Erasure>(context, id).await?;
+    context.authorize()?;
+    Ok(Reply::ok(render(&stored.value)?, None))
+}
+
+/// `POST /employees/{id}/erasure`: replaces the person by a pseudonym, revokes their keys, and begins to remove the
+/// other data.
+///
+/// # Errors
+/// Not found, invalid fields, no admin-level key, not deactivated, on hold, erased before; see [`Error`].
+pub async fn create(
+    services: &Services,
+    context: &RequestContext,
+    id: EmployeeId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let draft = ErasureDraft::parse(body);
+    let plan = async |at: Timestamp| {
+        let tenant = context.caller.tenant;
+        let stored = services.find_stored::<Employee>(context, id).await?;
+        let draft = context.validate_update(stored.version, || draft.clone())?;
+        let decision = stored.value.erase(draft, at)?;
+        let keys = person_data::keys_of(services, tenant, id).await?;
+        let erasure_id = services.id(at);
+        let plan = ErasurePlan {
+            employee_id: id,
+            requested_by: context.caller.key,
+            counts: counts(services, tenant, id, keys.len()).await?,
+            tables_to_rewrite: services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect(),
+            sealed_email: erasing::seal_email(services, tenant, erasure_id, &stored.value.email)?,
+        };
+        let erasure = Erasure::begin(erasure_id, plan, at);
+        let body = render(&erasure)?;
+        let rendered = render(&decision.state)?;
+        let (mut change, person) = services.change_set(context, decision, &rendered, at);
+        let lines = stored.value.manager_id.map(|_| ReportingLineChange { seen: None });
+        change.writes.push(Write::employee(&Row::expecting(person, stored.version), lines));
+        change.writes.push(Write::put(&Row::new(erasure)));
+        let closed = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
+        change.writes.extend(keys.into_iter().map(|key| Write::put(&closed(key))));
+        Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
+    };
+    let reply = services.change(context, plan).await?;
+    Ok(reply)
+}
+
+/// Counts the rows of each kind that are found directly.
+async fn counts(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+    keys: usize,
+) -> Result<BTreeMap<String, u64>, Error> {
+    let store = &services.store;
+    let count = |kind: &str, count: u64| (kind.to_owned(), count);
+    let objectives = |family: Family| {
+        person_data::count(services, tenant, move |page| person_data::objectives(person, family, page))
+    };
+    let invitations = store.rows_by::<Invitation, _>(tenant, rows::invitations::BY_EMPLOYEE, &[person]).await?;
+    let issues = store.rows_by::<SyncIssue, _>(tenant, rows::sync_issues::BY_EMPLOYEE, &[person]).await?;
+    let accounts = u64::from(store.row::<ScimLink>(tenant, person).await?.is_some());
+    Ok(BTreeMap::from([
+        count(
+            "observations",
+            person_data::count(services, tenant, |page| person_data::observations(person, page)).await?,
+        ),
+        count("objectives", objectives(Family::Employees).await? + objectives(Family::Managers).await?),
+        count(
+            "summaries",
+            person_data::count(services, tenant, |page| person_data::summaries(person, page)).await?,
+        ),
+        count(
+            "assignments",
+            person_data::count(services, tenant, |page| person_data::assignments(person, page)).await?,
+        ),
+        count(
+            "messages",
+            person_data::count(services, tenant, |page| rows::conversations::messages_of(person, page)).await?,
+        ),
+        count(
+            "notifications",
+            person_data::count(services, tenant, |page| person_data::notifications(person, page)).await?,
+        ),
+        count("invitations", invitations.len() as u64),
+        count("sync_issues", issues.len() as u64),
+        count("scim_accounts", accounts),
+        count("api_keys", keys as u64),
+    ]))
+}

@@ -1,0 +1,118 @@
+//! Removal of the data about an erased person.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::ErasureId;
+use candor_port_storage::StoredAnswer;
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::error::Read;
+use candor_tables::flat::{CellReader, SqlValue, Type};
+
+use super::history::stored_replay;
+use crate::failure::Failure;
+use crate::nodes::transaction::Transaction;
+use crate::sql::Sql;
+use crate::sql::row::id;
+use crate::store::PostgresStore;
+
+/// Tables with rows that an erasure removes or overwrites. `VACUUM` does not overwrite removed rows in their files.
+const REWRITTEN: &[&str] = &[
+    "api_keys",
+    "assignments",
+    "audit_entries",
+    "connectors",
+    "employees",
+    "erasures",
+    "events",
+    "invitations",
+    "messages",
+    "notifications",
+    "objectives",
+    "observations",
+    "replays",
+    "scim_users",
+    "search_blocks",
+    "search_chunks",
+    "search_segments",
+    "summaries",
+    "sync_issues",
+];
+
+#[async_trait]
+impl Erasing for PostgresStore {
+    async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
+        let statements: Vec<_> = changes.iter().map(|change| statement(tenant, change)).collect();
+        if statements.is_empty() {
+            return Ok(());
+        }
+        self.send(Transaction::new(statements, 0), |_| Ok(())).await.map(drop)
+    }
+
+    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
+        let mut sql = Sql::default();
+        let (tenant, erasure) = (sql.tenant(tenant), sql.id(erasure.to_bytes()));
+        sql.push(&format!(
+            "SELECT kind, id FROM erased_rows WHERE tenant_id = {tenant} AND erasure_id = {erasure}"
+        ));
+        let erased = |row: &mut dyn CellReader| {
+            let kind = row.text().map_err(Failure::Other)?.unwrap_or_default();
+            Ok(ErasedRow { kind, id: id(row)? })
+        };
+        self.apart(&sql, erased).await
+    }
+
+    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
+        let mut sql = Sql::default();
+        let (tenant, after) = (sql.tenant(tenant), sql.bind(SqlValue::Text(after.to_owned())));
+        let most = sql.bind(SqlValue::Int(i64::from(most)));
+        sql.push(&format!(
+            "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key > {after} \
+             ORDER BY key LIMIT {most}"
+        ));
+        let answer = |row: &mut dyn CellReader| {
+            let key = row.text().map_err(Failure::Other)?.unwrap_or_default();
+            Ok((key, stored_replay(row)?))
+        };
+        self.apart(&sql, answer).await
+    }
+
+    fn tables_to_rewrite(&self) -> &'static [&'static str] {
+        REWRITTEN
+    }
+
+    /// Does nothing: rewriting a table locks it, so an operator chooses the time.
+    async fn scrub_files(&self) -> Read<()> {
+        Ok(())
+    }
+}
+
+fn statement(tenant: Tenant, change: &ErasureChange) -> Sql {
+    let mut sql = Sql::default();
+    let tenant = sql.tenant(tenant);
+    match change {
+        ErasureChange::Delete { table, by, values } => {
+            let values = sql.many(by.kind, values.iter().cloned());
+            let column = by.name;
+            sql.push(&format!("DELETE FROM {table} WHERE tenant_id = {tenant} AND {column} = ANY({values})"));
+        }
+        ErasureChange::Overwrite { table, by, values, set } => {
+            let set: Vec<_> = set
+                .iter()
+                .map(|(column, value)| format!("{} = {}", column.name, sql.bind(value.clone())))
+                .collect();
+            let (set, values, column) = (set.join(", "), sql.many(by.kind, values.iter().cloned()), by.name);
+            sql.push(&format!("UPDATE {table} SET {set} WHERE tenant_id = {tenant} AND {column} = ANY({values})"));
+        }
+        ErasureChange::Record { erasure, kind, ids } => {
+            let (erasure, kind) = (sql.id(erasure.to_bytes()), sql.bind(SqlValue::Text((*kind).to_owned())));
+            let ids = sql.many(Type::Id, ids.iter().copied().map(SqlValue::Id));
+            sql.push(&format!(
+                "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) \
+                 SELECT {tenant}::uuid, {erasure}::uuid, {kind}::text, r.id FROM UNNEST({ids}) AS r(id) \
+                 ON CONFLICT DO NOTHING"
+            ));
+        }
+    }
+    sql
+}

@@ -1,0 +1,99 @@
+//! Removal of the data about an erased person.
+
+use async_trait::async_trait;
+
+use candor_domain::access::Tenant;
+use candor_domain::id::ErasureId;
+use candor_domain::idempotency::Fingerprint;
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::error::Read;
+use candor_port_storage::{StorageError, StoredAnswer};
+use candor_tables::flat::CellReader;
+
+use crate::SqliteStore;
+use crate::connection::writer;
+use crate::sql::{Db, Sql, Value, failed};
+use crate::text::Draft;
+
+const ROWS: &str = "SELECT kind, id FROM erased_rows WHERE tenant_id = ? AND erasure_id = ?";
+
+const ANSWERS: &str = "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key > ? \
+    ORDER BY key LIMIT ?";
+
+const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) VALUES (?, ?, ?, ?) \
+    ON CONFLICT DO NOTHING";
+
+#[async_trait]
+impl Erasing for SqliteStore {
+    async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
+        let changes = changes.to_vec();
+        let apply = move |db: &mut Db| changes.iter().try_for_each(|change| applied(db, tenant, change));
+        writer::ask_for(&self.tasks, true, apply).await
+    }
+
+    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
+        let sql = Sql::new(ROWS).bind(tenant).bind(erasure);
+        self.read(tenant, move |db| db.rows(sql, erased)).await
+    }
+
+    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
+        let sql = Sql::new(ANSWERS).bind(tenant).bind(after).bind(i64::from(most));
+        self.read(tenant, move |db| db.rows(sql, answer)).await
+    }
+
+    /// Returns no table: freed pages are overwritten with zeros.
+    fn tables_to_rewrite(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Truncates the write-ahead log, which holds older versions of pages.
+    async fn scrub_files(&self) -> Read<()> {
+        self.truncate_log().await
+    }
+}
+
+fn applied(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
+    let mut draft = Draft::default();
+    match change {
+        ErasureChange::Delete { table, by, values } => {
+            draft.with(&format!("DELETE FROM {table} WHERE tenant_id = "), tenant);
+            draft.any_of(&format!(" AND {}", by.name), values);
+        }
+        ErasureChange::Overwrite { table, by, values, set } => {
+            for (at, (column, value)) in set.iter().enumerate() {
+                let start = if at == 0 { format!("UPDATE {table} SET ") } else { ", ".to_owned() };
+                draft.with(&format!("{start}{} = ", column.name), Value::from(value));
+            }
+            draft.with(" WHERE tenant_id = ", tenant).any_of(&format!(" AND {}", by.name), values);
+        }
+        ErasureChange::Record { erasure, kind, ids } => {
+            for id in ids {
+                let record = Sql::new(RECORD).bind(tenant).bind(*erasure).bind(*kind).bind(*id);
+                db.execute(&record).map_err(|error| failed(&error))?;
+            }
+            return Ok(());
+        }
+    }
+    db.execute(&draft.finish()).map(drop).map_err(|error| failed(&error))
+}
+
+fn corrupt(table: &'static str, column: &'static str) -> impl Fn(String) -> StorageError {
+    move |reason| StorageError::Corrupt { table, column, reason }
+}
+
+fn erased(row: &mut dyn CellReader) -> Result<ErasedRow, StorageError> {
+    let kind = row.text().map_err(corrupt("erased_rows", "kind"))?.unwrap_or_default();
+    let id = row.id().map_err(corrupt("erased_rows", "id"))?.unwrap_or_default();
+    Ok(ErasedRow { kind, id })
+}
+
+fn answer(row: &mut dyn CellReader) -> Result<(String, StoredAnswer), StorageError> {
+    let key = row.text().map_err(corrupt("replays", "key"))?.unwrap_or_default();
+    let fingerprint = row.bytes().map_err(corrupt("replays", "fingerprint"))?.unwrap_or_default();
+    let fingerprint = <[u8; 32]>::try_from(fingerprint)
+        .map_err(|_| corrupt("replays", "fingerprint")("not 32 bytes".to_owned()))?;
+    let status = row.int().map_err(corrupt("replays", "status"))?.unwrap_or_default();
+    let status = u16::try_from(status).map_err(|error| corrupt("replays", "status")(error.to_string()))?;
+    let sealed = row.bytes().map_err(corrupt("replays", "sealed"))?.unwrap_or_default();
+    Ok((key, StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed }))
+}

@@ -1,0 +1,29 @@
+//! Erasures of a store that fails on request.
+
+use async_trait::async_trait;
+use candor_domain::access::Tenant;
+use candor_domain::id::ErasureId;
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::error::Read;
+use candor_port_storage::{Storage, StoredAnswer};
+
+use super::{Faulty, FaultyCall};
+
+#[async_trait]
+impl<S: Storage + ?Sized> Erasing for Faulty<S> {
+    async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
+        self.through(FaultyCall::Upkeep, self.store.apply_erasure(tenant, changes)).await
+    }
+    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
+        self.through(FaultyCall::List, self.store.erased_rows(tenant, erasure)).await
+    }
+    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
+        self.through(FaultyCall::List, self.store.stored_answers(tenant, after, most)).await
+    }
+    fn tables_to_rewrite(&self) -> &'static [&'static str] {
+        self.store.tables_to_rewrite()
+    }
+    async fn scrub_files(&self) -> Read<()> {
+        self.through(FaultyCall::Upkeep, self.store.scrub_files()).await
+    }
+}
