@@ -143,7 +143,7 @@ fn both_stores_have_the_same_indexes() {
 #[test]
 fn keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes that do not start with the tenant: for lookups before it is known, and for sweeps across tenants.
-    const WITHOUT: [&str; 17] = [
+    const WITHOUT: [&str; 18] = [
         "api_keys_by_hash",
         "api_keys_by_expiring_due",
         "api_keys_by_id",
@@ -152,6 +152,7 @@ fn keys_and_indexes_start_with_the_tenant_unless_listed() {
         "api_keys_by_reminder",
         "deliveries_by_time",
         "delivery_jobs_by_due_time",
+        "erasures_running",
         "events_by_created_at",
         "invitations_by_mail_due",
         "invitations_by_token",

@@ -130,7 +130,7 @@ fn facts_of_an_event_depend_on_its_resource() {
             "observation" => EventFacts { kind: Some(observation::Type::Opportunity), ..of_person(employee(3)) },
             "objective" => EventFacts { scope: Some(Scope::Manager), ..of_person(employee(4)) },
             "employee" => of_person(person).with_department(Some(own)),
-            "summary" | "assignment" | "invitation" | "api_key" => of_person(employee(3)),
+            "summary" | "assignment" | "invitation" | "api_key" | "erasure" => of_person(employee(3)),
             _ => EventFacts::default(),
         };
         if resource != "department" {
