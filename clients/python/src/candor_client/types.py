@@ -1556,6 +1556,7 @@ EmployeeEventType: TypeAlias = Literal[
     "employee.reactivated",
     "employee.rehired",
     "employee.hold_changed",
+    "employee.erased",
 ]
 """Event types that have this data."""
 
@@ -1720,6 +1721,129 @@ Environment: TypeAlias = Literal[
 """Data set of an API key. `test` is separate from `live` and sends no mail."""
 
 
+class ErasedEvent(TypedDict):
+    """An event whose data was removed, because the person that it was about was erased."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: str
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: ErasedEventData
+    """The id of the resource."""
+
+
+class ErasedEventData(TypedDict):
+
+    id: str
+    """Id of the resource."""
+
+    erased: bool
+    """Always `true`. The other members were removed."""
+
+
+class Erasure(TypedDict):
+    """An erasure with its receipt. It contains nothing personal."""
+
+    id: str
+    """Id of the erasure, with the prefix `era_`."""
+
+    employee_id: str
+    """Id of the erased person, which stays."""
+
+    status: ErasureStatus | str
+    """Status of the erasure."""
+
+    requested_at: str
+    """Time of the request."""
+
+    completed_at: str | None
+    """Time at which the last data was removed. Null while the erasure is running."""
+
+    requested_by: ErasureRequester
+    """The requester."""
+
+    counts: dict[str, int]
+    """Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
+    beginning.
+    """
+
+    out_of_reach: list[str]
+    """Copies that the service cannot reach: the controller erases there."""
+
+    tables_to_rewrite: list[str]
+    """Tables whose files may hold removed rows until they are rewritten. Empty for SQLite."""
+
+
+class ErasureEvent(TypedDict):
+    """An erasure was completed."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: ErasureEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: Erasure
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+ErasureEventType: TypeAlias = Literal[
+    "erasure.completed",
+]
+"""Event types that have this data."""
+
+
+class ErasureRequest(TypedDict):
+
+    reason: NotRequired[str | None]
+    """Reason for the erasure, kept in the audit log only. Do not name people in it. At most 2000
+    characters.
+    """
+
+
+class ErasureRequester(TypedDict):
+
+    type: str
+    """Kind of the requester, `api_key`."""
+
+    id: str
+    """Id of the requester."""
+
+
+ErasureSort: TypeAlias = Literal[
+    "-requested_at",
+    "requested_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+ErasureStatus: TypeAlias = Literal[
+    "running",
+    "completed",
+]
+"""Status of an erasure."""
+
+
 ErrorCode: TypeAlias = Literal[
     "validation_error",
     "bad_request",
@@ -1812,6 +1936,8 @@ EventType: TypeAlias = Literal[
     "connector.paused",
     "connector.sync_failed",
     "employee.hold_changed",
+    "employee.erased",
+    "erasure.completed",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -4833,6 +4959,23 @@ class GetEmployeeQuery(TypedDict):
     """
 
 
+class ListErasuresQuery(TypedDict):
+    """Query of the operation `ListErasures`."""
+
+    sort: NotRequired[ErasureSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-requested_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
 class ListEventsFilter(TypedDict):
     """Filters of the operation `ListEvents`."""
 
@@ -5333,7 +5476,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | ErasedEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -5403,7 +5546,7 @@ def is_assignment_event(event: Event) -> TypeGuard[AssignmentEvent]:
 
 
 def is_employee_event(event: Event) -> TypeGuard[EmployeeEvent]:
-    """Whether the event is one of `employee.created`, `employee.updated`, `employee.deactivated`, `employee.reactivated`, `employee.rehired`, `employee.hold_changed`."""
+    """Whether the event is one of `employee.created`, `employee.updated`, `employee.deactivated`, `employee.reactivated`, `employee.rehired`, `employee.hold_changed`, `employee.erased`."""
     return event["event"] in (
         "employee.created",
         "employee.updated",
@@ -5411,6 +5554,7 @@ def is_employee_event(event: Event) -> TypeGuard[EmployeeEvent]:
         "employee.reactivated",
         "employee.rehired",
         "employee.hold_changed",
+        "employee.erased",
     )
 
 
@@ -5489,4 +5633,11 @@ def is_invitation_event(event: Event) -> TypeGuard[InvitationEvent]:
         "invitation.updated",
         "invitation.accepted",
         "invitation.revoked",
+    )
+
+
+def is_erasure_event(event: Event) -> TypeGuard[ErasureEvent]:
+    """Whether the event is one of `erasure.completed`."""
+    return event["event"] in (
+        "erasure.completed",
     )

@@ -1397,6 +1397,33 @@ export class Employees {
     );
   }
 
+  /** Returns the effects of `erase` without any change. */
+  erase(id: string, body: types.ErasureRequest | undefined, options: DryRunOptions): AnswerPromise<DryRun<types.Erasure>>;
+  /**
+   * Erase the data of a person.
+   *
+   * Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them in the
+   * background: observations, objectives, summaries and assignments about them, their invitations,
+   * notifications and accounts. Their messages become `[erased]`. Texts that they wrote about others stay
+   * under the pseudonym. The id stays, so that references hold. This cannot be undone. 409 if the person is
+   * not deactivated, is on legal hold, or was erased before.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `write`.
+   */
+  erase(id: string, body?: types.ErasureRequest, options?: RequestOptions): AnswerPromise<types.Erasure>;
+  erase(id: string, body?: types.ErasureRequest, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/employees/${encodeURIComponent(id)}/erasure`,
+        body,
+        query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+
   /**
    * Get the newest invitation of an employee.
    *
@@ -1544,6 +1571,52 @@ export class Employees {
         path: `/employees/${encodeURIComponent(id)}/rehire`,
         body,
         query: { dry_run: options?.dryRun },
+      },
+      options,
+    );
+  }
+}
+
+/** Operations below `/erasures`. */
+export class Erasures {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * List erasures.
+   *
+   * Lists erasures with their receipts, newest first. They contain nothing personal.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+   */
+  list(query?: types.ListErasuresQuery, options?: RequestOptions): PagePromise<types.Erasure> {
+    return new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/erasures",
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get an erasure.
+   *
+   * Returns an erasure. Its receipt is final once the status is `completed`.
+   *
+   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+   */
+  get(id: string, options?: RequestOptions): AnswerPromise<types.Erasure> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/erasures/${encodeURIComponent(id)}`,
       },
       options,
     );
@@ -2822,6 +2895,7 @@ export class Resources {
   readonly departments: Departments;
   readonly employeeObjectives: EmployeeObjectives;
   readonly employees: Employees;
+  readonly erasures: Erasures;
   readonly events: Events;
   readonly invitations: Invitations;
   readonly managerObjectives: ManagerObjectives;
@@ -2847,6 +2921,7 @@ export class Resources {
     this.departments = new Departments(core);
     this.employeeObjectives = new EmployeeObjectives(core);
     this.employees = new Employees(core);
+    this.erasures = new Erasures(core);
     this.events = new Events(core);
     this.invitations = new Invitations(core);
     this.managerObjectives = new ManagerObjectives(core);

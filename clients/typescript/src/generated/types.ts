@@ -1225,7 +1225,8 @@ export type EmployeeEventType =
   | "employee.deactivated"
   | "employee.reactivated"
   | "employee.rehired"
-  | "employee.hold_changed";
+  | "employee.hold_changed"
+  | "employee.erased";
 
 /** Related resources that an employee can include. */
 export type EmployeeExpand =
@@ -1363,6 +1364,98 @@ export type Environment =
   | "live"
   | "test";
 
+/** An event whose data was removed, because the person that it was about was erased. */
+export interface ErasedEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: string;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The id of the resource. */
+  data: ErasedEventData;
+}
+
+export interface ErasedEventData {
+  /** Id of the resource. */
+  id: string;
+  /** Always `true`. The other members were removed. */
+  erased: boolean;
+}
+
+/** An erasure with its receipt. It contains nothing personal. */
+export interface Erasure {
+  /** Id of the erasure, with the prefix `era_`. */
+  id: string;
+  /** Id of the erased person, which stays. */
+  employee_id: string;
+  /** Status of the erasure. */
+  status: Open<ErasureStatus>;
+  /** Time of the request. */
+  requested_at: string;
+  /** Time at which the last data was removed. Null while the erasure is running. */
+  completed_at: string | null;
+  /** The requester. */
+  requested_by: ErasureRequester;
+  /**
+   * Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
+   * beginning.
+   */
+  counts: Record<string, number>;
+  /** Copies that the service cannot reach: the controller erases there. */
+  out_of_reach: Array<string>;
+  /** Tables whose files may hold removed rows until they are rewritten. Empty for SQLite. */
+  tables_to_rewrite: Array<string>;
+}
+
+/** An erasure was completed. */
+export interface ErasureEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: ErasureEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: Erasure;
+}
+
+/** Event types that have this data. */
+export type ErasureEventType =
+  | "erasure.completed";
+
+export interface ErasureRequest {
+  /**
+   * Reason for the erasure, kept in the audit log only. Do not name people in it. At most 2000 characters.
+   */
+  reason?: string | null | undefined;
+}
+
+export interface ErasureRequester {
+  /** Kind of the requester, `api_key`. */
+  type: string;
+  /** Id of the requester. */
+  id: string;
+}
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type ErasureSort =
+  | "-requested_at"
+  | "requested_at";
+
+/** Status of an erasure. */
+export type ErasureStatus =
+  | "running"
+  | "completed";
+
 /** Stable error codes. Branch on the code; messages may change. */
 export type ErrorCode =
   | "validation_error"
@@ -1402,7 +1495,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | ErasedEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1458,7 +1551,9 @@ export type EventType =
   | "invitation.revoked"
   | "connector.paused"
   | "connector.sync_failed"
-  | "employee.hold_changed";
+  | "employee.hold_changed"
+  | "employee.erased"
+  | "erasure.completed";
 
 /** A line from which an export can go on. */
 export interface ExportCheckpoint {
@@ -3868,6 +3963,20 @@ export interface GetEmployeeQuery {
   expand?: EmployeeExpand | readonly EmployeeExpand[] | undefined;
 }
 
+/** Query of the operation `ListErasures`. */
+export interface ListErasuresQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-requested_at`.
+   */
+  sort?: ErasureSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
 /** Filters of the operation `ListEvents`. */
 export interface ListEventsFilter {
   /** Only events of this type. May be repeated up to 100 times. Entries match any of the values. */
@@ -4337,4 +4446,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "connector.paused",
   "connector.sync_failed",
   "employee.hold_changed",
+  "employee.erased",
+  "erasure.completed",
 ];

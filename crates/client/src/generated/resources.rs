@@ -770,6 +770,21 @@ impl Employees {
         Call::new(&self.core, spec)
     }
 
+    /// Erase the data of a person.
+    ///
+    /// Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them in
+    /// the background: observations, objectives, summaries and assignments about them, their invitations,
+    /// notifications and accounts. Their messages become `[erased]`. Texts that they wrote about others stay
+    /// under the pseudonym. The id stays, so that references hold. This cannot be undone. 409 if the person
+    /// is not deactivated, is on legal hold, or was erased before.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `write`.
+    pub fn erase(&self, id: &str, body: impl Into<Option<types::ErasureRequest>>) -> Call<types::Erasure> {
+        let spec =
+            Spec::new(Method::POST, format!("/employees/{}/erasure", segment(id))).optional_json(&body.into());
+        Call::new(&self.core, spec)
+    }
+
     /// Get the newest invitation of an employee.
     ///
     /// Returns the newest invitation of a person. 404 if there never was one.
@@ -847,6 +862,34 @@ impl Employees {
     pub fn rehire(&self, id: &str, body: impl Into<Option<types::EmployeeRehire>>) -> Call<types::Employee> {
         let spec =
             Spec::new(Method::POST, format!("/employees/{}/rehire", segment(id))).optional_json(&body.into());
+        Call::new(&self.core, spec)
+    }
+}
+
+/// Operations with paths that begin with `/erasures`.
+#[derive(Clone, Debug)]
+pub struct Erasures {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Erasures {
+    /// List erasures.
+    ///
+    /// Lists erasures with their receipts, newest first. They contain nothing personal.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+    pub fn list(&self, query: impl Into<Option<types::ListErasuresQuery>>) -> Pages<types::Erasure> {
+        let spec = Spec::new(Method::GET, "/erasures").query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Get an erasure.
+    ///
+    /// Returns an erasure. Its receipt is final once the status is `completed`.
+    ///
+    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+    pub fn get(&self, id: &str) -> Call<types::Erasure> {
+        let spec = Spec::new(Method::GET, format!("/erasures/{}", segment(id)));
         Call::new(&self.core, spec)
     }
 }
@@ -1622,6 +1665,12 @@ impl crate::Candor {
     #[must_use]
     pub fn employees(&self) -> Employees {
         Employees { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/erasures`.
+    #[must_use]
+    pub fn erasures(&self) -> Erasures {
+        Erasures { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/events`.

@@ -1985,6 +1985,7 @@ words! {
         EmployeeReactivated = "employee.reactivated",
         EmployeeRehired = "employee.rehired",
         EmployeeHoldChanged = "employee.hold_changed",
+        EmployeeErased = "employee.erased",
     }
 }
 
@@ -2380,6 +2381,141 @@ words! {
     }
 }
 
+/// An event whose data was removed, because the person that it was about was erased.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErasedEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: String,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The id of the resource.
+    pub data: ErasedEventData,
+}
+
+/// Type `ErasedEventData` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErasedEventData {
+    /// Id of the resource.
+    pub id: String,
+    /// Always `true`. The other members were removed.
+    pub erased: bool,
+}
+
+/// An erasure with its receipt. It contains nothing personal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Erasure {
+    /// Id of the erasure, with the prefix `era_`.
+    pub id: String,
+    /// Id of the erased person, which stays.
+    pub employee_id: String,
+    /// Status of the erasure.
+    pub status: ErasureStatus,
+    /// Time of the request.
+    pub requested_at: String,
+    /// Time at which the last data was removed. Null while the erasure is running.
+    pub completed_at: Option<String>,
+    /// The requester.
+    pub requested_by: ErasureRequester,
+    /// Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
+    /// beginning.
+    pub counts: BTreeMap<String, i64>,
+    /// Copies that the service cannot reach: the controller erases there.
+    pub out_of_reach: Vec<String>,
+    /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
+    pub tables_to_rewrite: Vec<String>,
+}
+
+/// An erasure was completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErasureEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: ErasureEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: Erasure,
+}
+
+words! {
+    /// Event types that have this data.
+    ErasureEventType {
+        ErasureCompleted = "erasure.completed",
+    }
+}
+
+/// Type `ErasureRequest` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErasureRequest {
+    /// Reason for the erasure, kept in the audit log only. Do not name people in it. At most 2000 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Option<String>>,
+}
+
+impl ErasureRequest {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { reason: None }
+    }
+
+    /// Sets `reason`: reason for the erasure, kept in the audit log only.
+    #[must_use]
+    pub fn reason(mut self, value: impl Into<String>) -> Self {
+        self.reason = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `reason` as null, which removes its value.
+    #[must_use]
+    pub fn clear_reason(mut self) -> Self {
+        self.reason = Some(None);
+        self
+    }
+}
+
+/// Type `ErasureRequester` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErasureRequester {
+    /// Kind of the requester, `api_key`.
+    pub r#type: String,
+    /// Id of the requester.
+    pub id: String,
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    ErasureSort {
+        RequestedAtDescending = "-requested_at",
+        RequestedAt = "requested_at",
+    }
+}
+
+words! {
+    /// Status of an erasure.
+    ErasureStatus {
+        Running = "running",
+        Completed = "completed",
+    }
+}
+
 words! {
     /// Stable error codes. Branch on the code; messages may change.
     ErrorCode {
@@ -2481,6 +2617,10 @@ pub enum Event {
     Organization(Box<OrganizationEvent>),
     /// An event with the members of [`InvitationEvent`].
     Invitation(Box<InvitationEvent>),
+    /// An event with the members of [`ErasureEvent`].
+    Erasure(Box<ErasureEvent>),
+    /// An event with the members of [`ErasedEvent`].
+    Erased(Box<ErasedEvent>),
     /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -2505,6 +2645,8 @@ impl Event {
             Self::Connector(event) => &event.id,
             Self::Organization(event) => &event.id,
             Self::Invitation(event) => &event.id,
+            Self::Erasure(event) => &event.id,
+            Self::Erased(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -2528,6 +2670,8 @@ impl Event {
             Self::Connector(event) => &event.created_at,
             Self::Organization(event) => &event.created_at,
             Self::Invitation(event) => &event.created_at,
+            Self::Erasure(event) => &event.created_at,
+            Self::Erased(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2551,6 +2695,8 @@ impl Event {
             Self::Connector(event) => &event.organization_id,
             Self::Organization(event) => &event.organization_id,
             Self::Invitation(event) => &event.organization_id,
+            Self::Erasure(event) => &event.organization_id,
+            Self::Erased(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2574,6 +2720,8 @@ impl Event {
             Self::Connector(event) => event.event.as_str(),
             Self::Organization(event) => event.event.as_str(),
             Self::Invitation(event) => event.event.as_str(),
+            Self::Erasure(event) => event.event.as_str(),
+            Self::Erased(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2607,7 +2755,8 @@ impl TryFrom<Value> for Event {
             | "employee.deactivated"
             | "employee.reactivated"
             | "employee.rehired"
-            | "employee.hold_changed" => serde_json::from_value(value.clone()).map(Self::Employee),
+            | "employee.hold_changed"
+            | "employee.erased" => serde_json::from_value(value.clone()).map(Self::Employee),
             "test.ping" => serde_json::from_value(value.clone()).map(Self::Test),
             "webhook.disabled" | "webhook.failing" => serde_json::from_value(value.clone()).map(Self::Webhook),
             "api_key.expiring" => serde_json::from_value(value.clone()).map(Self::ApiKey),
@@ -2627,6 +2776,7 @@ impl TryFrom<Value> for Event {
             "invitation.created" | "invitation.updated" | "invitation.accepted" | "invitation.revoked" => {
                 serde_json::from_value(value.clone()).map(Self::Invitation)
             }
+            "erasure.completed" => serde_json::from_value(value.clone()).map(Self::Erasure),
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2689,6 +2839,8 @@ words! {
         ConnectorPaused = "connector.paused",
         ConnectorSyncFailed = "connector.sync_failed",
         EmployeeHoldChanged = "employee.hold_changed",
+        EmployeeErased = "employee.erased",
+        ErasureCompleted = "erasure.completed",
     }
 }
 
@@ -8052,6 +8204,53 @@ impl GetEmployeeQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<EmployeeExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Query of the operation `ListErasures`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListErasuresQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    /// `-requested_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<ErasureSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListErasuresQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<ErasureSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
         self
     }
 }

@@ -5808,6 +5808,73 @@ class Employees:
         answer: types.Employee | types.DryRun = self._core.send(spec)
         return answer
 
+    @overload
+    def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure: ...
+
+    @overload
+    def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure | types.DryRun:
+        """Erase the data of a person.
+
+        Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them
+        in the background: observations, objectives, summaries and assignments about them, their
+        invitations, notifications and accounts. Their messages become `[erased]`. Texts that they wrote
+        about others stay under the pseudonym. The id stays, so that references hold. This cannot be
+        undone. 409 if the person is not deactivated, is on legal hold, or was erased before.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/employees/{segment(id)}/erasure",
+            body=given(
+                reason=reason,
+            ),
+            body_required=False,
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Erasure | types.DryRun = self._core.send(spec)
+        return answer
+
     def get_invitation(
         self,
         id: str,
@@ -6470,6 +6537,73 @@ class AsyncEmployees:
         answer: types.Employee | types.DryRun = await self._core.send(spec)
         return answer
 
+    @overload
+    async def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[False] = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure: ...
+
+    @overload
+    async def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: Literal[True],
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.DryRun: ...
+
+    async def erase(
+        self,
+        id: str,
+        /,
+        *,
+        reason: str | None | Unset = UNSET,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure | types.DryRun:
+        """Erase the data of a person.
+
+        Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them
+        in the background: observations, objectives, summaries and assignments about them, their
+        invitations, notifications and accounts. Their messages become `[erased]`. Texts that they wrote
+        about others stay under the pseudonym. The id stays, so that references hold. This cannot be
+        undone. 409 if the person is not deactivated, is on legal hold, or was erased before.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `write`.
+        """
+        spec = Spec(
+            "POST",
+            f"/employees/{segment(id)}/erasure",
+            body=given(
+                reason=reason,
+            ),
+            body_required=False,
+            query={"dry_run": True} if dry_run else {},
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Erasure | types.DryRun = await self._core.send(spec)
+        return answer
+
     async def get_invitation(
         self,
         id: str,
@@ -6786,6 +6920,126 @@ class AsyncEmployees:
             max_retries=max_retries,
         )
         answer: types.Employee | types.DryRun = await self._core.send(spec)
+        return answer
+
+
+class Erasures:
+    """Operations below `/erasures`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def list(
+        self,
+        *,
+        sort: types.ErasureSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> Pages[types.Erasure]:
+        """List erasures.
+
+        Lists erasures with their receipts, newest first. They contain nothing personal.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/erasures",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return Pages(self._core, spec)
+
+    def get(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure:
+        """Get an erasure.
+
+        Returns an erasure. Its receipt is final once the status is `completed`.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/erasures/{segment(id)}",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Erasure = self._core.send(spec)
+        return answer
+
+
+class AsyncErasures:
+    """Operations below `/erasures`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    def list(
+        self,
+        *,
+        sort: types.ErasureSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> AsyncPages[types.Erasure]:
+        """List erasures.
+
+        Lists erasures with their receipts, newest first. They contain nothing personal.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/erasures",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def get(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.Erasure:
+        """Get an erasure.
+
+        Returns an erasure. Its receipt is final once the status is `completed`.
+
+        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
+        `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/erasures/{segment(id)}",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.Erasure = await self._core.send(spec)
         return answer
 
 
@@ -12140,6 +12394,7 @@ class Resources:
         self.departments = Departments(core)
         self.employee_objectives = EmployeeObjectives(core)
         self.employees = Employees(core)
+        self.erasures = Erasures(core)
         self.events = Events(core)
         self.invitations = Invitations(core)
         self.manager_objectives = ManagerObjectives(core)
@@ -12229,6 +12484,7 @@ class AsyncResources:
         self.departments = AsyncDepartments(core)
         self.employee_objectives = AsyncEmployeeObjectives(core)
         self.employees = AsyncEmployees(core)
+        self.erasures = AsyncErasures(core)
         self.events = AsyncEvents(core)
         self.invitations = AsyncInvitations(core)
         self.manager_objectives = AsyncManagerObjectives(core)

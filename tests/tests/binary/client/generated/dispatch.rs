@@ -68,6 +68,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "employees.get",
     "employees.update",
     "employees.deactivate",
+    "employees.erase",
     "employees.get_invitation",
     "employees.invite",
     "employees.get_legal_hold",
@@ -75,6 +76,8 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "employees.release_legal_hold",
     "employees.reactivate",
     "employees.rehire",
+    "erasures.list",
+    "erasures.get",
     "events.list",
     "events.get",
     "invitations.accept",
@@ -146,6 +149,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "departments" => departments(client, step).await,
         "employee_objectives" => employee_objectives(client, step).await,
         "employees" => employees(client, step).await,
+        "erasures" => erasures(client, step).await,
         "events" => events(client, step).await,
         "invitations" => invitations(client, step).await,
         "manager_objectives" => manager_objectives(client, step).await,
@@ -313,6 +317,7 @@ async fn employees(client: &Candor, step: &Step) -> Result<Value, Error> {
         "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeQuery>>())).await,
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "deactivate" => answer(resource.deactivate(step.path(0))).await,
+        "erase" => answer(resource.erase(step.path(0), step.body::<Option<types::ErasureRequest>>())).await,
         "get_invitation" => answer(resource.get_invitation(step.path(0))).await,
         "invite" => answer(resource.invite(step.path(0))).await,
         "get_legal_hold" => answer(resource.get_legal_hold(step.path(0))).await,
@@ -321,6 +326,15 @@ async fn employees(client: &Candor, step: &Step) -> Result<Value, Error> {
         "reactivate" => answer(resource.reactivate(step.path(0))).await,
         "rehire" => answer(resource.rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>())).await,
         other => panic!("employees has no operation {other}"),
+    }
+}
+
+async fn erasures(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.erasures();
+    match step.name() {
+        "list" => first_page(resource.list(step.query::<Option<types::ListErasuresQuery>>())).await,
+        "get" => answer(resource.get(step.path(0))).await,
+        other => panic!("erasures has no operation {other}"),
     }
 }
 
