@@ -102,6 +102,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("countManagerObjectives", COUNTS_OF_GOALS),
     ("getMe", NOTHING),
     ("getOrganization", NOTHING),
+    ("getRequestStats", NOTHING),
     ("listEmployees", NOTHING),
     ("getEmployee", NOTHING),
     ("getInvitation", NOTHING),
