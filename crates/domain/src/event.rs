@@ -170,7 +170,7 @@ pub enum EventType {
     /// An employee was replaced by a pseudonym, and the data about them is being removed.
     #[strum(to_string = "employee.erased")]
     EmployeeErased,
-    /// No data about an erased employee is left.
+    /// The data about an erased employee was removed.
     #[strum(to_string = "erasure.completed")]
     ErasureCompleted,
 }
@@ -246,8 +246,8 @@ impl EventType {
         }
     }
 
-    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed, as
-    /// GET of their resource requires.
+    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed.
+    /// GET of their resource has the same requirement.
     #[must_use]
     pub const fn needs_settings_admin(self) -> bool {
         matches!(

@@ -1,9 +1,8 @@
 //! Files of the console at `/console`: static modules, which are a client of `/v1` and have no routes of their
 //! own.
 //!
-//! `/console/…` answers the page for every address of a screen. The modules lie below `/console/assets/<hash>/`,
-//! where the hash covers all files, so that their relative imports stay as they are written and each file is
-//! immutable.
+//! `/console/…` answers the page for every address of a screen. The modules lie below `/console/assets/<hash>/`.
+//! The hash covers all files, so that relative imports stay as they are written and each file is immutable.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -72,7 +72,7 @@ impl StreamEncoder {
     }
 }
 
-/// Lines and their compressor.
+/// Lines of an answer and their compressor.
 pub(crate) struct LineBody {
     lines: LineStream,
     encoder: Option<StreamEncoder>,

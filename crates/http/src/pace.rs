@@ -1,5 +1,5 @@
-//! Least pace of a client that gets an answer of unknown size. Such an answer holds rows in memory, and a share of
-//! its organization's exports.
+//! Minimum rate at which a client must take an answer of unknown size. Such an answer holds rows in memory, and
+//! one of the concurrent exports of its organization.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
 //! Removal of the data about an erased person.
 //!
-//! The service reads what is to be removed, in pieces, and passes the changes of each piece as one transaction. All
+//! The service finds the rows in pieces, and passes the changes of each piece. A piece is one transaction. All
 //! changes are idempotent, so that a piece can be repeated after a crash and by several workers.
 
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ pub enum ErasureChange {
     },
     /// Records the ids of rows that the erasure removes or overwrites. Known ones are ignored.
     Record {
-        /// The erasure.
+        /// Erasure that the rows belong to.
         erasure: ErasureId,
         /// Kind of the rows in the receipt.
         kind: &'static str,
@@ -55,7 +55,7 @@ pub struct ErasedRow {
     pub id: [u8; 16],
 }
 
-/// Operations of erasures.
+/// Operations that remove the data about erased people.
 #[async_trait]
 pub trait Erasing {
     /// Makes the changes of a piece in one transaction, in their order.

@@ -45,7 +45,7 @@ pub struct PeoplePage {
     pub total: Option<u64>,
 }
 
-/// Operations for provisioning.
+/// Operations for provisioning by identity providers.
 #[async_trait]
 pub trait Provisioning {
     /// Returns a page of the people that the provider sees: those with a link of the connector that was not

@@ -1,4 +1,4 @@
--- Time at which the data of a person was erased; null for all others.
+-- Time at which a pseudonym replaced an erased person; null for all others.
 ALTER TABLE employees ADD COLUMN erased_at timestamptz;
 
 -- Erasures of people with their receipts. `sealed_email` is the encrypted address while the erasure is running, and

@@ -1,5 +1,5 @@
-//! Tests that an identity provider with two threads finds each person once, and each acknowledged value, although
-//! the process is killed several times during the sync.
+//! Tests a sync of an identity provider with two threads, during which the process is killed several times. Each
+//! person exists once afterwards, with the acknowledged values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -92,7 +92,7 @@ fn user_name(number: usize) -> String {
     format!("p{number}@example.com")
 }
 
-/// A thread of the provider, with what it sent and what was acknowledged.
+/// A thread of the provider, with the values that it sent and those that were acknowledged.
 struct ProviderThread {
     number: usize,
     /// Ids in responses, by `userName`.
@@ -151,7 +151,7 @@ impl ProviderThread {
         assert_eq!(*known, id, "{name} has a second id");
     }
 
-    /// Asserts that a user has a value that this thread sent, and no older one than the last acknowledged one.
+    /// Asserts that a user has the last acknowledged value of this thread, or a later one that it sent.
     fn check(&self, user: &Value) {
         let name = user["userName"].as_str().unwrap();
         let Some(values) = self.values.get(name) else { return };

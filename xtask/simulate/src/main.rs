@@ -1,6 +1,6 @@
 //! `candor-simulate [--seed N] [--rounds N]`: months of deliveries in simulated time.
 //!
-//! Each seed is a month with two to four processes of the delivery engine's machine, and a queue that keeps the
+//! Each seed is a month with two to four processes, which run the delivery engine's machine. The queue keeps the
 //! rules of the storage port. Receivers are prompt, slow, hanging, flapping, busy, refusing, gone or absent.
 //! Processes are killed and restarted, the store fails, clocks are set. The simulation checks the engine's
 //! promises from outside. A seed gives the same month in every run.

@@ -21,7 +21,8 @@ const BUSY: i64 = 10 * MINUTE;
 const STREAM_BACKLOG: usize = 40;
 /// Number of events of a stream, which lasts four minutes.
 const STREAM_EVENTS: i64 = 4 * MINUTE / STREAM_INTERVAL;
-/// Milliseconds between two events of a stream. Each process commits at least one in the second that a delivery takes.
+/// Milliseconds between two events of a stream: short, so that each process commits at least one event in the
+/// second that a delivery takes.
 const STREAM_INTERVAL: i64 = 180;
 
 /// Small limits, often reached. The half that is reserved for quick receivers has room for one batch.

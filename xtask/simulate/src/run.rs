@@ -110,7 +110,7 @@ pub(crate) struct Run {
     pub(crate) turns: u64,
     pub(crate) outage_until: i64,
     pub(crate) promises: Promises,
-    /// Past events by subscription, for replays.
+    /// Past events, each with its subscription, for replays.
     pub(crate) events: Vec<Key>,
     pub(crate) ids: u128,
 }

@@ -1,8 +1,8 @@
-//! The promise about progress: a delivery to a prompt receiver is attempted soon. If the receiver has a rate, it is
-//! attempted within the windows that the rate needs for the deliveries before it.
+//! The promise about progress: a delivery to a prompt receiver is attempted soon. If the receiver has a rate, the
+//! attempt starts within the windows that the rate needs for the deliveries before it.
 
 /// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. An unknown
-/// receiver may have to wait until others have timed out, and a delivery that has waited too long is claimed again
+/// receiver may have to wait until others have timed out. A delivery that has waited too long is claimed again
 /// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
 /// Milliseconds in which as many deliveries are sent as the rate of a receiver permits in a window of one second.
@@ -38,7 +38,7 @@ impl Wait {
         now - self.since.max(calm_since)
     }
 
-    /// Returns the broken promise, if the wait is too long.
+    /// Returns the description of the broken promise, if the wait is too long.
     pub(crate) fn broken(&self, calm_since: i64, now: i64) -> Option<String> {
         let (waited, windows) =
             (self.waited(calm_since, now), (self.served_within - SERVED_WITHIN_MILLIS) / 1_000);

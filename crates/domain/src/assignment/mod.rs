@@ -57,7 +57,7 @@ impl StatusWord for Status {
 }
 
 content! {
-    /// The members of a creation that need no other data.
+    /// The members that a creation sets one to one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 

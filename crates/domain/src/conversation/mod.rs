@@ -30,11 +30,11 @@ pub const MIN_PARTICIPANTS: usize = 2;
 pub const MAX_PARTICIPANTS: usize = 20;
 
 content! {
-    /// The members of a creation that need no other data.
+    /// The members that a creation sets one to one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    /// The members that an update sets one to one. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 

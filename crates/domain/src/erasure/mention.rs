@@ -54,8 +54,8 @@ impl Mentions {
     }
 }
 
-/// Returns the data of an event after the erasure, or `None` if the event is not about the person or an erased
-/// resource. A message counts as the author's.
+/// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
+/// not about the person or an erased resource and has no address of the person. A message counts as the author's.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
     let value: Value = serde_json::from_str(data).ok()?;

@@ -33,7 +33,7 @@ const REASON: Field<Text> = Field::with_about(
     "Reason for the erasure, kept in the audit log only. Do not name people in it.",
 );
 
-/// Seconds for which a search may still read a part of the index that was written anew.
+/// Seconds for which a running search may still read a part of the index after its replacement.
 pub const INDEX_SECONDS: i64 = 10;
 
 /// Copies of the data that an erasure does not reach.
@@ -45,7 +45,7 @@ pub const OUT_OF_REACH: [&str; 4] = ["backups", "webhook_receivers", "exports", 
 pub enum ErasureStatus {
     /// The service is removing the data.
     Running,
-    /// No data of the person is left.
+    /// The data of the person was removed.
     Completed,
 }
 
@@ -79,9 +79,10 @@ pub struct Erasure {
     pub requested_at: Timestamp,
     /// Time at which the last data was removed. Null while the erasure is running.
     pub completed_at: Option<Timestamp>,
-    /// The requester.
+    /// The API key that requested the erasure.
     pub requested_by: Requester,
-    /// Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its beginning.
+    /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found at
+    /// its beginning.
     pub counts: BTreeMap<String, u64>,
     /// Copies that the service cannot reach: the controller erases there.
     pub out_of_reach: Vec<String>,
@@ -90,7 +91,7 @@ pub struct Erasure {
     /// The encrypted e-mail address of the person, to find it in stored responses. Null once completed.
     #[serde(skip)]
     pub sealed_email: Option<Vec<u8>>,
-    /// Time at which no current part of the search index held words of the person any more.
+    /// Time since which no current part of the search index has words of the person. `None` before.
     #[serde(skip)]
     pub index_clean_at: Option<Timestamp>,
 }
@@ -171,7 +172,7 @@ pub struct ErasurePlan {
 }
 
 impl Erasure {
-    /// Begins an erasure.
+    /// Creates a running erasure from its plan.
     #[must_use]
     pub fn begin(id: ErasureId, plan: ErasurePlan, at: Timestamp) -> Self {
         Self {

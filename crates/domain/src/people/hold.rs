@@ -1,4 +1,4 @@
-//! Legal hold: the data of a person is kept until the hold ends (decision H3).
+//! Legal hold: the data of a person cannot be erased until the hold ends (decision H3).
 
 use schemars::JsonSchema;
 use serde::Serialize;

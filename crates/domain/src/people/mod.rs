@@ -72,11 +72,11 @@ impl StringEnum for Status {
 }
 
 content! {
-    /// The members of a creation that need no other data.
+    /// The members that a creation sets one to one.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members of an update that need no other data. `None` leaves a member unchanged.
+    /// The members that an update sets one to one. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
@@ -125,7 +125,7 @@ content! {
         /// The legal hold, which keeps the data of the person from being erased.
         #[serde(skip)]
         pub hold: Option<Hold>,
-        /// Time at which the data of the person was erased. Only a pseudonym is left then.
+        /// Time at which a pseudonym replaced the person. The erasure then removes the other data.
         #[serde(skip)]
         pub erased_at: Option<Timestamp>,
     }

@@ -14,7 +14,7 @@ use crate::schema::OpenWord;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum PersonalDataType {
-    /// The person.
+    /// Record of the person.
     Employee,
     /// Invitation of the person.
     Invitation,

@@ -9,7 +9,7 @@ use super::schemas;
 pub struct CustomMapping {
     /// Key of the custom field.
     pub key: String,
-    /// The attribute.
+    /// Path of the attribute.
     pub path: ScimPath,
 }
 

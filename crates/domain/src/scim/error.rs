@@ -77,7 +77,7 @@ impl ScimErrorType {
 /// The refusal of a SCIM request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScimError {
-    /// HTTP status.
+    /// HTTP status of the response.
     pub status: u16,
     /// Value of `scimType`; `None` for statuses without one.
     pub kind: Option<ScimErrorType>,

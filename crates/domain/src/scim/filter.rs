@@ -12,9 +12,9 @@ const MAX_COMPARISONS: usize = 32;
 /// A value of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Literal {
-    /// A quoted text.
+    /// A text in double quotes.
     Text(String),
-    /// `true` or `false`.
+    /// The literal `true` or `false`.
     Flag(bool),
 }
 
@@ -28,7 +28,7 @@ impl Literal {
         }
     }
 
-    /// Returns the text.
+    /// Returns the text; `None` for a boolean.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -41,7 +41,7 @@ impl Literal {
 /// A comparison `path eq value`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The compared attribute.
+    /// Path of the compared attribute.
     pub path: ScimPath,
     /// The value that it must have.
     pub value: Literal,

@@ -64,17 +64,17 @@ pub struct ScimUser {
     pub external_id: Option<String>,
     /// `false` if the person must be deactivated.
     pub active: Option<bool>,
-    /// E-mail address.
+    /// E-mail address of the person.
     pub email: String,
-    /// First name.
+    /// First name of the person.
     pub first_name: String,
-    /// Last name.
+    /// Last name of the person.
     pub last_name: String,
-    /// Job title.
+    /// Job title of the person.
     pub job_title: Option<String>,
     /// Name of the department.
     pub department: Option<String>,
-    /// The manager.
+    /// Reference to the manager.
     pub manager: Option<ManagerReference>,
     /// Values of mapped custom fields; `None` for a field whose attribute is absent.
     pub custom_fields: Vec<(String, Option<Value>)>,

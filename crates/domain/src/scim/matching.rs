@@ -6,7 +6,7 @@ use crate::id::{ConnectorId, EmployeeId};
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Employee, Status};
 
-/// People who have the identifiers of a user.
+/// People who already have an identifier of the user in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IdentifierHolders {
     /// The person who has the e-mail address.

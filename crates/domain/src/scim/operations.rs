@@ -12,9 +12,9 @@ pub const MAX_OPERATIONS: usize = 500;
 pub enum PatchVerb {
     /// Adds a value, or sets it if the attribute has one value.
     Add,
-    /// Sets a value.
+    /// Replaces the value of an attribute.
     Replace,
-    /// Removes a value.
+    /// Removes a value or an attribute.
     Remove,
 }
 

@@ -16,7 +16,7 @@ pub const MAX_PATH_BYTES: usize = 4096;
 pub enum ScimSchema {
     /// The core schema of a user.
     Core,
-    /// The enterprise extension.
+    /// The enterprise extension of a user.
     Enterprise,
     /// An extension that Candor does not model, with its URN as sent.
     Other(String),
@@ -53,7 +53,7 @@ pub struct ScimPath {
     pub attribute: Option<String>,
     /// Conditions in brackets, which select entries of a multi-valued attribute.
     pub conditions: Option<Vec<Comparison>>,
-    /// The sub-attribute.
+    /// Name of the sub-attribute.
     pub sub: Option<String>,
 }
 
@@ -105,8 +105,8 @@ impl ScimPath {
         whole(ScimSchema::Other(urn.to_owned()))
     }
 
-    /// Returns the URN that the path may also be. A path does not tell an attribute of one extension from the URN
-    /// of another one that does not end in `:User`.
+    /// Returns the URN of another extension that the path may mean instead of an attribute. If a URN does not end
+    /// in `:User`, the text alone does not decide between the two.
     pub(super) fn possible_urn(&self) -> Option<String> {
         let Self { schema: ScimSchema::Other(urn), attribute: Some(attribute), conditions: None, sub } = self
         else {

@@ -9,7 +9,7 @@ const ALWAYS: [&str; 2] = ["schemas", "id"];
 /// The attributes of a response.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Projection {
-    /// All attributes.
+    /// All attributes of the resource.
     #[default]
     All,
     /// Only these attributes, with `schemas` and `id`.

@@ -224,8 +224,8 @@ pub(super) fn is_field_of_person(name: &str, sub: Option<&str>) -> bool {
     }
 }
 
-/// Returns the reason why a path of the core schema or the enterprise extension cannot name a single value, as the
-/// rest of a sentence about the path.
+/// Returns the reason why a path of the core schema or the enterprise extension names no single value. The reason
+/// is the rest of a sentence about the path.
 pub(super) fn shape_problem(name: &str, has_sub: bool) -> Option<&'static str> {
     let known = named(USER, name).or_else(|| named(ENTERPRISE_USER, name))?;
     match (known.kind == "complex", has_sub) {

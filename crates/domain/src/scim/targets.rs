@@ -22,8 +22,8 @@ pub enum ManagerTarget {
 }
 
 impl ManagerTarget {
-    /// Returns the target of a reference that names this person, if any. `above` are the people above the named
-    /// person, `stored` is the user unless they are new.
+    /// Returns the target of a reference. `named` is the person that the reference names, `above` are the people
+    /// above that person. `stored` is the user who has the reference, unless they are new.
     #[must_use]
     pub fn new(
         reference: Option<&ManagerReference>,

@@ -35,7 +35,7 @@ pub struct StoredUser<'a> {
 pub struct Meta<'a> {
     pub created: Timestamp,
     pub last_modified: Timestamp,
-    /// The entity tag.
+    /// Entity tag of the person.
     pub version: &'a str,
 }
 

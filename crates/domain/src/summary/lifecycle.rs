@@ -30,7 +30,7 @@ const GIVEN_AT: &str = "employee_feedback.submitted_at";
 pub enum Action {
     /// Submits the summary for review.
     Submit,
-    /// Approves the summary, which fixes it.
+    /// Approves the summary. It is fixed from then on: updates are refused.
     Approve,
     /// Returns the summary to its author for changes.
     Return {

@@ -18,10 +18,10 @@ const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, cre
     .named("eraseEmployee", "Erase the data of a person")
     .description(
         "Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them in the \
-         background: observations, objectives, summaries and assignments about them, their invitations, notifications \
-         and accounts. Their messages become `[erased]`. Texts that they wrote about others stay under the pseudonym. \
-         The id stays, so that references hold. This cannot be undone. 409 if the person is not deactivated, is on \
-         legal hold, or was erased before.",
+         background: observations, objectives, summaries and assignments about them, their invitations, \
+         notifications and accounts. Their messages become `[erased]`. Texts that they wrote about others stay \
+         under the pseudonym. The id stays, so that references hold. This cannot be undone. 409 if the person is \
+         not deactivated, is on legal hold, or was erased before.",
     )
     .may_take(&ERASURE_REQUEST)
     .accepts(&ERASURE)];

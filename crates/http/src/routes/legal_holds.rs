@@ -21,8 +21,8 @@ const ROUTES: &[Route] = &[
     Route::put("/employees/{id}/legal-hold", ACCESS, put)
         .named("setLegalHold", "Set the legal hold of a person")
         .description(
-            "Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the person. \
-             A person on hold gets the new reason. The reason is recorded in the audit log; do not name people in it.",
+            "Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the \
+             reason. The reason is recorded in the audit log; do not name people in it.",
         )
         .takes(&LEGAL_HOLD_SET)
         .answers(&LEGAL_HOLD),

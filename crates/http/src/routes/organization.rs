@@ -28,8 +28,9 @@ const ROUTES: &[Route] = &[
     Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
         .named("getRequestStats", "Get the numbers of requests by status and hour")
         .description(
-            "Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and \
-             hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.",
+            "Returns the numbers of requests that were answered for the data set of the API key, by HTTP status \
+             and hour. Requests without a valid key are not counted. Several instances add their numbers once a \
+             minute.",
         )
         .with(Query::one(|input| _ = StatsWindow::read(input)))
         .answers(&REQUEST_STATS),

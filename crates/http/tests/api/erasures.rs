@@ -1,4 +1,5 @@
-//! Erasures: no text of a person is left, others keep theirs, and every piece continues after a failure (decision H4).
+//! Erasures: no text of a person is left, others keep theirs, and an erasure continues after a failure of any
+//! piece (decision H4).
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ use crate::support::{TestApi, TestResponse};
 /// Beginning of every text of the erased person.
 const CANARY: &str = "zqcanary";
 
-/// A person with a text in everything that takes one, and another person.
+/// A person with a marked text in each field that takes text, and another person.
 struct Walk {
     person: String,
     other: String,
@@ -90,11 +91,12 @@ impl Walk {
         for subject in [&id, &other] {
             let is_theirs = subject == &id;
             let mut text = || if is_theirs { self.text() } else { "Plain".to_owned() };
-            let observation = json!({"employee_id": subject, "author_id": other, "type": "strength", "observation": text(),
-                "impact": text(), "recommended_action": text(), "metadata": {"cycle": text()}});
+            let observation = json!({"employee_id": subject, "author_id": other, "type": "strength",
+                "observation": text(), "impact": text(), "recommended_action": text(),
+                "metadata": {"cycle": text()}});
             let (impact, goal, why) = (text(), text(), text());
-            let objective = json!({"owner_id": subject, "title": goal, "description": text(), "period_start": "2026-04-01",
-                "period_end": "2026-06-30"});
+            let objective = json!({"owner_id": subject, "title": goal, "description": text(),
+                "period_start": "2026-04-01", "period_end": "2026-06-30"});
             let summary = json!({"employee_id": subject, "author_id": other, "title": text(), "body": text()});
             let comment = text();
             let assignment = json!({"employee_id": subject, "title": text(), "instructions": text(),

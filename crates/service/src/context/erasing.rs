@@ -8,7 +8,7 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::vault::SealContext;
 
-/// Purpose of the seal context of addresses.
+/// Purpose in the seal context of addresses.
 const ERASURE: &str = "erasure";
 
 /// Status of a stored response that was removed because it names an erased person.

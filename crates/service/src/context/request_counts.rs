@@ -11,7 +11,7 @@ use candor_port_storage::{Storage, StorageError};
 /// Numbers of requests by hour and status.
 type Counts = HashMap<(i64, u16), u64>;
 
-/// Numbers of requests that are not in the store yet. A crash loses them; they are statistics and no record.
+/// Numbers of requests that are not in the store yet. A crash loses them, which is acceptable for statistics.
 #[derive(Debug, Default)]
 pub struct RequestCounters {
     pending: Mutex<HashMap<Tenant, Counts>>,

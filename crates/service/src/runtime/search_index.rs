@@ -193,7 +193,7 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
     }
 }
 
-/// Writes segments that contain these documents anew without them. Returns `true` if there were such segments.
+/// Replaces the segments that contain these documents by segments without them. Returns `true` if there were any.
 pub(super) async fn forget(
     services: &Services,
     tenant: Tenant,

@@ -44,8 +44,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: ErasureId) -
     Ok(Reply::ok(render(&stored.value)?, None))
 }
 
-/// `POST /employees/{id}/erasure`: replaces the person by a pseudonym, revokes their keys, and begins to remove the
-/// other data.
+/// `POST /employees/{id}/erasure`: replaces the person by a pseudonym, revokes their keys, and begins to remove
+/// the other data.
 ///
 /// # Errors
 /// Not found, invalid fields, no admin-level key, not deactivated, on hold, erased before; see [`Error`].
@@ -85,7 +85,7 @@ pub async fn create(
     Ok(reply)
 }
 
-/// Counts the rows of each kind that are found directly.
+/// Counts the rows of each kind that are found by an index. The scans find further rows.
 async fn counts(
     services: &Services,
     tenant: Tenant,

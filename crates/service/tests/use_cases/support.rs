@@ -132,7 +132,7 @@ impl TestServices {
         people.into_iter().map(|person| person.value.id).collect()
     }
 
-    /// Returns the operator's order for a new key.
+    /// Returns the operator's request for a live admin-level key with all scopes.
     pub(crate) fn order(&self) -> NewKeyRequest {
         NewKeyRequest {
             organization: self.organization,

@@ -16,7 +16,8 @@ use crate::sql::Sql;
 use crate::sql::row::id;
 use crate::store::PostgresStore;
 
-/// Tables with rows that an erasure removes or overwrites. `VACUUM` does not overwrite removed rows in their files.
+/// Tables with rows that an erasure removes or overwrites. A plain `VACUUM` frees the space of removed rows
+/// without overwriting it.
 const REWRITTEN: &[&str] = &[
     "api_keys",
     "assignments",

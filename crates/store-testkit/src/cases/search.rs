@@ -220,7 +220,7 @@ async fn search_backlog_is_indexed_once(world: CaseContext) {
         all.push(written(&world, person).await.id.to_bytes());
     }
     all.sort_unstable();
-    // Starts the backlog after the id of the person. The ids of all observations sort after it.
+    // The backlog starts after the id of the person. The ids of all observations sort after this id.
     let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
     (world.sql)(before).await;
     let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();

@@ -44,9 +44,9 @@ stored! {
     };
 }
 
-/// Lookup by [`ScimLink::user_name_key`].
+/// Lookup of a link by its [`ScimLink::user_name_key`].
 pub const BY_USER_NAME: LookupColumn<ScimLink> = LookupColumn::column("user_name_key", Type::Text);
-/// Lookup by [`ScimLink::external_key`].
+/// Lookup of a link by its [`ScimLink::external_key`].
 pub const BY_EXTERNAL_ID: LookupColumn<ScimLink> = LookupColumn::column("external_key", Type::Text);
 /// Lookup of the people who wait for a manager with this [`ScimLink::manager_key`].
 pub const BY_MANAGER: LookupColumn<ScimLink> = LookupColumn::column("manager_key", Type::Text);

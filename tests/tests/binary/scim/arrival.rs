@@ -14,7 +14,8 @@ const PEOPLE: usize = 240;
 const REPORTS: usize = 10;
 /// Connections of the provider.
 const CONNECTIONS: usize = 6;
-/// Distance of two people who arrive after each other. It has no common divisor with `PEOPLE`.
+/// Distance between the numbers of two people who arrive one after the other. It has no common divisor with
+/// `PEOPLE`, so that each person arrives once.
 const STEP: usize = 97;
 /// People who arrive together with their manager.
 const PAIRS: usize = 40;

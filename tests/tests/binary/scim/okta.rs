@@ -1,5 +1,5 @@
-//! The published suite of Okta for SCIM servers ("Okta SCIM 2.0 SPEC Test"), as the table `okta.json`. A request that
-//! is not in the suite is added to the table.
+//! The published suite of Okta for SCIM servers ("Okta SCIM 2.0 SPEC Test"), as the table `okta.json`. The table
+//! also has a request that is not in the suite.
 
 use std::collections::BTreeMap;
 

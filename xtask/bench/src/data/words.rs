@@ -130,7 +130,8 @@ pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenants: &[Text
     database.end_load()
 }
 
-/// Takes the text with the number `turn` of those left. Returns its tenant.
+/// Removes one text from those left and returns its tenant. `turn` is the position of the text among all of them;
+/// `None` if there are fewer.
 fn take_one(left: &mut [Texts], mut turn: u32) -> Option<[u8; 16]> {
     for texts in left {
         match turn.checked_sub(texts.count) {

@@ -13,7 +13,7 @@ const DEEP_PAGE: u32 = 10_000;
 struct Read<'a> {
     what: &'a str,
     traffic: fn(&str, Size) -> Traffic,
-    /// Words by which the statement is found among those that the server shows.
+    /// Words that identify the statement among those in `pg_stat_activity`.
     words: &'a [&'a str],
     /// Definitions of the script's variables for pgbench.
     variables: String,

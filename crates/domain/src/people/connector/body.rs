@@ -133,7 +133,7 @@ impl rule::Rule for MappingRule {
 }
 
 /// Checks a path of a SCIM attribute with a single value: a name such as `nickName` or `name.middleName`,
-/// optionally after the URN of its schema and a colon. Attributes that set fields of a person are not free.
+/// optionally after the URN of its schema and a colon. Attributes that set fields of a person are refused.
 fn scim_path(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=PATH_CHARS)?;
     let example = "a SCIM attribute, such as userType or urn:ietf:params:scim:schemas:core:2.0:User:nickName";

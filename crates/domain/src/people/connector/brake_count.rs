@@ -6,7 +6,7 @@ use super::{Connector, LinkedPeople};
 use crate::id::ConnectorId;
 use crate::time::Timestamp;
 
-/// Length of a bucket of the count, in milliseconds. A deactivation counts for up to this time after the hour.
+/// Length of a bucket of the count, in milliseconds. A deactivation counts for an hour and up to one bucket more.
 const MINUTE_MILLIS: i64 = 60_000;
 
 /// Deactivations by a provider within the last hour, by minute, in one data set. Each deactivation writes the row,
@@ -16,7 +16,7 @@ const MINUTE_MILLIS: i64 = 60_000;
 pub struct BrakeCount {
     /// Id of the connector.
     pub id: ConnectorId,
-    /// Resume after which the count started.
+    /// Last resume of the connector when the count was saved. A later resume restarts the count.
     pub resumed_at: Option<Timestamp>,
     /// Number of people by the minute, since 1970, of their last deactivation. At most 61 minutes.
     pub minutes: BTreeMap<i64, u32>,
@@ -31,7 +31,7 @@ pub struct BrakeCount {
 pub enum BrakeAnswer {
     /// The deactivation is allowed. Its transaction saves this count.
     Allowed(BrakeCount),
-    /// The known people are too few. The linked people must be counted.
+    /// The last known number of linked people is too small. They must be counted again.
     CountPeople,
     /// The deactivation is refused. The provider deactivated this number of other people within the period.
     Refused(u64),
@@ -61,7 +61,7 @@ impl BrakeCount {
         Self { minutes, people, counted_at, ..self.clone() }
     }
 
-    /// Returns the count without an earlier deactivation of the same person: they count once.
+    /// Returns the count without an earlier deactivation of the same person, so that each person counts once.
     fn without(mut self, deactivated_at: Timestamp, connector: &Connector) -> Self {
         let is_counted = connector.resumed_at.is_none_or(|resumed_at| deactivated_at > resumed_at);
         if let Some(people) = self.minutes.get_mut(&minute(deactivated_at)).filter(|_| is_counted) {

@@ -41,7 +41,7 @@ pub struct ConnectorDetails {
     /// The connector of the provider.
     #[serde(flatten)]
     pub connector: Connector,
-    /// Figures of the live data set.
+    /// Figures of the connector in the live data set.
     #[serde(flatten)]
     pub figures: ConnectorFigures,
 }

@@ -125,8 +125,8 @@ async fn request_log_has_refused_requests_too() {
 
 #[tokio::test]
 async fn request_has_a_span_with_its_use_case_below() {
-    // A subscriber of this thread alone loses spans: threads of the store have none and disable them for all. Events
-    // of new spans are complete with the response; a thread of the store may close a span later.
+    // A subscriber of this thread alone loses spans: threads of the store have none and disable them for all.
+    // Events of new spans are complete with the response; a thread of the store may close a span later.
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt().json().with_span_events(FmtSpan::NEW).with_writer(lines.clone());
     tracing::subscriber::set_global_default(subscriber.finish()).unwrap();

@@ -1,7 +1,7 @@
 //! Removes the data about erased people, in pieces that any worker continues after a crash (decision H4).
 //!
-//! The order of the stages matters. Resources go first, and their ids are recorded. The scans that follow find copies
-//! of their texts by these ids: no new copy can be made once the resource is gone.
+//! The order of the stages matters. The resources are removed first, and their ids are recorded. The later scans
+//! find copies of their texts by these ids. Once a resource is removed, no new copy of its texts can be made.
 
 mod rows;
 mod scans;
@@ -23,11 +23,11 @@ use crate::context::error::Error;
 use crate::context::services::{Services, render};
 use crate::runtime::search_index;
 
-/// Erasures that one run continues.
+/// Maximum number of erasures that one run continues.
 const MOST: u16 = 100;
-/// Rows of a piece: few, so that other writers do not wait long.
+/// Maximum number of rows of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 100;
-/// Replaced segments that are removed in one commit.
+/// Maximum number of replaced segments that one commit removes.
 const SEGMENTS: u16 = 50;
 /// Name of this actor in the audit log.
 const ERASER: &str = "erasure";
@@ -109,7 +109,8 @@ impl Job<'_> {
         ErasureChange::Record { erasure: self.erasure.id, kind, ids }
     }
 
-    /// Writes the segments of the index with words of the person anew without them. Returns `true` if there were any.
+    /// Replaces the segments of the index that have words of the person by segments without them. Returns `true`
+    /// if there were any.
     async fn clean_index(&self) -> Result<bool, Error> {
         let ids = self.recorded().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();
         search_index::forget(self.services, self.tenant, &ids).await

@@ -120,8 +120,8 @@ impl Job<'_> {
         self.apply(&[self.record(kind, ids), delete]).await
     }
 
-    /// Removes notifications to others about removed resources and about messages of the person. It needs the texts
-    /// of the messages, so it precedes [`Job::blank_messages`].
+    /// Removes notifications to others about the person, removed resources, and messages of the person. It
+    /// compares the texts of the messages, so it precedes [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted = self.quoted_messages().await?;
         let mut after = [0; 16];

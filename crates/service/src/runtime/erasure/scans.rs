@@ -22,9 +22,9 @@ use crate::context::erasing::{REMOVED_ANSWER, answer_text};
 use crate::context::error::Error;
 use crate::context::person_data;
 
-/// Rows of a page of a scan.
+/// Maximum number of rows of a page of a scan.
 pub(super) const PAGE: u16 = 200;
-/// Audit entries about the person that keep their reasons: the controller proves with them why the data is gone.
+/// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
 const KEPT_REASON: &str = "employee.erase";
 
 impl Job<'_> {
@@ -38,7 +38,8 @@ impl Job<'_> {
             && self.erase_syncs(mentions).await?)
     }
 
-    /// Replaces the data of events. Their positions stay, so that no cursor breaks.
+    /// Removes the data of events about the person or removed resources. Their positions stay, so that cursors
+    /// remain valid.
     async fn erase_events(&self, mentions: &Mentions) -> Result<bool, Error> {
         let mut after = [0; 16];
         loop {
@@ -68,7 +69,8 @@ impl Job<'_> {
         }
     }
 
-    /// Removes stored responses that name the person or a removed resource.
+    /// Removes stored responses that name the person or a removed resource. The response to the request for the
+    /// erasure stays.
     async fn remove_answers(&self, mentions: &Mentions) -> Result<bool, Error> {
         let mut after = String::new();
         loop {
@@ -100,7 +102,8 @@ impl Job<'_> {
         }
     }
 
-    /// Removes values of audit entries about the person, and name, address and user agent of the person as an actor.
+    /// Removes the values of audit entries about the person. In entries about actions of the person, removes name,
+    /// address and user agent.
     async fn blank_audit(&self) -> Result<bool, Error> {
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
         let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
@@ -156,7 +159,8 @@ impl Job<'_> {
         }
     }
 
-    /// Renames the person's keys in entries of connectors, which no index finds.
+    /// Removes key name, address and user agent from entries of connectors that a key of the person made. No index
+    /// finds these entries, so all are read.
     async fn blank_used_keys(&self, keys: &[String]) -> Result<bool, Error> {
         let mut after = [0; 16];
         loop {

@@ -44,7 +44,7 @@ pub struct PersonalData {
     _permit: ExportPermit,
 }
 
-/// The next lines.
+/// The lines that are read next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Type(PersonalDataType),

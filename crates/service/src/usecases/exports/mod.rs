@@ -206,7 +206,7 @@ impl Drop for Export {
     }
 }
 
-/// Appends a line.
+/// Appends a value as a line of JSON.
 fn line(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Error> {
     list::write(out, value)?;
     out.push(b'\n');

@@ -30,9 +30,9 @@ const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// A page of rows as lines.
 pub(super) struct RowPage {
-    /// The lines.
+    /// Lines of JSON, each with its line break.
     pub(super) text: Vec<u8>,
-    /// Number of lines.
+    /// Number of lines in `text`.
     pub(super) rows: u64,
     /// Number of rows that were read, including those of the other family of objectives.
     pub(super) read: u16,

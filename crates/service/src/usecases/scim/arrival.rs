@@ -1,7 +1,8 @@
-//! Managers and reports who arrive at the same time, and people who wait beyond those of one transaction.
+//! Sets managers after the commit of a request: of people who waited and exceeded the limit of its transaction,
+//! and of people who were created at the same time as their manager.
 //!
-//! Neither request sees the other one's person before its commit. Both therefore look again after it, and the
-//! later one finds the earlier one.
+//! Of two concurrent requests neither sees the other's person before its commit. Both therefore search again after
+//! their commits, and the later one finds the person of the earlier one.
 
 use candor_domain::id::EmployeeId;
 use candor_domain::people::connector::ScimLink;
@@ -16,7 +17,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::services::Services;
 
-/// Maximum attempts if concurrent changes are committed first.
+/// Maximum number of consecutive conflicts with concurrent changes.
 const ATTEMPTS: usize = 8;
 
 /// Reply to a committed request, with the person whose manager or reports may have arrived meanwhile.
@@ -31,7 +32,7 @@ impl From<Reply> for WrittenUser {
     }
 }
 
-/// A person after a change.
+/// A committed person whose manager or reports may have been committed meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arrival {
     person: EmployeeId,
@@ -44,7 +45,7 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// Returns the arrival of a person that more people wait for.
+    /// Returns the arrival of a manager if more people wait for them than one transaction sets.
     pub(super) const fn of_manager(person: EmployeeId) -> Self {
         Self { person, manager_ref: None, names: Vec::new(), has_more: true }
     }
@@ -70,9 +71,8 @@ impl Arrival {
 }
 
 impl ScimContext {
-    /// Sets the managers of people who wait, if a person and their manager arrived at the same time. A failure
-    /// does not fail the request, which is committed: the people wait until the next request about them or the
-    /// manager.
+    /// Sets the managers of people who still wait after the commit. A failure does not fail the request, which is
+    /// committed: the people wait until the next request about them or the manager.
     pub(super) async fn settle(&self, services: &Services, connector: &Connector, written: WrittenUser) -> Reply {
         let Some(arrival) = &written.arrival else { return written.reply };
         if let Err(failure) = self.set_managers(services, connector, arrival).await {
@@ -96,7 +96,7 @@ impl ScimContext {
         if arrival.has_more {
             return self.set_manager_of_waiting(services, connector, arrival.person).await;
         }
-        // The transaction of the change found the earlier ones, so these are few.
+        // The transaction of the change found the people who waited before it, so these are few.
         let keys: Vec<_> = arrival.names.iter().map(|name| ScimLink::manager_key(self.connector, name)).collect();
         let waiting = services.store.rows_by(self.tenant(), rows::scim_users::BY_MANAGER, &keys).await?;
         if waiting.is_empty() {

@@ -20,7 +20,7 @@ use crate::context::invitation_events;
 use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
 
-/// Most people with one reference whose manager one transaction sets. Further transactions follow.
+/// Maximum number of people whose manager one transaction sets, by a reference. Further transactions follow.
 const MAX_WAITING: u16 = 100;
 
 /// A change set under construction. The connector is the actor of its audit entries.
@@ -252,7 +252,7 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
-    /// Resolves the open issues about a person that a request without changes shows to have ended.
+    /// Resolves the open issues about a person that do not recur in a request without changes.
     pub(super) async fn end_issues(
         &mut self,
         person: EmployeeId,
@@ -278,8 +278,8 @@ impl<'a> ScimChange<'a> {
         Some(ChangeSet { writes, requires, ..change })
     }
 
-    /// Returns the change set with the issues of the person. `known` is the person, unless they are new: only a known
-    /// person has earlier issues. `None` if nothing was added.
+    /// Returns the change set with the new and resolved issues of the person; `None` if nothing was added. `known`
+    /// is the person, unless they are new: a new person has no earlier issues.
     pub(super) async fn finish(
         self,
         known: Option<EmployeeId>,

@@ -18,7 +18,8 @@ use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Most org admins that are read to find another active one. More than two, because some may leave meanwhile.
+/// Maximum number of org admins that are read to find another active one. More than two, because some may leave
+/// meanwhile.
 const OTHER_ADMINS: u16 = 10;
 
 /// The references of a user, resolved.
@@ -54,7 +55,8 @@ fn chain(ancestors: &Ancestors, person: EmployeeId) -> Vec<EmployeeId> {
 }
 
 impl ScimContext {
-    /// Returns the people who have the identifiers of a user. An identifier that the stored person has needs no look-up.
+    /// Returns the people who have the identifiers of a user. An identifier that the stored person has is not
+    /// looked up.
     pub(super) async fn holders(
         &self,
         services: &Services,

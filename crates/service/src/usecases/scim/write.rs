@@ -33,7 +33,7 @@ enum WritePlan {
     Unchanged(Reply),
     /// Saves the change set, then returns the reply. The arrival is settled afterwards.
     Commit(Box<ChangeSet>, Reply, Option<Arrival>),
-    /// Refuses the request.
+    /// Refuses the request and records its issue.
     Refuse(Box<Refused>),
 }
 

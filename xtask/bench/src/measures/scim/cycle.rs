@@ -9,7 +9,8 @@ use std::time::Instant;
 const PEOPLE: u32 = 10_000;
 /// Direct reports of a manager.
 const REPORTS: u32 = 10;
-/// Distance of two people who come after each other. It has no common divisor with the number of people.
+/// Distance between the numbers of two people who come one after the other. It has no common divisor with the
+/// number of people, so that each of them comes once.
 const STEP: u32 = 7_919;
 const MAX_UNCHANGED_SECONDS: f64 = 10.0;
 /// First seed. No other measure has it, so that no request repeats another one.
@@ -74,8 +75,7 @@ fn round(instance: &Instance, people: u32, seed: u64) -> Result<Round> {
     }
 }
 
-/// Returns a function that returns a value for each person, once and in an order in which managers may come after
-/// their reports.
+/// Returns a generator of one value for each person. In its order, managers may come after their reports.
 fn each<T>(people: u32, value: impl Fn(u32) -> T) -> impl Fn(&mut crate::random::Random) -> T {
     let place = Cell::new(0_u32);
     move |_| {

@@ -1,5 +1,5 @@
-//! People of an identity provider over SCIM: requests against those of the API, the wait of another tenant, and whole
-//! cycles.
+//! People of an identity provider over SCIM: requests against those of the API, the wait of another tenant, and
+//! whole cycles.
 
 mod cycle;
 
