@@ -1771,11 +1771,11 @@ class Erasure(TypedDict):
     """Time at which the last data was removed. Null while the erasure is running."""
 
     requested_by: ErasureRequester
-    """The requester."""
+    """The API key that requested the erasure."""
 
     counts: dict[str, int]
-    """Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
-    beginning.
+    """Number of removed or overwritten rows by kind. While the erasure is running, the number of rows
+    found at its beginning.
     """
 
     out_of_reach: list[str]

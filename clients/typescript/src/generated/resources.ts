@@ -1487,8 +1487,8 @@ export class Employees {
   /**
    * Set the legal hold of a person.
    *
-   * Keeps the data of a person until the hold ends: an erasure is refused, and retention skips the person. A
-   * person on hold gets the new reason. The reason is recorded in the audit log; do not name people in it.
+   * Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the
+   * reason. The reason is recorded in the audit log; do not name people in it.
    *
    * Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
    */

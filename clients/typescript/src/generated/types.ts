@@ -1399,11 +1399,11 @@ export interface Erasure {
   requested_at: string;
   /** Time at which the last data was removed. Null while the erasure is running. */
   completed_at: string | null;
-  /** The requester. */
+  /** The API key that requested the erasure. */
   requested_by: ErasureRequester;
   /**
-   * Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
-   * beginning.
+   * Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found at
+   * its beginning.
    */
   counts: Record<string, number>;
   /** Copies that the service cannot reach: the controller erases there. */

@@ -2423,10 +2423,10 @@ pub struct Erasure {
     pub requested_at: String,
     /// Time at which the last data was removed. Null while the erasure is running.
     pub completed_at: Option<String>,
-    /// The requester.
+    /// The API key that requested the erasure.
     pub requested_by: ErasureRequester,
-    /// Number of removed or overwritten rows by kind. While the erasure is running, the rows found at its
-    /// beginning.
+    /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found
+    /// at its beginning.
     pub counts: BTreeMap<String, i64>,
     /// Copies that the service cannot reach: the controller erases there.
     pub out_of_reach: Vec<String>,
