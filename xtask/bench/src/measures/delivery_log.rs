@@ -44,11 +44,11 @@ pub(super) fn pages(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
     Ok(lines)
 }
 
-/// Creates subscriptions that no event is delivered to.
+/// Creates subscriptions to a type of which no event happens.
 fn subscriptions(instance: &Instance) -> Result<Vec<WebhookId>> {
     let create = |number| {
         let url = format!("http://127.0.0.1:9/{number}");
-        let body = json!({"url": url, "event_types": ["employee.rehired"], "active": false});
+        let body = json!({"url": url, "event_types": ["employee.rehired"]});
         Ok(instance.api.create("/v1/webhooks", &body)?.parse()?)
     };
     (0..SUBSCRIPTIONS).map(create).collect()
