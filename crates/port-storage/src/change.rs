@@ -71,6 +71,16 @@ impl ChangeSet {
         self.writes.iter().any(|write| write.wakes() == Some(worker))
     }
 
+    /// Returns `true` if this change set moves people within the reporting tree. It is then stale after any other
+    /// move of the tenant.
+    #[must_use]
+    pub fn moves_people(&self) -> bool {
+        let moves = |write: &Write| {
+            matches!(write, Write::PutReporting { lines: ReportingLineChange { seen: Some(_) }, .. })
+        };
+        self.writes.iter().any(moves)
+    }
+
     /// Returns the subscriptions that this change set writes or reports. Its events are not queued for them: a
     /// subscription is not told about itself (decision F9).
     #[must_use]

@@ -330,6 +330,11 @@ impl ScimContext {
                 Err(ScimFailure::Refused(error)) => return self.refuse(services, connector, error.into()).await,
                 Err(failure) => return Err(failure),
             };
+            // Moves of one organization conflict: without a turn, new ones would overtake one that tries again.
+            if turn.is_none() && change.moves_people() {
+                turn = Some(services.move_lock(self.tenant()).await);
+                continue;
+            }
             change.replay = services.replay_of(request, &reply, at)?;
             match services.commit(self.tenant(), *change).await {
                 Ok(()) => return Ok(WrittenUser { reply, arrival }),
@@ -341,7 +346,7 @@ impl ScimContext {
                     CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
                 ) => {}
             }
-            // Moves in one organization conflict with each other, so that a later attempt waits for its turn.
+            // A new person conflicts with the move of a manager above.
             if turn.is_none() {
                 turn = Some(services.move_lock(self.tenant()).await);
             }

@@ -44,13 +44,6 @@ pub(super) struct PlanPiece<'a> {
     pub(super) is_last: bool,
 }
 
-fn moves(change: &ChangeSet) -> bool {
-    change
-        .writes
-        .iter()
-        .any(|write| matches!(write, Write::PutReporting { lines: ReportingLineChange { seen: Some(_) }, .. }))
-}
-
 /// A change set under construction; `None` until the first decision adds its audit entry.
 struct ChangeParts<'a> {
     change: Option<ChangeSet>,
@@ -103,7 +96,7 @@ impl<'a> PieceBuilder<'a> {
         let (change, count) = self.change_set(&subscribers)?;
         let (steps, rest) = self.rest.split_at(count);
         self.rest = rest;
-        let moves = moves(&change);
+        let moves = change.moves_people();
         self.tree = if moves { self.tree.next() } else { self.tree };
         Ok(Some(PlanPiece { steps, change, moves, is_last: rest.is_empty() }))
     }
