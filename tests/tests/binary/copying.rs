@@ -60,7 +60,7 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     }
     made(client, "/v1/connectors", &json!({"type": "csv_feed", "hris_source": "acme"}));
     provision(client);
-    erase(client);
+    erase(client, receiver);
     let person = json!({
         "email": "zoe@example.com", "first_name": "Zoë", "last_name": "O'Brien \"Zo\"", "send_invite": true,
         "custom_fields": {"office": "Zürich"},
@@ -122,16 +122,16 @@ fn provision(client: &mut Client) {
 }
 
 /// Erases a person, and waits for the end: the work in the background would otherwise change answers.
-fn erase(client: &mut Client) {
+fn erase(client: &mut Client, receiver: &Receiver) {
     let person = json!({"email": "eve@example.com", "first_name": "Eve", "last_name": "Example"});
     let person = made(client, "/v1/employees", &person);
     let path = format!("/v1/employees/{}", text(&person["id"]));
     assert_eq!(client.post(&format!("{path}/deactivate"), &json!({})).unwrap().status, 200);
     let receipt = client.post(&format!("{path}/erasure"), &json!({})).unwrap();
     assert_eq!(receipt.status, 202, "{}", receipt.text());
-    let receipt = format!("/v1/erasures/{}", text(&receipt.json()["id"]));
-    let is_complete = || client.get(&receipt).unwrap().json()["status"] == "completed";
-    assert!(wait_until(PATIENCE, is_complete).is_some(), "the erasure does not end");
+    receiver.until("the erasure is complete", |arrivals| {
+        arrivals.iter().any(|arrival| arrival.header("x-service-event") == "erasure.completed")
+    });
 }
 
 /// Returns the answers to all lists and paths, without members that differ on every request.
