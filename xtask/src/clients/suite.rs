@@ -173,8 +173,9 @@ fn rust(target: &Path) -> Outcome {
     remove(&folder)?;
     fs::create_dir_all(folder.join("src"))?;
     let name = format!("{RUST}-{}", env!("CARGO_PKG_VERSION"));
+    // Files in archives have a fixed time. With it, Cargo would not notice that the library has changed.
     let archive = target.join(format!("package/{name}.crate")).to_string_lossy().into_owned();
-    run_program(&mut tool("tar", &["--extract", "--file", &archive], &folder, target))?;
+    run_program(&mut tool("tar", &["--extract", "--touch", "--file", &archive], &folder, target))?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }";
     let dependencies = format!("{RUST} = {{ path = \"{name}\" }}\n{tokio}");

@@ -24,6 +24,10 @@ pub(super) enum Type {
     Union(Vec<Type>),
 }
 
+/// Schema of events about an erased person, which is no part of unions. Its events have the types of the others, so
+/// their `data` could not be used without a distinction in each program.
+const ERASED_EVENT: &str = "ErasedEvent";
+
 impl Type {
     /// Reads a schema; objects inside it must have a title. A union with a title is a type of its own.
     pub(super) fn read(schema: &Value) -> Outcome<Self> {
@@ -40,7 +44,8 @@ impl Type {
         }
         for choices in ["anyOf", "oneOf"] {
             if let Some(choices) = schema[choices].as_array() {
-                return Ok(Self::Union(choices.iter().map(Self::read).collect::<Outcome<_>>()?).simplified());
+                let kept = choices.iter().filter(|choice| reference(choice) != Some(ERASED_EVENT));
+                return Ok(Self::Union(kept.map(Self::read).collect::<Outcome<_>>()?).simplified());
             }
         }
         if let Some(text) = schema["const"].as_str() {

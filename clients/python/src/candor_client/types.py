@@ -1115,7 +1115,7 @@ class CsvReportPlan(TypedDict):
 CsvReportPlanChanges = TypedDict(
     "CsvReportPlanChanges",
     {
-        "to": Any,
+        "to": "Any",
         "from": "NotRequired[Any]",
     },
 )
@@ -2026,8 +2026,8 @@ ExportedResource: TypeAlias = Literal[
 FieldChange = TypedDict(
     "FieldChange",
     {
-        "from": Any,
-        "to": Any,
+        "from": "Any",
+        "to": "Any",
     },
 )
 """The values of one member before and after a change."""
@@ -3181,9 +3181,9 @@ class PersonalDataEnd(TypedDict):
 PersonalDataRow = TypedDict(
     "PersonalDataRow",
     {
-        "type": PersonalDataType | str,
-        "data": dict[str, Any],
-        "from": DataSource | None,
+        "type": "PersonalDataType | str",
+        "data": "dict[str, Any]",
+        "from": "DataSource | None",
     },
 )
 """One line of an access request."""
@@ -5476,7 +5476,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | ErasedEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 

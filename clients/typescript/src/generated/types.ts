@@ -1495,7 +1495,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | ErasedEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";

@@ -2619,8 +2619,6 @@ pub enum Event {
     Invitation(Box<InvitationEvent>),
     /// An event with the members of [`ErasureEvent`].
     Erasure(Box<ErasureEvent>),
-    /// An event with the members of [`ErasedEvent`].
-    Erased(Box<ErasedEvent>),
     /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -2646,7 +2644,6 @@ impl Event {
             Self::Organization(event) => &event.id,
             Self::Invitation(event) => &event.id,
             Self::Erasure(event) => &event.id,
-            Self::Erased(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -2671,7 +2668,6 @@ impl Event {
             Self::Organization(event) => &event.created_at,
             Self::Invitation(event) => &event.created_at,
             Self::Erasure(event) => &event.created_at,
-            Self::Erased(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2696,7 +2692,6 @@ impl Event {
             Self::Organization(event) => &event.organization_id,
             Self::Invitation(event) => &event.organization_id,
             Self::Erasure(event) => &event.organization_id,
-            Self::Erased(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2721,7 +2716,6 @@ impl Event {
             Self::Organization(event) => event.event.as_str(),
             Self::Invitation(event) => event.event.as_str(),
             Self::Erasure(event) => event.event.as_str(),
-            Self::Erased(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
