@@ -134,7 +134,7 @@ proptest! {
         is_merged: bool,
     ) {
         let wanted = IndexQuery::new(&query, subject.map(person));
-        let segments = segments(&texts, each.max(texts.len() / 200), is_merged);
+        let segments = segments(&texts, each.max(texts.len().div_ceil(200)), is_merged);
         let by_index: BTreeSet<_> =
             segments.iter().flat_map(|segment| found(segment, &search(segment, &wanted, None))).collect();
         prop_assert_eq!(by_index, naive(&texts, |text| text.answers(&query, subject)));
@@ -168,7 +168,7 @@ proptest! {
     fn documents_of_a_segment_are_numbered_from_the_newest(texts in texts(), each in 1_usize..200) {
         let newest: BTreeMap<_, _> = (0..texts.len()).map(|number| (key(number), number)).collect();
         prop_assume!(newest.len() == texts.len());
-        for segment in segments(&texts, each.max(texts.len() / 200), true) {
+        for segment in segments(&texts, each.max(texts.len().div_ceil(200)), true) {
             let all: Vec<_> = segment.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
             prop_assert!(all.is_sorted_by(|one, next| one > next));
             prop_assert_eq!(all.len(), texts.len());

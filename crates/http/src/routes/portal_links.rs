@@ -54,11 +54,14 @@ const PORTAL_LINK_CREATE: Schema =
         json!({"scopes": ["webhooks:read", "events:read"], "read_only": true, "expires_in": 3600,
                "start": "/webhooks"})
     });
-const PORTAL_LINK_EXCHANGE: Schema = Schema::new("PortalLinkExchange", || body(api_key::read_exchange))
-    .example(|| json!({"code": "cdr_link_q3Vb0l5kTt7fJm2xYc8dRw1sNh6uEg9aPz4iKo0LyBvXnM1"}));
+const PORTAL_LINK_EXCHANGE: Schema =
+    Schema::new("PortalLinkExchange", || body(api_key::read_exchange)).example(|| json!({"code": CODE}));
+
+/// A code as the examples show it.
+const CODE: &str = "cdr_link_q3Vb0l5kTt7fJm2xYc8dRw1sNh6uEg9aPz4iKo0LyBvXnM1";
 
 fn example() -> Value {
-    let link = "https://candor.example/console/webhooks#code=cdr_link_…";
+    let link = format!("https://candor.example/console/webhooks#code={CODE}");
     let key =
         with(with(example_of_key(), "name", "Portal link"), "scopes", json!(["webhooks:read", "events:read"]));
     let key =
