@@ -38,7 +38,15 @@ impl Store {
         self.pick(format!("({digits})::uuid"), format!("unhex({digits})"))
     }
 
-    fn time(self, millis: &str) -> String {
+    /// The id of a row that was created at `millis` and whose index is the value of an expression.
+    pub(crate) fn id_of_time(self, millis: &str, index: &str) -> String {
+        self.pick(
+            format!("(lpad(to_hex({millis}), 12, '0') || lpad(to_hex({index}), 20, '0'))::uuid"),
+            format!("unhex(printf('%012x%020x', {millis}, {index}))"),
+        )
+    }
+
+    pub(crate) fn time(self, millis: &str) -> String {
         self.pick(format!("to_timestamp(({millis}) / 1000.0)"), format!("({millis})"))
     }
 

@@ -69,24 +69,22 @@ fn load(instance: &Instance, webhooks: &[WebhookId], attempts: u32) -> Result {
         (0..).zip(webhooks).map(|(number, id)| format!(" WHEN {number} THEN {}", store.bytes(id.to_bytes())));
     let webhook = format!("CASE k % {SUBSCRIPTIONS}{} END", webhook.collect::<String>());
     let seconds = format!("k * CAST({} AS bigint) / {attempts}", 86_400 * DAYS);
-    let at = store.pick(
-        format!(
-            "(current_date - {}) + ({seconds}) * interval '1 second' + (k % 1000) * interval '1 ms'",
-            1 + DAYS
-        ),
-        format!("((unixepoch() / 86400 - {}) * 86400 + {seconds}) * 1000 + k % 1000", 1 + DAYS),
+    let start = store.pick(
+        format!("extract(epoch FROM (current_date - {})::timestamptz)::bigint", 1 + DAYS),
+        format!("(unixepoch() / 86400 - {}) * 86400", 1 + DAYS),
     );
+    let millis = format!("({start} + {seconds}) * 1000 + k % 1000");
+    let (id, at) = (store.id_of_time(&millis, "k"), store.time(&millis));
     database.run(&format!(
         "INSERT INTO deliveries (tenant_id, id, webhook_id, event_id, event_type, attempt, status, request_url, \
          response_status, response_duration_ms, next_attempt_at, delivered_at, created_at, attempted_at, failure) {} \
-         SELECT {}, {}, {webhook}, {}, 'observation.created', 1, \
+         SELECT {}, {id}, {webhook}, {}, 'observation.created', 1, \
          CASE WHEN k % {FAILED} = 0 THEN 'failed' ELSE 'success' END, 'http://127.0.0.1:9/hook', \
          CASE WHEN k % {FAILED} = 0 THEN 500 ELSE 200 END, k % 90, NULL, \
          CASE WHEN k % {FAILED} = 0 THEN NULL ELSE {at} END, {at}, {at}, \
          CASE WHEN k % {FAILED} = 0 THEN 'status' END FROM n",
         numbers(attempts),
         store.bytes(instance.tenant),
-        store.id(data::OBJECTIVES, "k"),
         store.id(data::EVENTS, "k"),
     ))?;
     database.end_load()
