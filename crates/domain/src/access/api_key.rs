@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authority::outlasts;
-use super::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
+use super::{AccessLevel, BoundPerson, Caller, Environment, Permission, Permissions, Quotas, Tenant};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind, OrganizationId};
@@ -90,6 +90,15 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
+    /// Returns `true` if a response that began with this key may contain further lines: the key is not revoked,
+    /// has not expired, and still has admin level and one of these scopes.
+    #[must_use]
+    pub fn may_continue(&self, scopes: &[Permission], at: Timestamp) -> bool {
+        let is_valid = self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end);
+        let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
+        is_valid && self.access_level == AccessLevel::Admin && has_scope
+    }
+
     /// Revokes the key of an erased person and removes its name, which may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {

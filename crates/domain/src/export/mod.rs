@@ -8,8 +8,7 @@ pub use lines::{ExportCheckpoint, ExportCounts, ExportEnd, ExportHeader, ExportL
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::api_key::ApiKey;
-use crate::access::{AccessLevel, Permission, Tenant};
+use crate::access::Tenant;
 use crate::fields::StringEnum;
 use crate::params::{self, Param, Params, ValueForm};
 use crate::problem::{ValidationErrors, ValueError};
@@ -106,15 +105,6 @@ impl ExportRequest {
         let request = Self::read(&mut params, tenant, now);
         params.finish(request)
     }
-}
-
-/// Returns `true` if an export that began with this key may read its next page: the key is not revoked, has not
-/// expired, and still has the rights that `GET /exports` needs.
-#[must_use]
-pub fn may_continue(key: &ApiKey, at: Timestamp) -> bool {
-    let is_valid = key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end);
-    let has_rights = key.access_level == AccessLevel::Admin && key.scopes.has(Permission::ExportsRead);
-    is_valid && has_rights
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub(crate) mod handover;
 pub(crate) mod invitation_events;
 pub(crate) mod invitation_tokens;
 pub mod limits;
+pub(crate) mod line_key;
 pub mod list;
 pub mod master_key;
 pub(crate) mod notices;

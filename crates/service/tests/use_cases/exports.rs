@@ -1,10 +1,10 @@
-//! Exports: the key of the request is checked again before each page (decision H1).
+//! Exports and personal data: the key of the request is checked again before each page (decisions H1, H2).
 
 use candor_domain::access::{Permission, Permissions};
 use candor_domain::id::KeyId;
 use candor_service::usecases::exports::{self, Export};
-use candor_service::usecases::keys;
 use candor_service::usecases::operator::{self, NewKeyRequest};
+use candor_service::usecases::{employees, keys};
 use candor_service::{Error, RequestContext};
 
 use crate::support::{TestServices, params};
@@ -40,4 +40,19 @@ async fn export_of_an_expired_key_reads_no_further_page() {
     let (mut export, _) = begun(&world, NewKeyRequest { scopes, expires_at: Some(end), ..order }).await;
     world.clock.advance_seconds(3_600);
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
+}
+
+#[tokio::test]
+async fn personal_data_of_a_revoked_key_reads_no_further_page() {
+    let world = TestServices::new().await;
+    let person = world.hire("ada", None).await;
+    let scopes = Permissions::NONE.with(Permission::EmployeesErase);
+    let order = NewKeyRequest { scopes, ..world.order() };
+    let (key, secret) = operator::create_key(&world.services, order).await.unwrap();
+    let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
+    let context = RequestContext { caller, ..world.admin() };
+    let mut lines = employees::begin_personal_data(&world.services, &context, person).await.unwrap();
+    assert!(lines.next().await.unwrap().is_some());
+    keys::revoke(&world.services, &world.admin(), key).await.unwrap();
+    assert!(matches!(lines.next().await, Err(Error::Refused(_))));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::access::Tenant;
+use candor_domain::access::{Permission, Tenant};
 use candor_domain::audit::{self, AuditDraft, AuditEntry};
 use candor_domain::conversation::{self, Conversation, Message};
 use candor_domain::decision::Resource;
@@ -25,6 +25,7 @@ use serde_json::json;
 
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermit;
+use crate::context::line_key::LineKey;
 use crate::context::list;
 use crate::context::person_data;
 use crate::context::request::RequestContext;
@@ -34,6 +35,7 @@ use crate::context::services::Services;
 pub struct PersonalData {
     services: Arc<Services>,
     tenant: Tenant,
+    key: LineKey,
     person: EmployeeId,
     /// Ids of the person and of the API keys that act for the person, as actors of the audit log.
     actors: Vec<String>,
@@ -77,6 +79,7 @@ pub async fn begin(
     Ok(PersonalData {
         services: Arc::clone(services),
         tenant,
+        key: LineKey::new(context, &[Permission::EmployeesRead, Permission::EmployeesErase]),
         person,
         actors,
         stage: Stage::Type(PersonalDataType::Employee),
@@ -100,8 +103,12 @@ impl PersonalData {
     /// Returns the next whole lines; `None` after the last line.
     ///
     /// # Errors
-    /// Errors of the store. The answer then ends without its last line.
+    /// [`Error::Refused`] if the key was revoked, has expired or lost its rights. Errors of the store. In both
+    /// cases the answer ends without its last line.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        if self.stage != Stage::Complete {
+            self.key.check(&self.services).await?;
+        }
         let mut text = vec![];
         while text.is_empty() {
             match self.stage {

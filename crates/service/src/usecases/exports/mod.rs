@@ -8,24 +8,24 @@ mod rows;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use candor_domain::access::api_key::ApiKey;
-use candor_domain::access::{PermissionDenied, Tenant};
+use candor_domain::access::{Permission, Tenant};
 use candor_domain::audit::{AuditDraft, Change};
 use candor_domain::event::{FeedFilter, FeedStart, oldest_in_feed};
 use candor_domain::export::{
     ExportCheckpoint, ExportCounts, ExportCursor, ExportEnd, ExportHeader, ExportPlace, ExportRequest,
-    ExportedResource, may_continue,
+    ExportedResource,
 };
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{KeyId, RequestId};
+use candor_domain::id::RequestId;
 use candor_domain::params::Params;
-use candor_port_storage::{ChangeSet, CommitError, StorageExt};
+use candor_port_storage::ChangeSet;
 use metrics::counter;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermit;
+use crate::context::line_key::LineKey;
 use crate::context::list;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
@@ -41,8 +41,7 @@ pub struct Export {
     services: Arc<Services>,
     tenant: Tenant,
     request: RequestId,
-    /// The key of the request. Its rights are checked again before each page.
-    key: KeyId,
+    key: LineKey,
     resources: Vec<ExportedResource>,
     /// The point behind the lines that were returned.
     cursor: ExportCursor,
@@ -79,7 +78,7 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
         services: Arc::clone(services),
         tenant,
         request: context.request,
-        key: context.caller.key,
+        key: LineKey::new(context, &[Permission::ExportsRead]),
         counts: ExportCounts::zero(&request.resources),
         resources: request.resources,
         cursor,
@@ -117,14 +116,9 @@ async fn first_cursor(
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
     audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
     let change = ChangeSet::new(context.audit(services.id(at), audit, at));
-    services.commit(tenant, change).await.map_err(|error| match error {
-        CommitError::Storage(error) => error.into(),
-        CommitError::Stale
-        | CommitError::Taken(_)
-        | CommitError::Broken(_)
-        | CommitError::Missing
-        | CommitError::Replayed => Error::Contended,
-    })?;
+    if !services.commit_unless_stale(tenant, change).await? {
+        return Err(Error::Contended);
+    }
     // From the primary, which the rows are read from as well. A standby could be behind the position.
     let page = services.store.feed(tenant, &FeedFilter::default(), oldest_in_feed(at), &FeedStart::Now, 1).await?;
     let events = page.next.unwrap_or(events::START);
@@ -153,7 +147,7 @@ impl Export {
 
     /// Reads the next page of rows, with the checkpoint or the last line behind it.
     async fn page(&mut self) -> Result<Bytes, Error> {
-        self.check_key().await?;
+        self.key.check(&self.services).await?;
         let checkpoint_rows = self.services.settings.export_checkpoint_rows;
         let most = checkpoint_rows.saturating_sub(self.unmarked).max(1).min(self.page_rows);
         let place = self.cursor.place;
@@ -179,17 +173,6 @@ impl Export {
             line(&mut page.text, &ExportCheckpoint::new(&self.cursor, self.tenant, &self.resources))?;
         }
         Ok(page.text.into())
-    }
-
-    /// Checks the rights of the key. A long export would otherwise go on after the key was revoked.
-    async fn check_key(&self) -> Result<(), Error> {
-        let organization = Tenant::live(self.tenant.organization);
-        let key = self.services.store.row::<ApiKey>(organization, self.key).await?;
-        if key.is_some_and(|key| may_continue(&key.value, self.services.clock.now())) {
-            Ok(())
-        } else {
-            Err(PermissionDenied::OrganizationKeyRequired.into())
-        }
     }
 
     fn resource_after(&self, resource: ExportedResource) -> Option<ExportedResource> {
