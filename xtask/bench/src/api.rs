@@ -3,12 +3,13 @@
 use crate::Result;
 use candor_domain::id::EmployeeId;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::Request;
 
-const TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A key of an organization, and the service that it is for.
 #[derive(Debug, Clone)]
@@ -47,6 +48,22 @@ impl Api {
     /// Uploads a file of people. Returns the seconds of the request and its answer.
     pub(crate) fn upload(&self, file: &str) -> Result<(f64, Value)> {
         self.exchange("POST", "/v1/employees/csv", "text/csv", file)
+    }
+
+    /// Reads a response of lines until its end, or for a time at most. Returns its last line.
+    pub(crate) fn read_lines(&self, path: &str, most: Duration) -> Result<String> {
+        let started = Instant::now();
+        let request = Request::builder().uri(format!("http://{}{path}", self.address));
+        let request = request.header("authorization", format!("Bearer {}", self.key)).body(())?;
+        let settings = Agent::config_builder().timeout_global(Some(TIMEOUT)).proxy(None);
+        let body = settings.build().new_agent().run(request)?.into_body();
+        let mut lines = BufReader::new(body.into_reader());
+        let (mut line, mut last) = (vec![], vec![]);
+        while started.elapsed() < most && lines.read_until(b'\n', &mut line)? > 0 {
+            (line, last) = (last, line);
+            line.clear();
+        }
+        Ok(String::from_utf8(last)?)
     }
 
     fn exchange(&self, method: &str, path: &str, content_type: &str, body: &str) -> Result<(f64, Value)> {

@@ -121,6 +121,11 @@ impl Instance {
         Ok(self.service.api(&self.create_account()?.key))
     }
 
+    /// Returns a client with another key of the organization with the data. The quota of exports is per key.
+    pub(crate) fn another_client(&self) -> Result<Api> {
+        Ok(self.service.api(&self.candor.create_admin_key(self.organization)?))
+    }
+
     /// Creates a key with the rights of a person.
     pub(crate) fn create_key_for(&self, person: EmployeeId) -> Result<String> {
         self.candor.create_key_for(self.organization, person)

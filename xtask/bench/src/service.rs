@@ -117,11 +117,16 @@ impl Candor {
 
     /// Creates an organization in a migrated database.
     pub(crate) fn create_account(&self) -> Result<Account> {
-        let organization = self.member(&["org", "create", "--name", "Bench"], "organization_id")?;
+        let organization = self.member(&["org", "create", "--name", "Bench"], "organization_id")?.parse()?;
+        Ok(Account { organization, key: self.create_admin_key(organization)? })
+    }
+
+    /// Creates a key with all scopes.
+    pub(crate) fn create_admin_key(&self, organization: OrganizationId) -> Result<String> {
+        let organization = organization.to_string();
         let create = ["key", "create", "--org", &organization, "--name", "bench", "--scopes", "*", "--admin"];
         let limits = ["--reads-per-minute", UNLIMITED, "--writes-per-minute", UNLIMITED];
-        let key = self.member(&[&create[..], &limits].concat(), "key")?;
-        Ok(Account { organization: organization.parse()?, key })
+        self.member(&[&create[..], &limits].concat(), "key")
     }
 
     /// Creates a key with the rights of a person.

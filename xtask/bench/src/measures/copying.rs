@@ -67,7 +67,8 @@ fn bare_seconds(from: &str, to: &str) -> Result<f64> {
     seconds(|| tables.iter().try_for_each(|table| to.run(&format!("COPY {table} FROM {}", file(table)))))
 }
 
-fn seconds(work: impl FnOnce() -> Result) -> Result<f64> {
+/// Returns the seconds that some work takes.
+pub(super) fn seconds(work: impl FnOnce() -> Result) -> Result<f64> {
     let started = Instant::now();
     work()?;
     Ok(started.elapsed().as_secs_f64())

@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 mod copying;
 mod csv;
 mod delivery_log;
+mod exports;
 mod footprint;
 mod inserts;
 mod limits;
@@ -43,7 +44,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 41] = [
+const MEASURES: [(&str, Kind, Measure); 42] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -69,6 +70,7 @@ const MEASURES: [(&str, Kind, Measure); 41] = [
     ("webhooks-creates", Kind::Main, webhooks::creates),
     ("webhooks-filters", Kind::Main, webhooks::filters),
     ("slow-questions", Kind::Main, slow_lists::run),
+    ("exports", Kind::Main, exports::run),
     ("resources", Kind::Main, resources::run),
     ("large-summary", Kind::Main, resources::large_summary),
     ("long-conversation", Kind::Main, resources::long_conversation),
