@@ -34,7 +34,8 @@ pub struct GroupedCounts<C> {
 
 /// Declares and reads `group_by`; empty if it is missing or invalid.
 pub(crate) fn groups<G: StringEnum>(params: &mut Params, about: &'static str) -> Vec<G> {
-    params.required(&params::param("group_by", about, ValueForm::Words(G::NAME), parse::<G>)).unwrap_or_default()
+    let words = ValueForm::DistinctWords(G::NAME, MAX_MEMBERS);
+    params.required(&params::param("group_by", about, words, parse::<G>)).unwrap_or_default()
 }
 
 fn parse<G: StringEnum>(text: &str) -> Result<Vec<G>, ValueError> {

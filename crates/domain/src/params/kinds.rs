@@ -33,6 +33,8 @@ pub enum ValueForm {
     Chars(usize, usize),
     /// Comma-separated words of an enumeration, which has this name in the OpenAPI document.
     Words(&'static str),
+    /// Comma-separated different words of an enumeration, and their maximum number.
+    DistinctWords(&'static str, usize),
     /// A calendar date, `YYYY-MM-DD`.
     Date,
     /// A datetime with an offset.

@@ -14,7 +14,14 @@ fn schema(takes: ValueForm) -> Value {
         ValueForm::Id(_) | ValueForm::Text => text(),
         ValueForm::Any => plain(),
         ValueForm::Chars(least, most) => shapes::text(least, most),
-        ValueForm::Word(name) | ValueForm::Words(name) => reference_to(name),
+        ValueForm::Word(name) => reference_to(name),
+        ValueForm::Words(name) => json!({"type": "array", "minItems": 1, "items": reference_to(name)}),
+        ValueForm::DistinctWords(name, most) => {
+            let mut list = schema(ValueForm::Words(name));
+            list["maxItems"] = json!(most);
+            list["uniqueItems"] = json!(true);
+            list
+        }
         ValueForm::Flag => flag(),
         ValueForm::Date => date(),
         ValueForm::Datetime => datetime(),
@@ -29,9 +36,14 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             let about = format!("{about} An id, `{prefix}_…`. An unknown id matches nothing.");
             vec![value(name, text(), &about, is_repeated)]
         }
-        Parameter::Value { name, about, takes: ValueForm::Words(set), is_required, .. } => {
-            let list = json!({"type": "array", "minItems": 1, "items": reference_to(set)});
-            let mut parameter = exploded(query(name, list, about), "form");
+        Parameter::Value {
+            name,
+            about,
+            takes: takes @ (ValueForm::Words(_) | ValueForm::DistinctWords(..)),
+            is_required,
+            ..
+        } => {
+            let mut parameter = exploded(query(name, schema(takes), about), "form");
             parameter["explode"] = json!(false);
             parameter["required"] = json!(is_required);
             vec![parameter]
