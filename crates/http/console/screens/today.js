@@ -61,7 +61,8 @@ export default function Today() {
 
 /** Requests of the last 24 hours by hour and by status. @param {{ all: RequestStats }} p */
 function Requests({ all }) {
-  const bars = all.by_hour.map((one) => ({ name: hour(new Date(one.hour).getTime()),
+  // The window touches 25 clock hours; the chart of attempts beside has 24.
+  const bars = all.by_hour.slice(-24).map((one) => ({ name: hour(new Date(one.hour).getTime()),
     good: one.requests - one.refused - one.failed, bad: one.refused + one.failed }));
   const bad = bars.reduce((sum, bar) => sum + bar.bad, 0);
   return html`<${Bars} label=${t.today.requestsLabel(all.requests - bad, bad)} bars=${bars}
@@ -99,7 +100,7 @@ function Deliveries({ webhooks, stats, sum, beside }) {
         note=${t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />
     </div>
-    <div class=${beside ? "grid2" : ""}><${Card} title=${t.webhooks.chart}
+    <div class=${beside ? "grid2 even" : ""}><${Card} title=${t.webhooks.chart}
       actions=${html`<a href=${href("/webhooks", { view: "deliveries" })}>${t.webhooks.deliveries}</a>`}>
       <${Bars} label=${t.webhooks.chartLabel(sum.successes, sum.failures)} bars=${barsOf([sum])}
         names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>${beside}</div>`;
