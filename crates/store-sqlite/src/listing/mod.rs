@@ -54,7 +54,9 @@ fn key(row: &mut dyn CellReader, listing: &Listing) -> Result<Key, StorageError>
         Type::Date => row.date().map(|date| date.map(Key::Date)),
         Type::Text => row.text().map(|text| text.map(Key::Text)),
         Type::Int => row.int().map(|number| number.map(Key::Rank)),
-        Type::Id | Type::Flag | Type::Ids | Type::Bytes => Err(format!("nothing is ordered by {kind:?}")),
+        // The id, which breaks ties, alone orders the rows.
+        Type::Id => return Ok(Key::Rank(0)),
+        Type::Flag | Type::Ids | Type::Bytes => Err(format!("nothing is ordered by {kind:?}")),
     };
     let corrupt = |reason| StorageError::Corrupt { table: listing.table().name, column: name, reason };
     key.and_then(|key| key.ok_or_else(|| "null".to_owned())).map_err(corrupt)

@@ -100,7 +100,7 @@ async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
     assert_eq!(by_external(&external_id.to_uppercase()).await.unwrap(), None);
     let waiting = async |text: &str| {
         let key = ScimLink::manager_key(connector, text);
-        let links = store.entries(*tenant, scim_users::waiting_for(key, 10)).await.unwrap();
+        let links = store.entries(*tenant, scim_users::waiting_for(vec![key], 10)).await.unwrap();
         links.into_iter().map(|row| row.value.id).collect::<Vec<_>>()
     };
     assert_eq!(waiting("boss@example.com").await, [person.id]);

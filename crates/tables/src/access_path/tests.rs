@@ -119,7 +119,7 @@ fn provider_lists_have_an_index() {
     assert!(is_answered(&rows::scim_users::linked(connector, None, 100)));
     assert!(is_answered(&rows::scim_users::unmanaged(None, 100)));
     assert!(is_answered(&rows::sync_issues::open_refusals(connector)));
-    assert!(is_answered(&rows::scim_users::waiting_for("con_1:ada".to_owned(), 100)));
+    assert!(is_answered(&rows::scim_users::waiting_for(vec!["con_1:ada".to_owned()], 100)));
     assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);
     for kind in [None, Some(IssueKind::ManagerPending)] {
         let filter = IssueFilter { resolved: Resolved::All, kind };

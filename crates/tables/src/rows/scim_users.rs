@@ -48,16 +48,13 @@ stored! {
 pub const BY_USER_NAME: LookupColumn<ScimLink> = LookupColumn::column("user_name_key", Type::Text);
 /// Lookup of a link by its [`ScimLink::external_key`].
 pub const BY_EXTERNAL_ID: LookupColumn<ScimLink> = LookupColumn::column("external_key", Type::Text);
-/// Lookup of the people who wait for a manager with this [`ScimLink::manager_key`].
-pub const BY_MANAGER: LookupColumn<ScimLink> = LookupColumn::column("manager_key", Type::Text);
-
 const MANAGER_KEY: Column = column("manager_key", Type::Text);
 
-/// List of the links that wait for a manager with this [`ScimLink::manager_key`], ordered by id.
+/// List of the links that wait for a manager with one of these [`ScimLink::manager_key`]s, ordered by id.
 #[must_use]
-pub fn waiting_for(key: String, limit: u16) -> TypedListing<ScimLink> {
+pub fn waiting_for(keys: Vec<String>, limit: u16) -> TypedListing<ScimLink> {
     let mut links = Listing::ordered::<ScimLink>(ID, false, limit);
-    links.is(MANAGER_KEY, Some(key));
+    links.runs = Some((MANAGER_KEY, keys.into_iter().map(SqlValue::Text).collect()));
     links.alone()
 }
 

@@ -96,9 +96,11 @@ impl ScimContext {
         if arrival.has_more {
             return self.set_manager_of_waiting(services, connector, arrival.person).await;
         }
-        // The transaction of the change found the people who waited before it, so these are few.
         let keys: Vec<_> = arrival.names.iter().map(|name| ScimLink::manager_key(self.connector, name)).collect();
-        let waiting = services.store.rows_by(self.tenant(), rows::scim_users::BY_MANAGER, &keys).await?;
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let waiting = services.store.entries(self.tenant(), rows::scim_users::waiting_for(keys, 1)).await?;
         if waiting.is_empty() {
             return Ok(());
         }
@@ -119,9 +121,8 @@ impl ScimContext {
             let people = services.store.rows(self.tenant(), &[manager]).await?;
             let Some(user) = self.load_users(services, people).await?.pop() else { return Ok(()) };
             let external_id = user.live_link(self.connector).and_then(|link| link.external_id.as_deref());
-            let position = self.position(services, manager).await?;
             let mut change = ScimChange::new(services, self, connector, at).await?;
-            let has_more = change.resolve_waiting(&user.person.value, external_id, &position).await?;
+            let has_more = change.resolve_waiting(&user.person.value, external_id, None).await?;
             let Some(change) = change.finish_unchanged() else { return Ok(()) };
             match services.commit(self.tenant(), change).await {
                 Ok(()) if has_more => conflicts = 0,

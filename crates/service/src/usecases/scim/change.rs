@@ -110,7 +110,8 @@ impl<'a> ScimChange<'a> {
             self.add_link_entry(&after);
         } else {
             let is_moved = before.and_then(|person| person.manager_id) != after.manager_id;
-            let seen = before.and(after.manager_id).map(|_| references.position.tree);
+            let seen =
+                before.and(after.manager_id).and(references.position.as_ref()).map(|position| position.tree);
             let lines = is_moved.then_some(ReportingLineChange { seen });
             let row = match stored.person {
                 Some(person) => Row::expecting(after.clone(), person.version),
@@ -188,12 +189,13 @@ impl<'a> ScimChange<'a> {
         self.requires.extend(requires);
     }
 
-    /// Sets the manager of the people who wait for this person. Returns `true` if more people may wait.
+    /// Sets the manager of the people who wait for this person. `position` is read if it is `None` and somebody
+    /// waits. Returns `true` if more people may wait.
     pub(super) async fn resolve_waiting(
         &mut self,
         person: &Employee,
         external_id: Option<&str>,
-        position: &TreePosition,
+        position: Option<&TreePosition>,
     ) -> Result<bool, ScimFailure> {
         let (store, tenant, connector) = (&self.services.store, self.context.tenant(), self.connector.id);
         let id = person.id.to_string();
@@ -202,17 +204,17 @@ impl<'a> ScimChange<'a> {
             texts.into_iter().flatten().map(|text| ScimLink::manager_key(connector, text)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let lists = keys.into_iter().map(|key| {
-            let listing = rows::scim_users::waiting_for(key, MAX_WAITING);
-            async move { store.entries(tenant, listing).await }
-        });
-        let lists = futures_util::future::try_join_all(lists).await?;
-        let has_more = lists.iter().any(|links| links.len() == usize::from(MAX_WAITING));
-        let mut waiting: Vec<Versioned<ScimLink>> = lists.into_iter().flatten().collect();
+        let mut waiting = store.entries(tenant, rows::scim_users::waiting_for(keys, MAX_WAITING)).await?;
+        let has_more = waiting.len() == usize::from(MAX_WAITING);
         waiting.retain(|link| link.value.id != person.id);
         if waiting.is_empty() {
             return Ok(false);
         }
+        let stored = match position {
+            None => Some(self.context.position(self.services, person.id).await?),
+            Some(_) => None,
+        };
+        let Some(position) = position.or(stored.as_ref()) else { return Ok(false) };
         let ids: Vec<EmployeeId> = waiting.iter().map(|link| link.value.id).collect();
         let people = store.rows::<Employee>(tenant, &ids).await?;
         for link in waiting {

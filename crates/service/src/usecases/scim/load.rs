@@ -28,8 +28,8 @@ pub(super) struct ResolvedReferences {
     pub(super) department: DepartmentTarget,
     /// Name of the department.
     pub(super) department_name: Option<String>,
-    /// Position of the person after the request.
-    pub(super) position: TreePosition,
+    /// Position of the person after the request; `None` if the request names no known manager.
+    pub(super) position: Option<TreePosition>,
 }
 
 /// Position of a person in the reporting tree.
@@ -155,15 +155,22 @@ impl ScimContext {
             Some(reference) => self.find_manager(services, reference.text()).await?,
             None => None,
         };
-        let people: Vec<_> = manager.into_iter().chain([id]).collect();
-        let ancestors = services.store.lines_above(self.tenant(), &people).await?;
-        let mut above = manager.map_or_else(|| chain(&ancestors, id), |manager| chain(&ancestors, manager));
-        let stored = stored.map(|person| person.id);
-        let target = ManagerTarget::new(user.manager.as_ref(), manager, &above, stored);
-        above.extend(manager);
+        let position = match manager {
+            Some(manager) => {
+                let ancestors = services.store.lines_above(self.tenant(), &[manager, id]).await?;
+                let above = chain(&ancestors, manager);
+                Some((manager, TreePosition { tree: ancestors.tree, above }))
+            }
+            None => None,
+        };
+        let above = position.as_ref().map_or(&[][..], |(_, position)| &position.above);
+        let target = ManagerTarget::new(user.manager.as_ref(), manager, above, stored.map(|person| person.id));
+        let position = position.map(|(manager, mut position)| {
+            position.above.push(manager);
+            position
+        });
         let (department, department_name) =
             self.resolve_department(services, user.department.as_deref(), at).await?;
-        let position = TreePosition { tree: ancestors.tree, above };
         Ok(ResolvedReferences { manager: target, department, department_name, position })
     }
 

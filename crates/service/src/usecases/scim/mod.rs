@@ -4,6 +4,7 @@
 //! commits it with the link, issues, events and audit entries.
 
 mod arrival;
+mod attempt;
 mod change;
 mod issues;
 mod load;

@@ -9,8 +9,9 @@ use candor_domain::scim::{
     LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart, is_visible,
 };
 use candor_domain::text::folded;
+use candor_port_storage::StorageExt;
 use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
-use candor_port_storage::{StorageExt, Versioned};
+use candor_tables::read::LookupColumn;
 use candor_tables::rows;
 
 use super::view::LoadedUser;
@@ -79,56 +80,66 @@ pub async fn get(
 impl ScimContext {
     /// Loads a user that the connector sees.
     pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, ScimFailure> {
-        let person = services.store.row::<Employee>(self.tenant(), id).await?;
-        let mut users = self.load_users(services, person.into_iter().collect()).await?;
-        users.retain(|user| self.sees(user));
-        Ok(users.pop().ok_or_else(ScimError::not_found)?)
+        let user = self.load_person(services, id).await?.filter(|user| self.sees(user));
+        Ok(user.ok_or_else(ScimError::not_found)?)
     }
 
     fn sees(&self, user: &LoadedUser) -> bool {
         is_visible(&user.person.value, user.link.as_ref().map(|link| &link.value), self.connector)
     }
 
-    /// Returns the people that a condition on an identifier names, at most a few.
-    async fn people_named(
-        &self,
-        services: &Services,
-        filter: &UserFilter,
-    ) -> Result<Vec<Versioned<Employee>>, ScimFailure> {
-        let (store, tenant) = (&services.store, self.tenant());
-        let mut ids: Vec<EmployeeId> = Vec::new();
+    /// Loads the visible people that a condition on an identifier names: at most one.
+    async fn users_named(&self, services: &Services, filter: &UserFilter) -> Result<Vec<LoadedUser>, ScimFailure> {
         let condition = filter
             .0
             .iter()
             .find(|condition| !matches!(condition, UserCondition::Active(_) | UserCondition::Manager(_)));
-        match condition {
-            Some(UserCondition::Id(id)) => ids.extend(id.parse::<EmployeeId>().ok()),
+        let mut users = match condition {
+            Some(UserCondition::Id(id)) => match id.parse() {
+                Ok(id) => self.load_person(services, id).await?.into_iter().collect(),
+                Err(_) => vec![],
+            },
             Some(UserCondition::ExternalId(id)) => {
                 let key = ScimLink::external_key(self.connector, id);
-                ids.extend(store.id_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key).await?);
+                self.users_by_link(services, rows::scim_users::BY_EXTERNAL_ID, key).await?
             }
             Some(UserCondition::UserName(name)) => {
                 let key = ScimLink::user_name_key(self.connector, name);
-                ids.extend(store.id_by(tenant, rows::scim_users::BY_USER_NAME, key).await?);
-                ids.extend(store.id_by(tenant, rows::employees::BY_EMAIL, folded(name)).await?);
+                let linked = self.users_by_link(services, rows::scim_users::BY_USER_NAME, key).await?;
+                // A person without an account has their e-mail address as the name.
+                if linked.iter().any(|user| self.sees(user)) {
+                    linked
+                } else {
+                    self.users_by_email(services, name).await?
+                }
             }
-            Some(UserCondition::Email(email)) => {
-                ids.extend(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?);
-            }
-            Some(UserCondition::Active(_) | UserCondition::Manager(_)) | None => {}
-        }
-        ids.sort_unstable();
-        ids.dedup();
-        Ok(store.rows::<Employee>(tenant, &ids).await?)
+            Some(UserCondition::Email(email)) => self.users_by_email(services, email).await?,
+            Some(UserCondition::Active(_) | UserCondition::Manager(_)) | None => vec![],
+        };
+        users.retain(|user| self.sees(user));
+        Ok(users)
+    }
+
+    async fn users_by_link(
+        &self,
+        services: &Services,
+        by: LookupColumn<ScimLink>,
+        key: String,
+    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+        let links = services.store.rows_by(self.tenant(), by, &[key]).await?;
+        self.load_linked(services, links).await
+    }
+
+    async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, ScimFailure> {
+        let by = rows::employees::BY_EMAIL;
+        let people = services.store.rows_by::<Employee, _>(self.tenant(), by, &[folded(email)]).await?;
+        self.load_users(services, people).await
     }
 
     async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
-        let people = self.people_named(services, &request.filter).await?;
+        let mut users = self.users_named(services, &request.filter).await?;
         let manager = self.manager_of_filter(services, &request.filter).await?;
-        let mut users = self.load_users(services, people).await?;
-        users.retain(|user| {
-            self.sees(user) && request.filter.selects(&user.person.value, user.live_link(self.connector), manager)
-        });
+        users.retain(|user| request.filter.selects(&user.person.value, user.live_link(self.connector), manager));
         users.sort_by_key(|user| user.person.value.id);
         let total = users.len();
         let skipped = match &request.start {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use candor_domain::catalog::Department;
-use candor_domain::id::{ConnectorId, DepartmentId};
+use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::json::Object;
 use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
 use candor_domain::scim::{CustomMapping, Meta, StoredUser, UserDocument};
-use candor_port_storage::{StorageExt, Version, Versioned};
+use candor_port_storage::{StorageError, StorageExt, Version, Versioned};
 
 use super::{ScimContext, ScimFailure};
 use crate::context::services::Services;
@@ -89,21 +89,62 @@ impl ScimContext {
         services: &Services,
         people: Vec<Versioned<Employee>>,
     ) -> Result<Vec<LoadedUser>, ScimFailure> {
-        let tenant = self.tenant();
         let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
-        let departments: Vec<DepartmentId> =
-            people.iter().filter_map(|person| person.value.department_id).collect();
         let (links, departments) = tokio::try_join!(
-            services.store.rows::<ScimLink>(tenant, &ids),
-            services.store.rows::<Department>(tenant, &departments),
+            services.store.rows::<ScimLink>(self.tenant(), &ids),
+            self.departments_of(services, &people)
         )?;
-        let mut links: HashMap<_, _> = links.into_iter().map(|link| (link.value.id, link)).collect();
-        let names: HashMap<_, _> =
-            departments.into_iter().map(|department| (department.value.id, department.value.name)).collect();
-        let loaded = people.into_iter().map(|person| {
-            let department = person.value.department_id.and_then(|id| names.get(&id).cloned());
-            LoadedUser { link: links.remove(&person.value.id), department, person }
-        });
-        Ok(loaded.collect())
+        Ok(joined(people, links, departments))
     }
+
+    /// Loads the people and departments of links.
+    pub(super) async fn load_linked(
+        &self,
+        services: &Services,
+        links: Vec<Versioned<ScimLink>>,
+    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+        let ids: Vec<_> = links.iter().map(|link| link.value.id).collect();
+        let people = services.store.rows::<Employee>(self.tenant(), &ids).await?;
+        let departments = self.departments_of(services, &people).await?;
+        Ok(joined(people, links, departments))
+    }
+
+    /// Loads the person with this id, with their link and department.
+    pub(super) async fn load_person(
+        &self,
+        services: &Services,
+        id: EmployeeId,
+    ) -> Result<Option<LoadedUser>, ScimFailure> {
+        let (store, tenant) = (&services.store, self.tenant());
+        let (person, link) =
+            tokio::try_join!(store.row::<Employee>(tenant, id), store.row::<ScimLink>(tenant, id))?;
+        let people: Vec<_> = person.into_iter().collect();
+        let departments = self.departments_of(services, &people).await?;
+        Ok(joined(people, link.into_iter().collect(), departments).pop())
+    }
+
+    async fn departments_of(
+        &self,
+        services: &Services,
+        people: &[Versioned<Employee>],
+    ) -> Result<Vec<Versioned<Department>>, StorageError> {
+        let ids: Vec<_> = people.iter().filter_map(|person| person.value.department_id).collect();
+        services.store.rows(self.tenant(), &ids).await
+    }
+}
+
+/// Joins people with their links and the names of their departments.
+fn joined(
+    people: Vec<Versioned<Employee>>,
+    links: Vec<Versioned<ScimLink>>,
+    departments: Vec<Versioned<Department>>,
+) -> Vec<LoadedUser> {
+    let mut links: HashMap<_, _> = links.into_iter().map(|link| (link.value.id, link)).collect();
+    let names: HashMap<_, _> =
+        departments.into_iter().map(|department| (department.value.id, department.value.name)).collect();
+    let loaded = people.into_iter().map(|person| {
+        let department = person.value.department_id.and_then(|id| names.get(&id).cloned());
+        LoadedUser { link: links.remove(&person.value.id), department, person }
+    });
+    loaded.collect()
 }

@@ -1,18 +1,17 @@
 //! Creation, replacement, PATCH and removal of users.
 
-use std::future::Future;
-
 use candor_domain::id::EmployeeId;
 use candor_domain::json::Object;
-use candor_domain::people::{Connector, Employee};
+use candor_domain::people::Connector;
 use candor_domain::scim::{
-    IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, Refused, ScimError,
-    ScimUser, UserDocument, WriteKind, admit_match, remove as decide_removal,
+    IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, ScimError, ScimUser,
+    UserDocument, WriteKind, admit_match, remove as decide_removal,
 };
+use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 
-use super::arrival::{Arrival, WrittenUser};
+use super::arrival::Arrival;
+use super::attempt::{Attempt, WritePlan};
 use super::change::{ScimChange, StoredRows, version_after};
 use super::load::ResolvedReferences;
 use super::view::{LoadedUser, UserVersion, resource, stored_user};
@@ -22,20 +21,8 @@ use crate::context::reply::Reply;
 use crate::context::services::Services;
 use crate::usecases::connectors::provider;
 
-/// Maximum attempts if concurrent changes are committed first.
-const ATTEMPTS: usize = 8;
 /// Seconds after which an identity provider may send changes to a paused connector again.
 const PAUSED_SECONDS: u32 = 300;
-
-/// Result of planning a write.
-enum WritePlan {
-    /// Saves nothing and returns this reply.
-    Unchanged(Reply),
-    /// Saves the change set, then returns the reply. The arrival is settled afterwards.
-    Commit(Box<ChangeSet>, Reply, Option<Arrival>),
-    /// Refuses the request and records its issue.
-    Refuse(Box<Refused>),
-}
 
 /// Body of a change of a stored user.
 enum ChangeBody {
@@ -65,18 +52,20 @@ pub async fn create(
     let connector = context.load_for_change(services).await?;
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
-    let plan = async |at: Timestamp| {
-        let holders = context.holders(services, &user, None).await?;
-        let candidates = context.candidates(services, &user, holders).await?;
-        let matched = match candidates.person(&user) {
-            Ok(matched) => matched,
-            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
+    let plan = async |Attempt { at, assumes_new }: Attempt| {
+        let (holders, matched) = if assumes_new {
+            (IdentifierHolders::default(), None)
+        } else {
+            let holders = context.holders(services, &user, None).await?;
+            match context.candidates(services, &user, holders).await?.person(&user) {
+                Ok(matched) => (holders, matched),
+                Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
+            }
         };
-        let person = match matched {
-            Some(id) => services.store.row::<Employee>(context.tenant(), id).await?,
+        let stored = match matched {
+            Some(id) => context.load_person(services, id).await?,
             None => None,
         };
-        let stored = context.load_users(services, person.into_iter().collect()).await?.pop();
         if let Some(stored) = &stored {
             let link = stored.link.as_ref().map(|link| &link.value);
             if let Err(refused) = admit_match(&user, &stored.person.value, link, context.connector) {
@@ -90,7 +79,10 @@ pub async fn create(
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: stored.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
-    let written = context.run(services, &connector.connector, plan).await?;
+    // A provider looks a person up before it creates them, so they are new. If an identifier is taken, the commit
+    // fails, and the next attempt looks for the holders. A name that is not the address has no unique key.
+    let assumes_new = user.user_name_key() == folded(&user.email);
+    let written = context.run(services, &connector.connector, assumes_new, plan).await?;
     Ok(context.settle(services, &connector.connector, written).await)
 }
 
@@ -130,7 +122,7 @@ pub async fn patch(
 /// See [`ScimFailure`].
 pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, ScimFailure> {
     let connector = context.load_for_change(services).await?;
-    let plan = async |at: Timestamp| {
+    let plan = async |Attempt { at, .. }: Attempt| {
         let stored = context.load_user(services, id).await?;
         let Some(link) = stored.live_link(context.connector) else { return Err(ScimError::not_found().into()) };
         context.check_precondition(stored.version())?;
@@ -148,7 +140,7 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), Reply::removed(), None))
     };
-    Ok(context.run(services, &connector.connector, plan).await?.reply)
+    Ok(context.run(services, &connector.connector, false, plan).await?.reply)
 }
 
 fn no_change() -> ScimFailure {
@@ -192,7 +184,7 @@ impl ScimContext {
         projection: &Projection,
     ) -> Result<Reply, ScimFailure> {
         let connector = self.load_for_change(services).await?;
-        let plan = async |at: Timestamp| {
+        let plan = async |Attempt { at, .. }: Attempt| {
             let stored = self.load_user(services, id).await?;
             self.check_precondition(stored.version())?;
             let person = &stored.person.value;
@@ -215,7 +207,7 @@ impl ScimContext {
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&stored), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
-        let written = self.run(services, &connector.connector, plan).await?;
+        let written = self.run(services, &connector.connector, false, plan).await?;
         Ok(self.settle(services, &connector.connector, written).await)
     }
 
@@ -245,7 +237,7 @@ impl ScimContext {
         let external_id = write.user.external_id.as_deref();
         let mut has_more = false;
         if let (true, Some(person)) = (provisioned.is_unchanged(), before) {
-            has_more = change.resolve_waiting(person, external_id, &references.position).await?;
+            has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
             change.end_issues(write.id, &provisioned.issues).await?;
             for issue in provisioned.issues {
                 provider::report_refusal(services, &self.request, &connector.connector, issue).await?;
@@ -264,7 +256,7 @@ impl ScimContext {
         change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
         change.require(other_admin.filter(|_| deactivates));
         if let Some(person) = provisioned.person(before) {
-            has_more = change.resolve_waiting(person, external_id, &references.position).await?;
+            has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
         }
         let known = write.stored.and_then(|stored| stored.live_link(self.connector));
         let arrival = Arrival::of_change(before, known, &provisioned, has_more);
@@ -304,71 +296,6 @@ impl ScimContext {
             WriteKind::Replace | WriteKind::Change => Reply::ok(body, Some(version.person)),
         };
         Ok(reply.with_etag_extra(version.link))
-    }
-
-    /// Runs a write: plans, commits, and plans again if another change was committed first.
-    async fn run<F, Fut>(
-        &self,
-        services: &Services,
-        connector: &Connector,
-        plan: F,
-    ) -> Result<WrittenUser, ScimFailure>
-    where
-        F: Fn(Timestamp) -> Fut,
-        Fut: Future<Output = Result<WritePlan, ScimFailure>>,
-    {
-        let request = &self.request;
-        let mut turn = None;
-        for _ in 0..ATTEMPTS {
-            let at = services.clock.now();
-            let (mut change, reply, arrival) = match plan(at).await {
-                Ok(WritePlan::Commit(change, reply, arrival)) => (change, reply, arrival),
-                Ok(WritePlan::Unchanged(reply)) => {
-                    return Ok(services.store_reply(request, reply, at).await?.into());
-                }
-                Ok(WritePlan::Refuse(refused)) => return self.refuse(services, connector, *refused).await,
-                Err(ScimFailure::Refused(error)) => return self.refuse(services, connector, error.into()).await,
-                Err(failure) => return Err(failure),
-            };
-            // Moves of one organization conflict: without a turn, new ones would overtake one that tries again.
-            if turn.is_none() && change.moves_people() {
-                turn = Some(services.move_lock(self.tenant()).await);
-                continue;
-            }
-            change.replay = services.replay_of(request, &reply, at)?;
-            match services.commit(self.tenant(), *change).await {
-                Ok(()) => return Ok(WrittenUser { reply, arrival }),
-                Err(CommitError::Replayed) => {
-                    return Ok(services.replay_or(request, Err(Error::Contended)).await?.into());
-                }
-                Err(CommitError::Storage(error)) => return Err(error.into()),
-                Err(
-                    CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
-                ) => {}
-            }
-            // A new person conflicts with the move of a manager above.
-            if turn.is_none() {
-                turn = Some(services.move_lock(self.tenant()).await);
-            }
-        }
-        Err(Error::Contended.into())
-    }
-
-    /// Returns the stored reply of an earlier request with the same idempotency key, or records the issue and
-    /// refuses.
-    async fn refuse(
-        &self,
-        services: &Services,
-        connector: &Connector,
-        refused: Refused,
-    ) -> Result<WrittenUser, ScimFailure> {
-        if let Some(reply) = services.stored_reply(&self.request).await? {
-            return Ok(reply.into());
-        }
-        if let Some(issue) = refused.issue {
-            provider::report_refusal(services, &self.request, connector, *issue).await?;
-        }
-        Err(refused.error.into())
     }
 }
 
