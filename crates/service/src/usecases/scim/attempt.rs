@@ -22,7 +22,7 @@ const ATTEMPTS: usize = 8;
 pub(super) struct Attempt {
     /// The time of its changes.
     pub(super) at: Timestamp,
-    /// `true` if nobody is assumed to have an identifier of the user. The commit then checks it.
+    /// `true` if the identifiers of the user are assumed to be free. The commit then checks it.
     pub(super) assumes_new: bool,
 }
 

@@ -189,8 +189,8 @@ impl<'a> ScimChange<'a> {
         self.requires.extend(requires);
     }
 
-    /// Sets the manager of the people who wait for this person. `position` is read if it is `None` and somebody
-    /// waits. Returns `true` if more people may wait.
+    /// Sets the manager of the people who wait for this person. `position` is read if it is `None` and people
+    /// wait. Returns `true` if more people may wait.
     pub(super) async fn resolve_waiting(
         &mut self,
         person: &Employee,
