@@ -20,7 +20,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cli::{Cli, Command, ConnectorCommand, KeyCommand, OrgCommand};
+use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
 use error::Error;
 use output::{Output, printable};
@@ -70,7 +70,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         return commands::config::run(loaded, output);
     }
     let LoadedConfig { config, problems, warnings } = loaded;
-    if !problems.is_empty() && matches!(cli.command, Command::Doctor) {
+    if !problems.is_empty() && matches!(cli.command, Command::Doctor { .. }) {
         return commands::doctor::without_settings(&problems, output);
     }
     if !problems.is_empty() {
@@ -131,7 +131,10 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Connector(ConnectorCommand::Check(check)) => commands::connector::check(check, output).await,
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
-        Command::Doctor => commands::doctor::run(config, output).await,
+        Command::Erasure(ErasureCommand::Ledger) => commands::erasure::ledger(config).await,
+        Command::Erasure(ErasureCommand::Apply { file }) => commands::erasure::apply(config, &file, output).await,
+        Command::Erasure(ErasureCommand::Scrub) => commands::erasure::scrub(config, output).await,
+        Command::Doctor { ledger } => commands::doctor::run(config, ledger.as_deref(), output).await,
         Command::Completions { shell } => commands::describe::completions(shell, output),
         Command::Manual => commands::describe::manual(output),
         // Handled above, before logs and the runtime were started.

@@ -205,6 +205,15 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
     }
 }
 
+/// Rewrites the tables that had rows of erased people, and returns their names. Calls `begin` before each.
+///
+/// # Errors
+/// [`StoreFailure::Unusable`], also for an embedded database.
+pub(crate) async fn rewrite_erased(config: &Config, begin: impl Fn(&str)) -> Result<Vec<&'static str>, Error> {
+    let done = candor_store_postgres::rewrite_erased(&postgres(config), begin).await;
+    done.map_err(|error| unusable(config, &error))
+}
+
 /// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors

@@ -17,6 +17,8 @@ mod crash;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod erasing;
+#[cfg(test)]
 mod exporting;
 #[cfg(test)]
 mod failover;

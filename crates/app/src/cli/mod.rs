@@ -2,6 +2,7 @@
 
 mod arguments;
 mod connector;
+mod erasure;
 mod export;
 mod field;
 mod remote;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 
 use crate::config::Setting;
 pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
+pub(crate) use erasure::ErasureCommand;
 pub(crate) use export::{ExportCommand, ExportFormat};
 pub(crate) use field::Field;
 pub(crate) use remote::{Api, ApiMethod, ApiRequest, Login};
@@ -175,6 +177,9 @@ Examples:
         #[arg(long)]
         accept_loss: bool,
     },
+    /// Repeat erasures of people after a restore, and rewrite the tables they were in
+    #[command(subcommand)]
+    Erasure(ErasureCommand),
     /// Check an API key and store it as a profile for `candor api`
     Login(Login),
     /// Send a request with the key of a profile, like a signed-in curl
@@ -190,7 +195,11 @@ Examples:
     ///
     /// The command changes nothing and may run beside the service. The exit status is 1 only if a check fails.
     #[command(after_help = "Example:\n  candor doctor --json")]
-    Doctor,
+    Doctor {
+        /// Also check that the database has the erasures of this ledger, see `candor erasure ledger`
+        #[arg(long, value_name = "FILE")]
+        ledger: Option<PathBuf>,
+    },
     /// Check whether the service with the same settings is ready, as a container health check
     ///
     /// The check uses CANDOR_ADMIN_LISTEN if it is set, else CANDOR_LISTEN. The exit status is 1 if the service is

@@ -9,6 +9,7 @@ pub(crate) mod copy;
 pub(crate) mod describe;
 pub(crate) mod dev;
 pub(crate) mod doctor;
+pub(crate) mod erasure;
 pub(crate) mod export;
 pub(crate) mod healthcheck;
 pub(crate) mod import;

@@ -15,6 +15,9 @@ pub const FORMER_LAST_NAME: &str = "employee";
 /// Body of a message whose author was erased.
 pub const ERASED_BODY: &str = "[erased]";
 
+/// Comment of the audit entry of a repeated erasure.
+const REPEATED: &str = "Repeated after a restore of the database";
+
 /// Returns the name of an erased person, as audit entries and keys have it.
 #[must_use]
 pub fn former_name() -> String {
@@ -34,6 +37,23 @@ impl Employee {
         if self.status != Status::Deactivated {
             return Err(DomainError::transition("status", crate::fields::StringEnum::word(self.status), "erase"));
         }
+        Ok(self.pseudonymized(draft.reason, at))
+    }
+
+    /// Repeats an erasure in a database that was restored from an older backup. The status and the legal hold were
+    /// checked when the person was erased first, so those of the backup do not count. `None` if the person is
+    /// erased.
+    #[must_use]
+    pub fn erase_again(&self, at: Timestamp) -> Option<Decision<Self>> {
+        if self.erased_at.is_some() {
+            return None;
+        }
+        let deactivated_at = self.deactivated_at.or(Some(at));
+        let person = Self { status: Status::Deactivated, deactivated_at, hold: None, ..self.clone() };
+        Some(person.pseudonymized(Some(REPEATED.to_owned()), at))
+    }
+
+    fn pseudonymized(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
         let at = at.strictly_after(self.updated_at);
         let state = Self {
             email: format!("erased-{}@erased.invalid", self.id),
@@ -52,8 +72,8 @@ impl Employee {
             erased_at: Some(at),
             ..self.clone()
         };
-        let audit = AuditDraft { comment: draft.reason, ..AuditDraft::new(&state, "employee.erase") };
-        Ok(Decision { state, events: vec![EventType::EmployeeErased], audit, notices: vec![] })
+        let audit = AuditDraft { comment: reason, ..AuditDraft::new(&state, "employee.erase") };
+        Decision { state, events: vec![EventType::EmployeeErased], audit, notices: vec![] }
     }
 
     /// Requires that the person was not erased.

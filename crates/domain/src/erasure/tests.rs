@@ -44,6 +44,16 @@ fn erasure_is_refused_for_active_held_and_erased_people() {
 }
 
 #[test]
+fn repeated_erasure_ignores_the_status_and_the_hold_of_a_backup() {
+    let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: AT });
+    let restored = Employee { status: Status::Active, deactivated_at: None, hold, ..person() };
+    let erased = restored.erase_again(AT).unwrap().state;
+    assert_eq!((erased.status, erased.deactivated_at, &erased.hold), (Status::Deactivated, Some(AT), &None));
+    assert!(erased.erased_at.is_some() && !erased.first_name.contains("Ada"));
+    assert_eq!(erased.erase_again(AT), None);
+}
+
+#[test]
 fn mention_is_an_id_or_the_address_in_any_case() {
     let person = EmployeeId::from_ulid(Ulid(7));
     let other = EmployeeId::from_ulid(Ulid(9));

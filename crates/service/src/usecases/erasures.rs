@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::erasure::{Erasure, ErasureDraft, ErasurePlan, Filter};
-use candor_domain::id::{EmployeeId, ErasureId};
+use candor_domain::id::{EmployeeId, ErasureId, KeyId};
 use candor_domain::json::Object;
 use candor_domain::objective::Family;
 use candor_domain::params::Params;
@@ -61,28 +61,51 @@ pub async fn create(
         let stored = services.find_stored::<Employee>(context, id).await?;
         let draft = context.validate_update(stored.version, || draft.clone())?;
         let decision = stored.value.erase(draft, at)?;
-        let keys = person_data::keys_of(services, tenant, id).await?;
-        let erasure_id = services.id(at);
-        let plan = ErasurePlan {
-            employee_id: id,
-            requested_by: context.caller.key,
-            counts: counts(services, tenant, id, keys.len()).await?,
-            tables_to_rewrite: services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect(),
-            sealed_email: erasing::seal_email(services, tenant, erasure_id, &stored.value.email)?,
-        };
-        let erasure = Erasure::begin(erasure_id, plan, at);
-        let body = render(&erasure)?;
+        let origin = ErasureOrigin { id: services.id(at), requested_by: context.caller.key, requested_at: at };
         let rendered = render(&decision.state)?;
         let (mut change, person) = services.change_set(context, decision, &rendered, at);
-        let lines = stored.value.manager_id.map(|_| ReportingLineChange { seen: None });
-        change.writes.push(Write::employee(&Row::expecting(person, stored.version), lines));
-        change.writes.push(Write::put(&Row::new(erasure)));
-        let closed = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
-        change.writes.extend(keys.into_iter().map(|key| Write::put(&closed(key))));
-        Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
+        let (erasure, mut writes) = begin(services, tenant, (&stored, person), origin, at).await?;
+        change.writes.append(&mut writes);
+        Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(render(&erasure)?)))
     };
     let reply = services.change(context, plan).await?;
     Ok(reply)
+}
+
+/// The id of an erasure, and its request.
+pub(crate) struct ErasureOrigin {
+    pub(crate) id: ErasureId,
+    pub(crate) requested_by: KeyId,
+    pub(crate) requested_at: Timestamp,
+}
+
+/// Returns a new erasure, and the writes of its beginning: the pseudonym in place of the person, the erasure, and
+/// the revoked keys. `person` is the stored person and the pseudonym.
+pub(crate) async fn begin(
+    services: &Services,
+    tenant: Tenant,
+    (stored, erased): (&Versioned<Employee>, Employee),
+    origin: ErasureOrigin,
+    at: Timestamp,
+) -> Result<(Erasure, Vec<Write>), Error> {
+    let person = stored.value.id;
+    let keys = person_data::keys_of(services, tenant, person).await?;
+    let plan = ErasurePlan {
+        employee_id: person,
+        requested_by: origin.requested_by,
+        counts: counts(services, tenant, person, keys.len()).await?,
+        tables_to_rewrite: services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect(),
+        sealed_email: erasing::seal_email(services, tenant, origin.id, &stored.value.email)?,
+    };
+    let erasure = Erasure::begin(origin.id, plan, origin.requested_at);
+    let lines = stored.value.manager_id.map(|_| ReportingLineChange { seen: None });
+    let mut writes = vec![
+        Write::employee(&Row::expecting(erased, stored.version), lines),
+        Write::put(&Row::new(erasure.clone())),
+    ];
+    let closed = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
+    writes.extend(keys.into_iter().map(|key| Write::put(&closed(key))));
+    Ok((erasure, writes))
 }
 
 /// Counts the rows of each kind that are found by an index. The scans find further rows.

@@ -7,6 +7,7 @@ pub mod connectors;
 pub mod conversations;
 pub mod copy;
 pub mod employees;
+pub mod erasure_ledger;
 pub mod erasures;
 pub mod events;
 pub mod exports;

@@ -18,7 +18,7 @@ use crate::store::PostgresStore;
 
 /// Tables with rows that an erasure removes or overwrites. A plain `VACUUM` frees the space of removed rows
 /// without overwriting it.
-const REWRITTEN: &[&str] = &[
+pub(crate) const REWRITTEN: &[&str] = &[
     "api_keys",
     "assignments",
     "audit_entries",

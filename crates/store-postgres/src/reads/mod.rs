@@ -1,6 +1,6 @@
 //! Reads of the port with statements of their own.
 
-mod erasing;
+pub(crate) mod erasing;
 mod everyone;
 mod feed;
 mod history;

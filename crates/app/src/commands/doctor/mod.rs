@@ -1,10 +1,13 @@
 //! `candor doctor`: checks an installation and names remedies. It changes nothing.
 
 mod data;
+mod erasures;
 mod finding;
 mod limits;
 mod listener;
 mod mail;
+
+use std::path::Path;
 
 use serde_json::json;
 
@@ -25,10 +28,13 @@ impl CommandFailure for ProblemsFound {}
 ///
 /// # Errors
 /// [`ProblemsFound`] if a check is broken; [`Error::Io`] if the output cannot be written.
-pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) -> Result<(), Error> {
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
     data::look(config, &mut findings).await;
+    if let Some(ledger) = ledger {
+        findings.push(erasures::look(config, ledger).await);
+    }
     findings.extend(mail::look(config).await);
     findings.extend(limits::look(config).await);
     findings.push(listener::look(config.listen, Setting::Listen).await);

@@ -66,6 +66,14 @@ pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> 
     Ok(completed)
 }
 
+/// Returns `true` if an erasure is running.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`].
+pub async fn is_running(services: &Services) -> Result<bool, Error> {
+    Ok(!services.store.due(RUNNING, services.clock.now(), 1).await?.is_empty())
+}
+
 async fn run(
     services: &Services,
     tenant: Tenant,

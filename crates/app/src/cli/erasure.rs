@@ -1,0 +1,32 @@
+//! Arguments of `candor erasure`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+/// Subcommands of `candor erasure`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ErasureCommand {
+    /// Print the ledger: ids and times of all erasures, as JSON lines
+    ///
+    /// Keep it apart from the backups, and renew it after each erasure, for example every hour. The service may
+    /// run.
+    #[command(after_help = "Example:\n  candor erasure ledger > /var/lib/candor-ledger/erasures.jsonl")]
+    Ledger,
+    /// Repeat the erasures of a ledger that a restored database does not have
+    ///
+    /// Run the command after a restore, before the service starts. It may be repeated, also after an interruption.
+    /// The exit status is 1 if an erasure could not be repeated.
+    #[command(after_help = "Example:\n  candor erasure apply /var/lib/candor-ledger/erasures.jsonl")]
+    Apply {
+        /// File written by `candor erasure ledger`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Rewrite the tables that had rows of erased people, so that their files no longer contain them
+    ///
+    /// On PostgreSQL, each table is locked while it is rewritten, and needs its size as free space. The command
+    /// waits at most 10 seconds for a lock. SQLite overwrites removed rows at once and needs no rewriting.
+    #[command(after_help = "Example:\n  candor erasure scrub")]
+    Scrub,
+}

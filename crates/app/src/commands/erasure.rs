@@ -1,0 +1,139 @@
+//! `candor erasure`: the ledger of erasures, and what an operator does about them.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use candor_service::Services;
+use candor_service::runtime::erasure;
+use candor_service::usecases::erasure_ledger::{self, LedgerEntry, RepeatedErasure};
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::config::{Config, DatabaseUrl};
+use crate::error::{CommandFailure, Error};
+use crate::output::{Output, printable};
+use crate::serving_lock::ServingLock;
+use crate::{store, wiring};
+
+/// Pause between two runs of the erasures. The search index is removed some seconds after its replacement.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Maximum number of runs without a completed erasure. The service continues the rest.
+const MAX_IDLE_RUNS: u32 = 60;
+
+/// Failure of `candor erasure`.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ErasureFailure {
+    /// A line of the ledger is not valid.
+    #[error("{file} is not a complete ledger: {flaw}; write it again with `candor erasure ledger`")]
+    Ledger {
+        /// Path of the ledger.
+        file: String,
+        /// The line, and what is wrong.
+        flaw: String,
+    },
+    /// Erasures are still running.
+    #[error("the erasures are begun and not complete; the service continues them when it runs, see its log")]
+    Incomplete,
+    /// The database does not have people of the ledger.
+    #[error(
+        "the database does not have {0} people of the ledger, who are listed above; check that the ledger belongs to \
+         this database"
+    )]
+    UnknownPeople(usize),
+}
+
+impl CommandFailure for ErasureFailure {}
+
+/// Reads a ledger.
+///
+/// # Errors
+/// A file that cannot be read; [`ErasureFailure::Ledger`].
+pub(super) fn read(file: &Path) -> Result<Vec<LedgerEntry>, Error> {
+    let text = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
+    erasure_ledger::parse(&text).map_err(|flaw| {
+        let file = printable(&file.display().to_string()).into_owned();
+        ErasureFailure::Ledger { file, flaw: flaw.to_string() }.into()
+    })
+}
+
+/// Prints the ledger.
+///
+/// # Errors
+/// A database that does not exist or does not answer; a closed standard output.
+pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let entries = erasure_ledger::read(&services).await.map_err(Error::cannot("read the erasures"))?;
+    let text = erasure_ledger::to_text(&entries).map_err(Error::cannot("write the ledger"))?;
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
+}
+
+/// Repeats the erasures that the database does not have, and completes them.
+///
+/// # Errors
+/// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
+pub(crate) async fn apply(config: &Config, file: &Path, output: Output) -> Result<(), Error> {
+    let entries = read(file)?;
+    let _lock = ServingLock::take(&config.database)?;
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let (mut begun, mut present, mut unknown) = (0, 0, vec![]);
+    for entry in &entries {
+        let repeated = erasure_ledger::repeat(&services, entry).await;
+        match repeated.map_err(Error::cannot(format!("repeat the erasure {}", entry.id)))? {
+            RepeatedErasure::Begun => begun += 1,
+            RepeatedErasure::Present => present += 1,
+            RepeatedErasure::UnknownPerson => unknown.push(entry.employee_id.to_string()),
+        }
+    }
+    let is_complete = complete(&services).await?;
+    let mut people = format!("{begun} erasures were repeated, {present} were in the database.");
+    for person in &unknown {
+        people.push_str(&format!("\nThe database does not have {person}."));
+    }
+    let object =
+        json!({"repeated": begun, "present": present, "unknown_people": unknown, "is_complete": is_complete});
+    output.say(&object, &people)?;
+    match unknown.len() {
+        _ if !is_complete => Err(ErasureFailure::Incomplete.into()),
+        0 => Ok(()),
+        count => Err(ErasureFailure::UnknownPeople(count).into()),
+    }
+}
+
+/// Runs the erasures until all are completed. Returns `false` if some cannot be completed.
+async fn complete(services: &Services) -> Result<bool, Error> {
+    let mut idle = 0;
+    while erasure::is_running(services).await.map_err(Error::cannot("read the erasures"))? {
+        if idle == MAX_IDLE_RUNS {
+            return Ok(false);
+        }
+        let completed =
+            erasure::run_due(services, || true).await.map_err(Error::cannot("complete the erasures"))?;
+        idle = if completed == 0 { idle + 1 } else { 0 };
+        sleep(PAUSE).await;
+    }
+    Ok(true)
+}
+
+/// Rewrites the tables that had rows of erased people.
+///
+/// # Errors
+/// A database that does not answer; a table that stays locked.
+pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> {
+    let DatabaseUrl::Postgres(_) = config.database else {
+        let people = "SQLite overwrites removed rows: there is nothing to rewrite.";
+        return output.say(&json!({"tables": []}), people);
+    };
+    let begin = |table: &str| {
+        if !output.json {
+            eprintln!("Rewriting {table}. The table is locked meanwhile.");
+        }
+    };
+    let tables = store::rewrite_erased(config, begin).await?;
+    let people = format!(
+        "{} tables were rewritten. Archived write-ahead logs, standbys and backups may still contain the rows.",
+        tables.len()
+    );
+    output.say(&json!({"tables": tables}), &people)
+}

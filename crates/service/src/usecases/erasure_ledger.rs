@@ -1,0 +1,261 @@
+//! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
+//!
+//! A ledger is a file of JSON lines: `header`, an `erasure` in each line, and `end` with their number. It contains
+//! ids and times only.
+
+use candor_domain::access::Tenant;
+use candor_domain::erasure::Erasure;
+use candor_domain::id::{EmployeeId, ErasureId, KeyId, OrganizationId};
+use candor_domain::page::{PageRequest, Sortable};
+use candor_domain::people::Employee;
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, StorageExt};
+use candor_tables::rows;
+use serde::{Deserialize, Serialize};
+
+use crate::context::error::Error;
+use crate::context::person_data;
+use crate::context::services::{Services, render};
+use crate::usecases::erasures::{ErasureOrigin, begin};
+use crate::usecases::operator::list_organizations;
+
+/// Version of the form of a ledger.
+const VERSION: u32 = 1;
+/// Name of this actor in the audit log.
+const ACTOR: &str = "operator";
+/// Maximum attempts if another change was committed first.
+const ATTEMPTS: usize = 8;
+
+/// An erasure in a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// Organization of the person.
+    pub organization_id: OrganizationId,
+    /// Id of the erasure.
+    pub id: ErasureId,
+    /// The erased person.
+    pub employee_id: EmployeeId,
+    /// API key of the request.
+    pub requested_by: KeyId,
+    /// Time of the request.
+    pub requested_at: Timestamp,
+}
+
+/// A line of a ledger.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum LedgerLine {
+    Header {
+        version: u32,
+    },
+    Erasure {
+        organization_id: String,
+        id: String,
+        employee_id: String,
+        requested_by: String,
+        requested_at: String,
+    },
+    End {
+        count: usize,
+    },
+}
+
+/// A line of a ledger that is not valid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct LedgerFlaw {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Outcome of a repeated erasure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepeatedErasure {
+    /// The database has the erasure.
+    Present,
+    /// The erasure was begun again.
+    Begun,
+    /// The database does not have the person.
+    UnknownPerson,
+}
+
+/// Returns the erasures of all organizations, the oldest of each organization first.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`].
+pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
+    let mut entries = vec![];
+    for organization in list_organizations(services).await? {
+        let tenant = Tenant::live(organization.id);
+        let first = entries.len();
+        let mut page = PageRequest::ALL;
+        loop {
+            let rows = services.store.page(tenant, rows::erasures::list(Erasure::DEFAULT, &page)).await?;
+            entries.extend(rows.items.iter().map(|erasure| entry(organization.id, erasure)));
+            page.after = rows.items.last().and_then(person_data::position);
+            if !rows.more || page.after.is_none() {
+                break;
+            }
+        }
+        entries[first..].reverse();
+    }
+    entries.into_iter().collect()
+}
+
+fn entry(organization_id: OrganizationId, erasure: &Erasure) -> Result<LedgerEntry, Error> {
+    let requested_by = erasure.requested_by.id.parse();
+    Ok(LedgerEntry {
+        organization_id,
+        id: erasure.id,
+        employee_id: erasure.employee_id,
+        requested_by: requested_by.map_err(|_| Error::Bug("an erasure without a key".to_owned()))?,
+        requested_at: erasure.requested_at,
+    })
+}
+
+/// Returns the lines of a ledger.
+///
+/// # Errors
+/// [`Error::Bug`].
+pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
+    let lines = entries.iter().map(|entry| LedgerLine::Erasure {
+        organization_id: entry.organization_id.to_string(),
+        id: entry.id.to_string(),
+        employee_id: entry.employee_id.to_string(),
+        requested_by: entry.requested_by.to_string(),
+        requested_at: entry.requested_at.to_string(),
+    });
+    let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count: entries.len() });
+    let mut text = String::new();
+    for line in [header].into_iter().chain(lines).chain([end]) {
+        text.push_str(&serde_json::to_string(&line).map_err(|error| Error::Bug(error.to_string()))?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Reads the lines of a ledger.
+///
+/// # Errors
+/// The first line that is not valid; a ledger without its last line.
+pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
+    let (mut entries, mut is_complete) = (vec![], false);
+    for (at, line) in text.lines().enumerate() {
+        let flaw = |reason: String| LedgerFlaw { line: at + 1, reason };
+        let parsed = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
+        match parsed {
+            _ if is_complete => return Err(flaw("the ledger has lines after `end`".to_owned())),
+            LedgerLine::Header { version } if at == 0 && version == VERSION => {}
+            LedgerLine::Header { .. } => {
+                return Err(flaw(format!("a header of version {VERSION} must be the first line, and only it")));
+            }
+            LedgerLine::Erasure { .. } | LedgerLine::End { .. } if at == 0 => {
+                return Err(flaw("the first line must be the header".to_owned()));
+            }
+            LedgerLine::Erasure { organization_id, id, employee_id, requested_by, requested_at } => {
+                let member = |name: &str| flaw(format!("`{name}` is not valid"));
+                entries.push(LedgerEntry {
+                    organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
+                    id: id.parse().map_err(|_| member("id"))?,
+                    employee_id: employee_id.parse().map_err(|_| member("employee_id"))?,
+                    requested_by: requested_by.parse().map_err(|_| member("requested_by"))?,
+                    requested_at: requested_at.parse().map_err(|_| member("requested_at"))?,
+                });
+            }
+            LedgerLine::End { count } if count == entries.len() => is_complete = true,
+            LedgerLine::End { count } => {
+                return Err(flaw(format!("the ledger has {} of {count} erasures", entries.len())));
+            }
+        }
+    }
+    if is_complete {
+        return Ok(entries);
+    }
+    Err(LedgerFlaw {
+        line: text.lines().count() + 1,
+        reason: "the ledger is not complete: `end` is missing".to_owned(),
+    })
+}
+
+/// Returns `true` if the database has an erasure, or the person is erased.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`].
+pub async fn is_present(services: &Services, entry: &LedgerEntry) -> Result<bool, Error> {
+    let tenant = Tenant::live(entry.organization_id);
+    if services.store.row::<Erasure>(tenant, entry.id).await?.is_some() {
+        return Ok(true);
+    }
+    let person = services.store.row::<Employee>(tenant, entry.employee_id).await?;
+    Ok(person.is_some_and(|person| person.value.erased_at.is_some()))
+}
+
+/// Begins an erasure again if the database does not have it. The erasure keeps its id and the time of its request.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Contended`], [`Error::Bug`].
+pub async fn repeat(services: &Services, entry: &LedgerEntry) -> Result<RepeatedErasure, Error> {
+    let tenant = Tenant::live(entry.organization_id);
+    for _ in 0..ATTEMPTS {
+        if is_present(services, entry).await? {
+            return Ok(RepeatedErasure::Present);
+        }
+        let at = services.clock.now();
+        let Some(stored) = services.store.row::<Employee>(tenant, entry.employee_id).await? else {
+            return Ok(RepeatedErasure::UnknownPerson);
+        };
+        let Some(decision) = stored.value.erase_again(at) else { return Ok(RepeatedErasure::Present) };
+        let LedgerEntry { id, requested_by, requested_at, .. } = *entry;
+        let events = services.events(&decision.events, &render(&decision.state)?, at);
+        let origin = ErasureOrigin { id, requested_by, requested_at };
+        let (_, writes) = begin(services, tenant, (&stored, decision.state), origin, at).await?;
+        let entry = services.entry_of_system(ACTOR, decision.audit, at);
+        let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
+        if services.commit_unless_stale(tenant, change).await? {
+            return Ok(RepeatedErasure::Begun);
+        }
+    }
+    Err(Error::Contended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger() -> Vec<LedgerEntry> {
+        vec![LedgerEntry {
+            organization_id: OrganizationId::from_bytes([1; 16]),
+            id: ErasureId::from_bytes([2; 16]),
+            employee_id: EmployeeId::from_bytes([3; 16]),
+            requested_by: KeyId::from_bytes([4; 16]),
+            requested_at: Timestamp::from_millis(1_772_442_000_000),
+        }]
+    }
+
+    #[test]
+    fn written_ledger_is_read_again() {
+        let text = to_text(&ledger()).unwrap();
+        assert_eq!(text.lines().count(), 3);
+        assert_eq!(parse(&text), Ok(ledger()));
+    }
+
+    #[test]
+    fn damaged_ledger_is_refused_with_its_line() {
+        let text = to_text(&ledger()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        for (damaged, line) in [
+            (lines[..2].join("\n"), 3),
+            (lines[1..].join("\n"), 1),
+            ([lines[0], lines[2]].join("\n"), 2),
+            (text.replace("emp_", "obs_"), 2),
+            (text.replace("\"version\":1", "\"version\":2"), 1),
+            (format!("{text}{}", lines[1]), 4),
+            ("not a ledger".to_owned(), 1),
+            (String::new(), 1),
+        ] {
+            assert_eq!(parse(&damaged).map_err(|flaw| flaw.line), Err(line), "{damaged}");
+        }
+    }
+}

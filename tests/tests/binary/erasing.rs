@@ -1,0 +1,153 @@
+//! The ledger of erasures: it repeats them in a database that was restored from an older backup, on both stores.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Client, Installation, Service, candor};
+
+const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// Word in every text about the erased person.
+const CANARY: &str = "zyanthra";
+
+fn place(place: Installation) -> Installation {
+    place.with("CANDOR_MASTER_KEY", KEY_RING)
+}
+
+fn url(place: &Installation) -> String {
+    format!("sqlite://{}", place.folder.path().join("data/candor.db").display())
+}
+
+fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+    let made = client.post(path, body).unwrap();
+    assert!((200..300).contains(&made.status), "{path}: {}", made.text());
+    made.json()
+}
+
+/// A service whose data was erased after a backup.
+struct Erased {
+    original: Installation,
+    key: String,
+    /// Paths of the person, of an observation about them, and of the erasure.
+    paths: [String; 3],
+    erasure: Value,
+    ledger: PathBuf,
+}
+
+/// Creates a person, calls `back_up` while they are active, and begins their erasure.
+fn erased(back_up: impl FnOnce(&Installation)) -> Erased {
+    let original = place(Installation::sqlite());
+    let key = original.key("*", &["--admin"]).secret;
+    let service = Service::serve(&original);
+    let mut client = service.client(&key);
+    let body = json!({"email": format!("{CANARY}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
+    let person = made(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned();
+    let body = json!({"employee_id": person, "type": "strength", "observation": format!("Of {CANARY}.")});
+    let observation = made(&mut client, "/v1/observations", &body)["id"].as_str().unwrap().to_owned();
+    service.stop();
+    back_up(&original);
+    let service = Service::serve(&original);
+    let mut client = service.client(&key);
+    made(&mut client, &format!("/v1/employees/{person}/deactivate"), &json!({}));
+    let erasure = made(&mut client, &format!("/v1/employees/{person}/erasure"), &json!({}));
+    service.stop();
+    let ledger = original.folder.path().join("ledger.jsonl");
+    let written = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
+    assert!(written.contains(&person) && !written.contains(CANARY), "{written}");
+    fs::write(&ledger, written).unwrap();
+    let id = erasure["id"].as_str().unwrap();
+    let paths = [
+        format!("/v1/employees/{person}"),
+        format!("/v1/observations/{observation}"),
+        format!("/v1/erasures/{id}"),
+    ];
+    Erased { original, key, paths, erasure, ledger }
+}
+
+fn apply(place: &Installation, erased: &Erased) -> Value {
+    candor(place, &["erasure", "apply", erased.ledger.to_str().unwrap(), "--json"]).json()
+}
+
+/// Returns the finding of `candor doctor` about the erasures.
+fn finding(place: &Installation, erased: &Erased) -> String {
+    candor(place, &["doctor", "--ledger", erased.ledger.to_str().unwrap()]).stdout
+}
+
+fn is_repeated_on(restored: &Installation, erased: &Erased) {
+    assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
+    let none: [&str; 0] = [];
+    let outcome = |repeated, present| json!({"repeated": repeated, "present": present, "unknown_people": none, "is_complete": true});
+    assert_eq!(apply(restored, erased), outcome(1, 0));
+    assert_eq!(apply(restored, erased), outcome(0, 1));
+    assert!(finding(restored, erased).contains("has all 1 erasures"), "{}", finding(restored, erased));
+    let service = Service::serve(restored);
+    let mut client = service.client(&erased.key);
+    let [person, observation, erasure] = &erased.paths;
+    let found = client.get(person).unwrap().json();
+    assert_eq!((&found["first_name"], &found["status"]), (&json!("Former"), &json!("deactivated")));
+    assert_eq!(client.get(observation).unwrap().status, 404);
+    let receipt = client.get(erasure).unwrap().json();
+    assert_eq!(receipt["status"], "completed");
+    for member in ["id", "employee_id", "requested_at", "requested_by"] {
+        assert_eq!(receipt[member], erased.erasure[member], "{member}");
+    }
+    for path in ["/v1/employees", "/v1/events", "/v1/audit-log"] {
+        let text = client.get(path).unwrap().text();
+        assert!(!text.contains(CANARY), "{path}: {text}");
+    }
+    service.stop();
+}
+
+#[test]
+fn erasure_is_repeated_after_a_restore_on_sqlite() {
+    let restored = place(Installation::sqlite());
+    let erased = erased(|original| {
+        let file = restored.folder.path().join("backup.db");
+        candor(original, &["backup", file.to_str().unwrap()]).succeeded();
+        candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+    });
+    is_repeated_on(&restored, &erased);
+    for file in fs::read_dir(restored.folder.path().join("data")).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = fs::read(&path).unwrap();
+        let found = bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()));
+        assert!(!found, "{}", path.display());
+    }
+    assert_eq!(candor(&restored, &["erasure", "scrub", "--json"]).json(), json!({"tables": []}));
+    let of_original = apply(&erased.original, &erased);
+    assert_eq!((&of_original["present"], &of_original["is_complete"]), (&json!(1), &json!(true)));
+}
+
+#[test]
+fn erasure_is_repeated_after_a_restore_on_postgres() {
+    let Some(restored) = Installation::empty_postgres() else { return };
+    let restored = place(restored);
+    let there = restored.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let erased = erased(|original| {
+        candor(original, &["copy", "--from", &url(original), "--to", &there]).succeeded();
+    });
+    is_repeated_on(&restored, &erased);
+    let scrubbed = candor(&restored, &["erasure", "scrub", "--json"]).json();
+    assert!(scrubbed["tables"].as_array().unwrap().contains(&json!("observations")), "{scrubbed}");
+}
+
+#[test]
+fn ledger_that_is_cut_or_unknown_is_refused() {
+    let erased = erased(|_| ());
+    let text = fs::read_to_string(&erased.ledger).unwrap();
+    let cut = erased.original.folder.path().join("cut.jsonl");
+    fs::write(&cut, text.lines().take(2).collect::<Vec<_>>().join("\n")).unwrap();
+    let refused = candor(&erased.original, &["erasure", "apply", cut.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("line 3") && refused.stderr.contains("`end`"), "{}", refused.stderr);
+    let other = Installation::sqlite();
+    other.key("*", &[]);
+    let unknown = candor(&other, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(unknown.stdout.contains("does not have emp_"), "{}", unknown.stdout);
+    let service = Service::serve(&erased.original);
+    let refused = candor(&erased.original, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
+    assert!(refused.code == Some(1) && refused.stderr.contains("stop it first"), "{}", refused.stderr);
+    service.stop();
+}
