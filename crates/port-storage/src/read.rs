@@ -68,6 +68,16 @@ pub trait StorageExt: Rows + Sync {
         one(self, tenant, ID, id.into())
     }
 
+    /// Returns the resource with this value in a column that is unique within a tenant.
+    fn row_by<T: Stored>(
+        &self,
+        tenant: Tenant,
+        by: LookupColumn<T>,
+        value: impl Into<SqlValue>,
+    ) -> impl Future<Output = Read<Option<Versioned<T>>>> + Send {
+        one(self, tenant, by.get(), value.into())
+    }
+
     /// Returns the id of the resource with this value in a column that is unique within a tenant.
     fn id_by<T: Stored>(
         &self,
@@ -75,7 +85,7 @@ pub trait StorageExt: Rows + Sync {
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<Id<T::Kind>>>> + Send {
-        let found = one::<T, _>(self, tenant, by.get(), value.into());
+        let found = self.row_by(tenant, by, value);
         async move { Ok(found.await?.map(|row| row.value.key())) }
     }
 
@@ -218,8 +228,11 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
 ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send + use<'s, T, S, V> {
     let values = distinct(values.iter().cloned().map(Into::into).collect());
     async move {
-        if values.is_empty() {
-            return Ok(vec![]);
+        match values.as_slice() {
+            [] => return Ok(vec![]),
+            // Stores read single rows of concurrent requests together.
+            [id] if by == ID => return Ok(one(store, tenant, by, id.clone()).await?.into_iter().collect()),
+            _ => {}
         }
         let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
         found.into_iter().map(typed).collect()

@@ -66,7 +66,7 @@ enum LedgerLine {
 pub struct LedgerFlaw {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The reason why it is not valid.
     pub reason: String,
 }
 

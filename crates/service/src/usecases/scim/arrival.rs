@@ -59,15 +59,24 @@ impl Arrival {
         has_more: bool,
     ) -> Option<Self> {
         let person = provisioned.person(before)?;
-        let link = &provisioned.link;
-        let known = known.and_then(|link| link.external_id.as_ref());
-        let external_id = link.external_id.as_ref().filter(|id| known != Some(*id));
-        let email = Some(&person.email).filter(|email| before.map(|before| &before.email) != Some(*email));
-        let names: Vec<_> = external_id.into_iter().chain(email).cloned().collect();
-        let manager_ref = link.manager_ref.clone();
+        let names = new_names(before, known, provisioned);
+        let manager_ref = provisioned.link.manager_ref.clone();
         let is_relevant = has_more || manager_ref.is_some() || !names.is_empty();
         is_relevant.then_some(Self { person: person.id, manager_ref, names, has_more })
     }
+}
+
+/// Returns the references by which other people may wait for a person and which a change sets.
+pub(super) fn new_names(
+    before: Option<&Employee>,
+    known: Option<&ScimLink>,
+    provisioned: &ProvisionedUser,
+) -> Vec<String> {
+    let known = known.and_then(|link| link.external_id.as_ref());
+    let external_id = provisioned.link.external_id.as_ref().filter(|id| known != Some(*id));
+    let email = provisioned.person(before).map(|person| &person.email);
+    let email = email.filter(|email| before.map(|before| &before.email) != Some(*email));
+    external_id.into_iter().chain(email).cloned().collect()
 }
 
 impl ScimContext {

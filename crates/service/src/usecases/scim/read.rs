@@ -126,14 +126,14 @@ impl ScimContext {
         by: LookupColumn<ScimLink>,
         key: String,
     ) -> Result<Vec<LoadedUser>, ScimFailure> {
-        let links = services.store.rows_by(self.tenant(), by, &[key]).await?;
-        self.load_linked(services, links).await
+        let link = services.store.row_by(self.tenant(), by, key).await?;
+        self.load_linked(services, link.into_iter().collect()).await
     }
 
     async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, ScimFailure> {
         let by = rows::employees::BY_EMAIL;
-        let people = services.store.rows_by::<Employee, _>(self.tenant(), by, &[folded(email)]).await?;
-        self.load_users(services, people).await
+        let person = services.store.row_by(self.tenant(), by, folded(email)).await?;
+        self.load_users(services, person.into_iter().collect()).await
     }
 
     async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {

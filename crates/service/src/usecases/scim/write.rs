@@ -10,7 +10,7 @@ use candor_domain::scim::{
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 
-use super::arrival::Arrival;
+use super::arrival::{Arrival, new_names};
 use super::attempt::{Attempt, WritePlan};
 use super::change::{ScimChange, StoredRows, version_after};
 use super::load::ResolvedReferences;
@@ -255,10 +255,12 @@ impl ScimContext {
         }
         change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
         change.require(other_admin.filter(|_| deactivates));
-        if let Some(person) = provisioned.person(before) {
+        let known = write.stored.and_then(|stored| stored.live_link(self.connector));
+        // Replacements of a whole cycle find people who still wait, so other changes of attributes need not search.
+        let may_be_awaited = write.kind != WriteKind::Change || !new_names(before, known, &provisioned).is_empty();
+        if let Some(person) = provisioned.person(before).filter(|_| may_be_awaited) {
             has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
         }
-        let known = write.stored.and_then(|stored| stored.live_link(self.connector));
         let arrival = Arrival::of_change(before, known, &provisioned, has_more);
         let change =
             change.finish(before.map(|person| person.id), provisioned.issues).await?.ok_or_else(no_change)?;
