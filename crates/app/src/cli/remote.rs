@@ -102,6 +102,7 @@ pub(crate) struct ApiRequest {
 pub(crate) enum ApiMethod {
     Get,
     Post,
+    Put,
     Patch,
     Delete,
 }

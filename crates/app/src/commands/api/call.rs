@@ -38,13 +38,13 @@ impl Call {
     /// [`RemoteFailure::Usage`] if arguments conflict or are invalid; [`Error::Io`] if the body cannot be read.
     pub(super) fn new(request: ApiRequest) -> Result<Self, Error> {
         let ApiRequest { method, path, query, fields, input, dry_run, idempotency_key } = request;
-        let has_body = matches!(method, ApiMethod::Post | ApiMethod::Patch);
+        let has_body = matches!(method, ApiMethod::Post | ApiMethod::Put | ApiMethod::Patch);
         let usage = |message: &str| Err(RemoteFailure::Usage(message.to_owned()).into());
         if dry_run && method == ApiMethod::Get {
             return usage("--dry-run is for writes: a GET changes nothing");
         }
         if input.is_some() && !has_body {
-            return usage("--input is for POST and PATCH: a GET or DELETE has parameters, as -q NAME=VALUE");
+            return usage("--input is for POST, PUT and PATCH: a GET or DELETE has parameters, as -q NAME=VALUE");
         }
         if idempotency_key.is_some() && method != ApiMethod::Post {
             return usage("--idempotency-key is for POST: repetitions of other methods have no second effect");
@@ -65,6 +65,7 @@ impl Call {
         let method = match method {
             ApiMethod::Get => Method::GET,
             ApiMethod::Post => Method::POST,
+            ApiMethod::Put => Method::PUT,
             ApiMethod::Patch => Method::PATCH,
             ApiMethod::Delete => Method::DELETE,
         };
@@ -182,9 +183,11 @@ mod tests {
         };
         let get = make(ApiMethod::Get, false);
         assert_eq!((get.query, get.body), (pairs(&[("y", "z"), ("a", "b"), ("limit", "5")]), None));
-        let post = make(ApiMethod::Post, true);
-        assert_eq!(post.query, pairs(&[("y", "z"), ("a", "b"), ("dry_run", "true")]));
-        assert_eq!(post.body, Some((JSON, b"{\"limit\":5}".to_vec())));
+        for method in [ApiMethod::Post, ApiMethod::Put, ApiMethod::Patch] {
+            let write = make(method, true);
+            assert_eq!(write.query, pairs(&[("y", "z"), ("a", "b"), ("dry_run", "true")]));
+            assert_eq!(write.body, Some((JSON, b"{\"limit\":5}".to_vec())));
+        }
         let bare = Call::new(request(ApiMethod::Post, "employees/emp_1/deactivate")).unwrap();
         assert_eq!((bare.to_string().as_str(), bare.body), ("POST /employees/emp_1/deactivate", None));
     }
