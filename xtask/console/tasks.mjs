@@ -113,6 +113,39 @@ async function manager(page, { data, check }) {
   await entry.getByText("checks").waitFor();
 }
 
+/** Downloads the data about a person, holds it, ends the hold, and erases the person. */
+async function erase(page, { check }) {
+  const email = "leaver@example.com";
+  const { id } = await api("POST", "/employees", { email, first_name: "Noor", last_name: "Haddad" });
+  await api("POST", "/observations", { employee_id: id, type: "strength", observation: "Noor answered every letter." });
+  await api("POST", `/employees/${id}/deactivate`, {});
+  await page.goto(page.url().replace(/\/console.*/, `/console/people/${id}`));
+  await heading(page, "Noor Haddad");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the data" }).click()]);
+  const lines = (await readFile(await file.path(), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  check(lines.some(({ data }) => data?.observation === "Noor answered every letter."), "the data lacks the observation");
+  check(lines.at(-1).type === "end", "the data has no end");
+  const dialog = page.getByRole("dialog");
+  await page.getByRole("button", { name: "Hold the data" }).click();
+  await dialog.getByLabel("Reason").fill("Case 2026-17");
+  await dialog.getByRole("button", { name: "Hold the data" }).click();
+  await page.getByText("Case 2026-17").waitFor();
+  check((await page.getByRole("button", { name: "Erase the data" }).count()) === 0, "held data can be erased");
+  await page.getByRole("button", { name: "End the hold" }).click();
+  await dialog.getByRole("button", { name: "End the hold" }).click();
+  await page.getByRole("button", { name: "Erase the data" }).click();
+  await dialog.getByText("Observations", { exact: true }).waitFor();
+  const begin = dialog.getByRole("button", { name: "Erase the data" });
+  check(await begin.isDisabled(), "an erasure begins without the address");
+  await dialog.getByLabel("E-mail address, to confirm").fill(email);
+  await begin.click();
+  await heading(page, "Former employee");
+  await page.getByText("The data about this person is erased.").getByRole("link", { name: "Erasures" }).click();
+  await page.getByRole("table").getByText(id).waitFor();
+  const { data: [erasure] } = await api("GET", "/erasures");
+  check(erasure.employee_id === id, "the erasure is not stored");
+}
+
 /** Finds an observation by two words and sees its context. */
 async function search(page) {
   await nav(page, "Feedback");
@@ -269,4 +302,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, search, review, key, link, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, search, review, key, link, revoked, stale];

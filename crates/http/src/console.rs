@@ -70,6 +70,7 @@ const FILES: &[(&str, &str)] = files![
     "screens/keys.js",
     "screens/keys_link.js",
     "screens/people.js",
+    "screens/people_data.js",
     "screens/people_one.js",
     "screens/provider.js",
     "screens/today.js",

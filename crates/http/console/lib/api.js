@@ -4,7 +4,7 @@
 //   const { data, etag } = await request("GET", "/employees", { query });
 //   await request("PATCH", `/employees/${id}`, { body: { job_title: "…" }, etag });
 //
-// A failure is an ApiError. 429 and 503 wait for `Retry-After` and say so in `waiting`; 401 ends the session and
+// With `lines: true` the data is the text of the answer. A failure is an ApiError. 429 and 503 wait for `Retry-After` and say so in `waiting`; 401 ends the session and
 // keeps the screen with everything typed. Each POST has one Idempotency-Key for all its attempts.
 
 import { store } from "./view.js";
@@ -14,7 +14,7 @@ import { store } from "./view.js";
  *   required_access_level?: string, key_environment?: string, attempted_transition?: string,
  *   quota?: string, limit?: number, window_seconds?: number }} Detail */
 /** @typedef {{ query?: Query, body?: unknown, csv?: string, etag?: string | null, signal?: AbortSignal,
- *   key?: string, quiet?: boolean }} Options */
+ *   key?: string, quiet?: boolean, lines?: boolean }} Options */
 /** @typedef {{ limit: number, remaining: number, reset: number }} Quota */
 /** @typedef {{ id: number, method: string, path: string, query: Query, body: unknown, csv: boolean,
  *   status: number | null, milliseconds: number, requestId: string | null }} LoggedRequest */
@@ -176,7 +176,7 @@ export async function request(method, path, options = {}) {
     }
     if (answer.ok) {
       const { status, headers } = answer;
-      return { data: parsed(text), status, etag: headers.get("etag"), requestId, headers };
+      return { data: options.lines ? text : parsed(text), status, etag: headers.get("etag"), requestId, headers };
     }
     const retryAfter = Number(answer.headers.get("retry-after")) || undefined;
     const error = new ApiError(answer.status, parsed(text)?.error ?? { request_id: requestId }, retryAfter);

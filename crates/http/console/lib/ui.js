@@ -66,8 +66,9 @@ const TONES = {
   create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad",
   expired: "bad", link_over: "bad",
   disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn",
-  partial: "warn",
+  partial: "warn", held: "warn",
   opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info",
+  running: "info",
   link_open: "info", update: "info",
   test: "info",
 };

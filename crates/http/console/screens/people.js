@@ -9,6 +9,7 @@ import { can } from "../lib/session.js";
 import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs } from "../lib/ui.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { canErase, Erasures } from "./people_data.js";
 import { OnePerson } from "./people_one.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -20,8 +21,10 @@ export default function People() {
   const actions = can("employees:write") &&
     html`<a class="button" href=${href("/import")}>${t.screens.import}</a>`;
   return html`<${Page} title=${t.screens.people} lead=${t.people.lead} actions=${actions}>
-    <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree]]} />
-    ${query.view === "tree" ? html`<${Tree} />` : html`<${List} />`}
+    <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree],
+      ...(canErase() ? [["erasures", t.data.receipts]] : [])]} />
+    ${query.view === "tree" ? html`<${Tree} />`
+      : query.view === "erasures" && canErase() ? html`<${Erasures} />` : html`<${List} />`}
   </${Page}>`;
 }
 

@@ -13,6 +13,7 @@ import { Badge, Button, Card, Changes, Facts, Field, Id, Page, Problem, Shown, S
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { canErase, PersonData } from "./people_data.js";
 
 /** @typedef {import("../types").Employee} Employee */
 /** @typedef {import("../types").AuditEntry} AuditEntry */
@@ -41,6 +42,7 @@ export function OnePerson({ id }) {
     back=${{ href: href("/people"), text: t.screens.people }}>
     <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`<${Details} person=${data} />`}</${Shown}>
     ${one && html`<${About} person=${one} />`}
+    ${one && canErase() && html`<${PersonData} person=${one} onSaved=${saved} />`}
     ${one && dialog === "manager" &&
       html`<${ChangeManager} person=${one} etag=${person.etag} onClose=${close} onSaved=${saved} />`}
     ${one && dialog === "edit" &&
