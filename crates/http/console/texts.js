@@ -240,7 +240,7 @@ export const t = {
     kinds: { observations: "Observations", objectives: "Objectives", summaries: "Summaries",
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
-      api_keys: "API keys" },
+      api_keys: "API keys", audit_entries: "Audit entries", events: "Events", stored_responses: "Stored responses" },
   },
   csv: {
     lead: "Create and change people from a file. Nothing is written before you apply the plan.",

@@ -126,8 +126,8 @@ export function Erasures() {
     { name: "person", label: t.people.person, isMain: true,
       cell: (/** @type {Erasure} */ one) => html`<${Id} value=${one.employee_id} />` },
     { name: "state", label: t.state, cell: (/** @type {Erasure} */ one) => html`<${Status} word=${one.status} />` },
-    { name: "rows", label: t.data.rows, cell: (/** @type {Erasure} */ one) => countsOf(one.counts)
-      .map(([kind, count]) => `${kind} ${count}`).join(", ") || "–" },
+    { name: "rows", label: t.data.rows, cell: (/** @type {Erasure} */ one) => html`<ul class="counts">
+      ${countsOf(one.counts).map(([kind, count]) => html`<li key=${kind}>${kind} ${count}</li>`)}</ul>` },
     { name: "requested", label: t.data.requestedAt,
       cell: (/** @type {Erasure} */ one) => html`<${Time} at=${one.requested_at} />` },
     { name: "completed", label: t.data.completedAt,
