@@ -233,7 +233,7 @@ export const t = {
     nothing: "Nothing but the person's own entry is removed.",
     outOfReach: "Backups, receivers of webhooks, exports and copies of clients are out of reach: erase the data there.",
     confirm: "E-mail address, to confirm", begun: "The erasure has begun",
-    erased: "The data about this person is erased.", receipts: "Erasures", receipt: "Receipt", rows: "Removed",
+    erased: "The data about this person is erased.", receipts: "Erasures", rows: "Removed",
     requestedAt: "Requested", completedAt: "Completed", none: "No erasures",
     noneText: "A person's page offers the erasure of their data once they are deactivated.",
     /** @type {Record<string, string>} */

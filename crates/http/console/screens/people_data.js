@@ -124,7 +124,8 @@ export function Erasures() {
   const list = useList("/erasures");
   const columns = [
     { name: "person", label: t.people.person, isMain: true,
-      cell: (/** @type {Erasure} */ one) => html`<${Id} value=${one.employee_id} />` },
+      cell: (/** @type {Erasure} */ one) => html`<${Id} value=${one.employee_id} />
+        <span class="cell-note">${one.id}</span>` },
     { name: "state", label: t.state, cell: (/** @type {Erasure} */ one) => html`<${Status} word=${one.status} />` },
     { name: "rows", label: t.data.rows, cell: (/** @type {Erasure} */ one) => html`<ul class="counts">
       ${countsOf(one.counts).map(([kind, count]) => html`<li key=${kind}>${kind} ${count}</li>`)}</ul>` },
@@ -132,7 +133,6 @@ export function Erasures() {
       cell: (/** @type {Erasure} */ one) => html`<${Time} at=${one.requested_at} />` },
     { name: "completed", label: t.data.completedAt,
       cell: (/** @type {Erasure} */ one) => html`<${Time} at=${one.completed_at} />` },
-    { name: "receipt", label: t.data.receipt, cell: (/** @type {Erasure} */ one) => html`<${Id} value=${one.id} />` },
   ];
   return html`<${Shown} of=${list} empty=${html`<${Empty} title=${t.data.none} text=${t.data.noneText} />`}>
     ${(/** @type {Erasure[]} */ rows) =>
