@@ -8,7 +8,7 @@ use std::time::Instant;
 
 type Step = (&'static str, fn() -> Outcome);
 
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 23] = [
     ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::run),
     ("lints", lints),
@@ -30,6 +30,7 @@ const STEPS: [Step; 22] = [
     ("client libraries", clients::test),
     ("clients of other generators", || outside::GENERATORS.run()),
     ("generated requests", || outside::SCHEMATHESIS.run()),
+    ("files of a data team", || outside::WAREHOUSE.run_if_installable()),
     ("suites of SCIM servers", || outside::SCIM.run_if_installable()),
 ];
 

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 19] = [
+const COMMANDS: [Command; 20] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -38,6 +38,7 @@ const COMMANDS: [Command; 19] = [
     ("public-api", public_api::run),
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),
     ("scim", |_| outside::SCIM.run_if_installable()),
+    ("warehouse", |_| outside::WAREHOUSE.run_if_installable()),
     ("clients", clients::run),
     ("generators", |_| outside::GENERATORS.run()),
     ("signatures", |_| outside::SIGNATURES.run()),

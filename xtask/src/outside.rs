@@ -37,6 +37,8 @@ pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
 /// Published suites of SCIM servers.
 pub(crate) const SCIM: Check = Check { name: "scim", settings: &[], needs: &[&["python3"]] };
+/// Exported files, read by programs of a data team.
+pub(crate) const WAREHOUSE: Check = Check { name: "warehouse", settings: &[], needs: &[&["python3"]] };
 pub(crate) const SIGNATURES: Check =
     Check { name: "signatures", settings: &[("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")], needs: &[] };
 

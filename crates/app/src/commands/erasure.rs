@@ -125,11 +125,7 @@ pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> 
         let people = "SQLite overwrites removed rows: there is nothing to rewrite.";
         return output.say(&json!({"tables": []}), people);
     };
-    let begin = |table: &str| {
-        if !output.json {
-            eprintln!("Rewriting {table}. The table is locked meanwhile.");
-        }
-    };
+    let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
     let tables = store::rewrite_erased(config, begin).await?;
     let people = format!(
         "{} tables were rewritten. Archived write-ahead logs, standbys and backups may still contain the rows.",

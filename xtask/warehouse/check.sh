@@ -1,0 +1,1 @@
+exec "$PYTHON/python" xtask/warehouse/check.py
