@@ -67,6 +67,12 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// The id of the author, if it has a valid form.
+    #[must_use]
+    pub const fn author(&self) -> Option<EmployeeId> {
+        self.author.id
+    }
+
     /// Reads the fields of a new message. `own` is the person of a bound key.
     pub fn read(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Self> {
         let author = fields.required_or(&AUTHOR, own.map(Reference::from));

@@ -326,6 +326,9 @@ async fn erasure_is_refused_unless_deactivated_and_free() {
         let world = &shared.world;
         let id = person(world, "joe", "employee", None).await;
         let path = format!("/v1/employees/{id}");
+        let other = person(world, "eve", "employee", None).await;
+        let conversation = world.post("/v1/conversations", json!({"participant_ids": [id, other]})).await.json();
+        let messages = format!("/v1/conversations/{}/messages", conversation["id"].as_str().unwrap());
         let erase = async || world.post(&format!("{path}/erasure"), json!({})).await;
         assert_eq!(erase().await.refusal(), (409, "conflict".to_owned()), "{}", shared.name);
         world.post(&format!("{path}/deactivate"), json!({})).await;
@@ -347,6 +350,7 @@ async fn erasure_is_refused_unless_deactivated_and_free() {
                 .post("/v1/observations", json!({"employee_id": id, "type": "strength", "observation": "x"}))
                 .await,
             world.post("/v1/summaries", json!({"employee_id": id, "title": "x"})).await,
+            world.post(&messages, json!({"author_id": id, "body": "x"})).await,
         ] {
             let details = refused.json()["error"]["details"][0].clone();
             assert_eq!((refused.status, &details["current"]), (409, &json!("erased")), "{}", refused.text());

@@ -135,7 +135,7 @@ pub async fn message(
 ///
 /// # Errors
 /// Not found, invalid fields, another author than the caller's person, archived, an author who is not a
-/// participant; see [`Error`].
+/// participant or was erased; see [`Error`].
 pub async fn add(
     services: &Services,
     context: &RequestContext,
@@ -147,6 +147,11 @@ pub async fn add(
         let stored = visible::require::<Conversation>(services, context, id).await?;
         let draft = context.validate_update(stored.version, || draft.clone())?;
         draft.may_be_written_by(&context.caller)?;
+        // The keys that act for an erased person are revoked.
+        if let Some(author) = draft.author().filter(|_| context.caller.acts_for().is_none()) {
+            let author = services.store.row::<Employee>(context.caller.tenant, author).await?;
+            author.map_or(Ok(()), |author| author.value.must_exist("create"))?;
+        }
         let decision = stored.value.add(services.id(at), draft, at)?;
         let added = Write::MessageAdded(id, decision.state.created_at);
         Ok(PendingChange::new(decision).writing([added]))

@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 mod copying;
 mod csv;
 mod delivery_log;
+mod erasure;
 mod exports;
 mod footprint;
 mod inserts;
@@ -44,7 +45,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 42] = [
+const MEASURES: [(&str, Kind, Measure); 43] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -84,6 +85,7 @@ const MEASURES: [(&str, Kind, Measure); 42] = [
     ("mails", Kind::Small, mails::run),
     ("tenants", Kind::Small, tenants::run),
     ("unread", Kind::Small, unread::run),
+    ("erasure", Kind::Small, erasure::run),
     ("clients", Kind::Small, clients::run),
     ("scim", Kind::Small, scim::run),
     ("search", Kind::Search, search::run),
