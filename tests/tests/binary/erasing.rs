@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use candor_test_postgres::TestSession;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Service, candor};
@@ -96,6 +97,7 @@ fn is_repeated_on(restored: &Installation, erased: &Erased) {
         let text = client.get(path).unwrap().text();
         assert!(!text.contains(CANARY), "{path}: {text}");
     }
+    assert!(!service.log().contains(CANARY), "{}", service.log());
     service.stop();
 }
 
@@ -119,6 +121,22 @@ fn erasure_is_repeated_after_a_restore_on_sqlite() {
     assert_eq!((&of_original["present"], &of_original["is_complete"]), (&json!(1), &json!(true)));
 }
 
+/// Searches every row of every table, as a dump shows it: bytes are hexadecimal.
+fn is_in_no_row(database: &str) {
+    let session = TestSession::connect(database).unwrap();
+    let tables = session.texts(
+        "SELECT oid::regclass::text AS value FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    );
+    let hexadecimal: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    for table in tables.unwrap() {
+        let text = "t::text ILIKE";
+        let rows = format!(
+            "SELECT t::text AS value FROM {table} t WHERE {text} '%{CANARY}%' OR {text} '%{hexadecimal}%'"
+        );
+        assert_eq!(session.texts(&rows).unwrap(), Vec::<String>::new(), "{table}");
+    }
+}
+
 #[test]
 fn erasure_is_repeated_after_a_restore_on_postgres() {
     let Some(restored) = Installation::empty_postgres() else { return };
@@ -128,6 +146,7 @@ fn erasure_is_repeated_after_a_restore_on_postgres() {
         candor(original, &["copy", "--from", &url(original), "--to", &there]).succeeded();
     });
     is_repeated_on(&restored, &erased);
+    is_in_no_row(&there);
     let scrubbed = candor(&restored, &["erasure", "scrub", "--json"]).json();
     assert!(scrubbed["tables"].as_array().unwrap().contains(&json!("observations")), "{scrubbed}");
 }

@@ -327,7 +327,8 @@ async fn erasure_is_refused_unless_deactivated_and_free() {
         let id = person(world, "joe", "employee", None).await;
         let path = format!("/v1/employees/{id}");
         let other = person(world, "eve", "employee", None).await;
-        let conversation = world.post("/v1/conversations", json!({"participant_ids": [id, other]})).await.json();
+        let conversation =
+            world.post("/v1/conversations", json!({"title": "x", "participant_ids": [id, other]})).await.json();
         let messages = format!("/v1/conversations/{}/messages", conversation["id"].as_str().unwrap());
         let erase = async || world.post(&format!("{path}/erasure"), json!({})).await;
         assert_eq!(erase().await.refusal(), (409, "conflict".to_owned()), "{}", shared.name);
