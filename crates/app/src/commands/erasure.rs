@@ -45,7 +45,7 @@ pub(crate) enum ErasureFailure {
 
 impl CommandFailure for ErasureFailure {}
 
-/// Reads a ledger.
+/// Reads the entries of a ledger from its file.
 ///
 /// # Errors
 /// A file that cannot be read; [`ErasureFailure::Ledger`].
@@ -57,7 +57,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<LedgerEntry>, Error> {
     })
 }
 
-/// Prints the ledger.
+/// Prints the ledger of all organizations.
 ///
 /// # Errors
 /// A database that does not exist or does not answer; a closed standard output.
