@@ -107,6 +107,20 @@ class Copy:
             row = (resource["id"], name, json.dumps(resource))
             self.db.execute("INSERT OR REPLACE INTO resources VALUES (?, ?, ?)", row)
 
+    def remove(self, ids):
+        """Removes resources, and the messages of removed conversations."""
+        for resource in list(self.all().values()):
+            if resource["id"] in ids or resource.get("conversation_id") in ids:
+                self.db.execute("DELETE FROM resources WHERE id = ?", (resource["id"],))
+
+    def erase(self, person):
+        """Removes the resources about an erased person, and blanks the person's messages."""
+        for resource in list(self.all().values()):
+            if resource.get("author_id") == person and "conversation_id" in resource:
+                self.put("messages", {**resource, "body": "[erased]"})
+            elif person in (resource.get("employee_id"), resource.get("owner_id")):
+                self.db.execute("DELETE FROM resources WHERE id = ?", (resource["id"],))
+
     def is_too_old(self):
         followed = self.position("followed_at")
         return followed is None or time.time() - float(followed) > FEED_SECONDS
@@ -167,6 +181,16 @@ def follow(service, copy):
 
 def apply(service, copy, event, resource):
     """Stores the resource of an event. Also reads resources with members that the change affects without an event."""
+    if event == "retention.removed":
+        copy.remove(resource["ids"])
+        return
+    if event == "erasure.completed":
+        copy.erase(resource["employee_id"])
+        return
+    if resource.get("erased"):
+        return  # The data of this event was erased. `employee.erased` or `erasure.completed` follows.
+    if event == "employee.erased":
+        copy.erase(resource["id"])
     if event == "conversation.message.created":
         copy.put("messages", resource)
         # Changes the conversation's `last_message_at`.

@@ -146,6 +146,29 @@ async function erase(page, { check }) {
   check(erasure.employee_id === id, "the erasure is not stored");
 }
 
+/** Sees what a period would remove, saves it after a confirmation, and switches it off again. */
+async function retain(page, { check }) {
+  await nav(page, "People");
+  await page.getByRole("link", { name: "Retention" }).click();
+  await page.getByLabel("Archived observations").selectOption("P3Y");
+  await page.getByRole("table", { name: "Preview" }).getByText("Archived observations").waitFor();
+  const save = page.getByRole("button", { name: "Save the periods" });
+  await save.click();
+  await page.getByRole("dialog").getByText("removes nothing for 7 days").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Save the periods" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("The periods are saved").waitFor();
+  const stored = await api("GET", "/organization");
+  check(stored.retention.archived_observations === "P3Y", "the period is not stored");
+  check(stored.retention.deactivated_people === null, "another period is stored");
+  await page.getByLabel("Archived observations").selectOption("");
+  await save.click();
+  await page.getByRole("dialog").getByRole("button", { name: "Save the periods" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const kept = await api("GET", "/organization");
+  check(kept.retention.archived_observations === null, "the rule is still on");
+}
+
 /** Finds an observation by two words and sees its context. */
 async function search(page) {
   await nav(page, "Feedback");
@@ -302,4 +325,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, search, review, key, link, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, revoked, stale];

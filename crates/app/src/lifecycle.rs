@@ -1,8 +1,8 @@
 //! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
-mod erasing;
 mod listen;
 mod operational;
+mod removal;
 mod scim_log;
 mod signals;
 
@@ -187,8 +187,9 @@ impl Running {
                 let (services, stop) = (Arc::clone(&services), stop.clone());
                 async move { index_pending_rows(&services, || !*stop.borrow()).await }
             }));
-            let erasing = erasing::continue_regularly(Arc::clone(&self.services), self.stop.subscribe());
-            self.loops.spawn(erasing);
+            let (services, stop) = (&self.services, &self.stop);
+            self.loops.spawn(removal::continue_erasures(Arc::clone(services), stop.subscribe()));
+            self.loops.spawn(removal::continue_retention(Arc::clone(services), stop.subscribe()));
             self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.services), self.stop.subscribe()));
         }
         self.loops.spawn(scim_log::store_regularly(Arc::clone(&self.services), self.stop.subscribe()));

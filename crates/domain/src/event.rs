@@ -173,6 +173,12 @@ pub enum EventType {
     /// The data about an erased employee was removed.
     #[strum(to_string = "erasure.completed")]
     ErasureCompleted,
+    /// Archived resources were removed by a retention rule.
+    #[strum(to_string = "retention.removed")]
+    RetentionRemoved,
+    /// A run of the retention that removed data was completed.
+    #[strum(to_string = "retention.completed")]
+    RetentionCompleted,
 }
 
 impl StringEnum for EventType {
@@ -242,7 +248,9 @@ impl EventType {
             | Self::ConnectorSyncFailed
             | Self::EmployeeHoldChanged
             | Self::EmployeeErased
-            | Self::ErasureCompleted => true,
+            | Self::ErasureCompleted
+            | Self::RetentionRemoved
+            | Self::RetentionCompleted => true,
         }
     }
 
@@ -258,6 +266,7 @@ impl EventType {
                 | Self::ConnectorSyncFailed
                 | Self::ApiKeyExpiring
                 | Self::ErasureCompleted
+                | Self::RetentionCompleted
         )
     }
 

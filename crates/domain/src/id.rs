@@ -312,6 +312,15 @@ impl Kind for ErasureKind {
 /// Id of an erasure.
 pub type ErasureId = Id<ErasureKind>;
 
+/// Marker of ids of retention runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RetentionRunKind {}
+impl Kind for RetentionRunKind {
+    const PREFIX: &'static str = "ret";
+}
+/// Id of a retention run.
+pub type RetentionRunId = Id<RetentionRunKind>;
+
 /// Marker of assignment ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssignmentKind {}

@@ -84,6 +84,7 @@ pub mod people;
 pub mod problem;
 pub mod refusal;
 pub mod request_stats;
+pub mod retention;
 pub mod rule;
 pub mod schema;
 pub mod scim;

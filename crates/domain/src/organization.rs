@@ -10,7 +10,8 @@ use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
-use crate::rule::{self, Field, Line, OneOf};
+use crate::retention::{Retention, RetentionPatch, RuleStarts};
+use crate::rule::{self, Field, Line, Nested, OneOf};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -20,6 +21,11 @@ pub const NAME_CHARS: usize = 120;
 const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
 const OBJECTIVE_REVIEW: Field<OneOf<Review>> = Field::new("objective_review", rule::word());
 const SUMMARY_REVIEW: Field<OneOf<Review>> = Field::new("summary_review", rule::word());
+const RETENTION: Field<Nested<RetentionPatch>> = Field::with_about(
+    "retention",
+    rule::nested(RetentionPatch::read),
+    "Periods of the retention rules. An omitted member keeps its period, null switches the rule off.",
+);
 
 /// The review settings of objectives and summaries (decision C10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -52,10 +58,18 @@ pub struct Organization {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
+    /// Periods after which archived resources and people who left are removed. Null: they are kept.
+    pub retention: Retention,
     /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
+    /// Time from which each retention rule applies.
+    #[serde(skip)]
+    pub retention_starts: RuleStarts,
+    /// Time of the next retention run. `None` if no rule has a period.
+    #[serde(skip)]
+    pub retention_due_at: Option<Timestamp>,
 }
 
 impl Resource for Organization {
@@ -78,6 +92,7 @@ pub struct Patch {
     pub name: Option<String>,
     pub objective_review: Option<Review>,
     pub summary_review: Option<Review>,
+    pub retention: Option<RetentionPatch>,
 }
 
 impl Patch {
@@ -87,6 +102,7 @@ impl Patch {
             name: fields.present(&NAME),
             objective_review: fields.present(&OBJECTIVE_REVIEW),
             summary_review: fields.present(&SUMMARY_REVIEW),
+            retention: fields.present(&RETENTION).and_then(|read| fields.nested(RETENTION.name, read)),
         }
     }
 
@@ -108,23 +124,27 @@ impl Update<Patch> {
 }
 
 impl Organization {
-    /// Creates an organization in which reviews of objectives and summaries are optional.
+    /// Creates an organization in which reviews of objectives and summaries are optional, and nothing is removed.
     #[must_use]
-    pub const fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
+    pub fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
         Self {
             id,
             name,
             objective_review: Review::Optional,
             summary_review: Review::Optional,
+            retention: Retention::default(),
             created_at: at,
             updated_at: at,
+            retention_starts: RuleStarts::default(),
+            retention_due_at: None,
         }
     }
 
     /// Updates the settings, or returns `None` if nothing changes.
     #[must_use]
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
-        let mut state = self.clone();
+        let retention = patch.retention.unwrap_or_default();
+        let mut state = self.with_retention(&retention, at);
         if let Some(name) = &patch.name {
             state.name.clone_from(name);
         }
@@ -135,6 +155,17 @@ impl Organization {
         }
         state.updated_at = at.strictly_after(self.updated_at);
         Some(Decision::changed(self, state, "organization.update", vec![EventType::OrganizationUpdated]))
+    }
+
+    /// Returns the organization with new periods. A rule whose period was made shorter applies 7 days later. The
+    /// first run is due when the first rule applies.
+    #[must_use]
+    pub fn with_retention(&self, patch: &RetentionPatch, at: Timestamp) -> Self {
+        let retention = self.retention.patched(patch);
+        let starts = self.retention_starts.after(&self.retention, &retention, at);
+        let first = starts.first();
+        let due = self.retention_due_at.or(first).filter(|_| !retention.is_off());
+        Self { retention, retention_starts: starts, retention_due_at: due, ..self.clone() }
     }
 }
 

@@ -38,6 +38,8 @@ pub enum SortBy {
     ActiveAt,
     /// Time of the request.
     RequestedAt,
+    /// Beginning of a run.
+    StartedAt,
     /// Position in the order of commits.
     Commit,
     /// Quality of a search match, then time of the creation.
@@ -53,7 +55,8 @@ impl SortBy {
             | Self::OccurredAt
             | Self::AttemptedAt
             | Self::ActiveAt
-            | Self::RequestedAt => {
+            | Self::RequestedAt
+            | Self::StartedAt => {
                 matches!(key, Key::Time(_))
             }
             Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),

@@ -73,6 +73,8 @@ pub enum Shape {
     },
     /// A calendar date, `YYYY-MM-DD`.
     Date,
+    /// An ISO 8601 duration of at least 30 days.
+    Period,
     /// Datetime with an offset.
     Datetime,
     /// Datetime within this number of past days.

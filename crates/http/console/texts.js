@@ -242,6 +242,21 @@ export const t = {
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
       api_keys: "API keys", audit_entries: "Audit entries", events: "Events", stored_responses: "Stored responses" },
   },
+  retention: {
+    title: "Retention", rule: "Rule", removes: "Removes", appliesAt: "In the run of", preview: "Preview",
+    lead: "Archived data and the data of people who left is removed after these periods. Data under a legal hold stays.",
+    keep: "Keep", save: "Save the periods", saved: "The periods are saved",
+    saveText: "A rule that becomes shorter removes nothing for 7 days. What is removed then cannot be restored.",
+    runs: "Runs", startedAt: "Started", none: "No runs", noneText: "The first run follows 7 days after the first rule.",
+    period: (/** @type {string} */ period) => {
+      const years = /^P(\d+)Y$/.exec(period)?.[1];
+      return !years ? period : years === "1" ? "After 1 year" : `After ${years} years`;
+    },
+    /** @type {Record<string, string>} */
+    rules: { archived_observations: "Archived observations", archived_objectives: "Archived objectives",
+      archived_summaries: "Archived summaries", archived_conversations: "Archived conversations",
+      deactivated_people: "Deactivated people" },
+  },
   csv: {
     lead: "Create and change people from a file. Nothing is written before you apply the plan.",
     drop: "Drop a CSV file here",

@@ -72,6 +72,7 @@ const FILES: &[(&str, &str)] = files![
     "screens/people.js",
     "screens/people_data.js",
     "screens/people_one.js",
+    "screens/people_retention.js",
     "screens/provider.js",
     "screens/today.js",
     "screens/webhooks.js",

@@ -15,6 +15,7 @@ use candor_tables::flat::{BackgroundWorker, Stored, Table};
 use candor_tables::listing::ARCHIVED;
 use candor_tables::{AnyRow, Row, Unique, Version};
 
+use crate::erasing::ErasureChange;
 use crate::error::StorageError;
 use crate::queue::Lease;
 
@@ -94,6 +95,8 @@ impl ChangeSet {
             | Write::StreakReset(_)
             | Write::WebhookRemoved(..)
             | Write::Enqueue(_)
+            | Write::Removed(..)
+            | Write::Erase(_)
             | Write::BringForward(..) => None,
         };
         self.writes.iter().filter_map(subscription).collect()
@@ -143,6 +146,10 @@ pub enum Write {
     /// Marks the event `webhook.failing` of a subscription as fired. Fails with [`CommitError::Stale`] if it is
     /// not due.
     FailingReported(WebhookId),
+    /// Deletes a row if it has this version, but not its rows in side tables. Fails with [`CommitError::Stale`] otherwise.
+    Removed(RowKey, Version),
+    /// Makes changes that remove data, before the other writes.
+    Erase(Vec<ErasureChange>),
     /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
     /// keep their due time. See [`ExpediteDelivery`].
     BringForward(Vec<ExpediteDelivery>, Timestamp),
@@ -166,6 +173,8 @@ impl Write {
             Self::NotificationsRead(..)
             | Self::MessageAdded(..)
             | Self::StreakReset(_)
+            | Self::Removed(..)
+            | Self::Erase(_)
             | Self::FailingReported(_) => None,
         }
     }

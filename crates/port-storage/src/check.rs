@@ -66,7 +66,9 @@ impl ChangeSet {
                     let key = RowKey { table: Subscription::TABLE, id: id.to_bytes() };
                     conditions.push(CommitCondition::HasVersion(key, *version));
                 }
+                Write::Removed(key, version) => conditions.push(CommitCondition::HasVersion(*key, *version)),
                 Write::NotificationsRead(..)
+                | Write::Erase(_)
                 | Write::StreakReset(_)
                 | Write::FailingReported(_)
                 | Write::Enqueue(_)

@@ -1,4 +1,4 @@
-//! Removal of the data about an erased person.
+//! Removal of the data about an erased person, and of data whose retention has ended.
 //!
 //! The service finds the rows in pieces, and passes the changes of each piece. A piece is one transaction. All
 //! changes are idempotent, so that a piece can be repeated after a crash and by several workers.
@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::ErasureId;
-use candor_tables::flat::{Column, SqlValue};
+use candor_domain::id::{ErasureId, RetentionRunId};
+use candor_tables::flat::{Column, MemberTable, SqlValue};
 
 use crate::error::Read;
 use crate::store::StoredAnswer;
@@ -35,10 +35,10 @@ pub enum ErasureChange {
         /// New values of columns.
         set: Vec<(Column, SqlValue)>,
     },
-    /// Records the ids of rows that the erasure removes or overwrites. Known ones are ignored.
+    /// Records the ids of rows that a removal deletes or overwrites. Known ones are ignored.
     Record {
-        /// Erasure that the rows belong to.
-        erasure: ErasureId,
+        /// Removal that the rows belong to.
+        removal: RemovalId,
         /// Kind of the rows in the receipt.
         kind: &'static str,
         /// Ids of the rows.
@@ -46,7 +46,31 @@ pub enum ErasureChange {
     },
 }
 
-/// A row that an erasure removed or overwrote.
+/// Id of an erasure or of a retention run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemovalId([u8; 16]);
+
+impl RemovalId {
+    /// Returns the bytes of the id.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+}
+
+impl From<ErasureId> for RemovalId {
+    fn from(id: ErasureId) -> Self {
+        Self(id.to_bytes())
+    }
+}
+
+impl From<RetentionRunId> for RemovalId {
+    fn from(id: RetentionRunId) -> Self {
+        Self(id.to_bytes())
+    }
+}
+
+/// A row that a removal deleted or overwrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErasedRow {
     /// Kind of the row in the receipt.
@@ -55,13 +79,15 @@ pub struct ErasedRow {
     pub id: [u8; 16],
 }
 
-/// Operations that remove the data about erased people.
+/// Operations that remove data about people.
 #[async_trait]
 pub trait Erasing {
     /// Makes the changes of a piece in one transaction, in their order.
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()>;
-    /// Returns the rows that an erasure recorded, in any order.
-    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>>;
+    /// Returns the rows that a removal recorded, in any order.
+    async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>>;
+    /// Returns those of the ids that a side table has as members, in any order.
+    async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>>;
     /// Returns stored responses with keys after this one, ordered by key.
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>>;
     /// Returns the tables whose files may hold removed rows until they are rewritten.

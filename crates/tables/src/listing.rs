@@ -114,6 +114,7 @@ pub const fn sort_column(by: SortBy) -> Column {
         SortBy::DueBy => Column::new("due_by", Type::Date),
         SortBy::ActiveAt => Column::new("active_at", Type::Time),
         SortBy::RequestedAt => Column::new("requested_at", Type::Time),
+        SortBy::StartedAt => Column::new("started_at", Type::Time),
         SortBy::Commit => Column::new("position", Type::Int),
     }
 }

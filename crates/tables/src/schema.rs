@@ -15,6 +15,7 @@ use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
 use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIssue};
 use candor_domain::people::{Connector, Employee, Invitation};
+use candor_domain::retention::RetentionRun;
 use candor_domain::summary::Summary;
 use candor_domain::webhook::{Delivery, Subscription};
 
@@ -108,6 +109,7 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Invitation>()
         .with(&[column::<Option<IdColumn>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
     resource::<Erasure>().kept(),
+    resource::<RetentionRun>().kept(),
     plain("erased_rows", &["erasure_id", "kind", "id"])
         .with(&[column::<IdColumn>("erasure_id"), column::<TextColumn>("kind"), column::<IdColumn>("id")])
         .kept(),

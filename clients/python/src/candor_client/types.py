@@ -1771,7 +1771,7 @@ class Erasure(TypedDict):
     """Time at which the last data was removed. Null while the erasure is running."""
 
     requested_by: ErasureRequester
-    """The API key that requested the erasure."""
+    """The API key that requested the erasure, or the retention run that began it."""
 
     counts: dict[str, int]
     """Number of removed or overwritten rows by kind. While the erasure is running, the number of rows
@@ -1824,7 +1824,7 @@ class ErasureRequest(TypedDict):
 class ErasureRequester(TypedDict):
 
     type: str
-    """Kind of the requester, `api_key`."""
+    """Kind of the requester: `api_key` or `retention_run`."""
 
     id: str
     """Id of the requester."""
@@ -1938,6 +1938,8 @@ EventType: TypeAlias = Literal[
     "employee.hold_changed",
     "employee.erased",
     "erasure.completed",
+    "retention.removed",
+    "retention.completed",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -3099,6 +3101,9 @@ class Organization(TypedDict):
     summary_review: ReviewMode | str
     """Review of summaries before approval."""
 
+    retention: Retention
+    """Periods after which archived resources and people who left are removed. Null: they are kept."""
+
     created_at: str
     """Time of creation, which never changes."""
 
@@ -3142,8 +3147,31 @@ class OrganizationUpdate(TypedDict):
     objective_review: NotRequired[ReviewMode]
     """Review of objectives before approval."""
 
+    retention: NotRequired[OrganizationUpdateRetention]
+    """Periods after which archived resources and people who left are removed. Null: they are kept. Periods
+    of the retention rules. An omitted member keeps its period, null switches the rule off.
+    """
+
     summary_review: NotRequired[ReviewMode]
     """Review of summaries before approval."""
+
+
+class OrganizationUpdateRetention(TypedDict):
+
+    archived_conversations: NotRequired[str | None]
+    """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
+
+    archived_objectives: NotRequired[str | None]
+    """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
+
+    archived_observations: NotRequired[str | None]
+    """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
+
+    archived_summaries: NotRequired[str | None]
+    """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
+
+    deactivated_people: NotRequired[str | None]
+    """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
 
 
 class OtherEvent(TypedDict):
@@ -3395,6 +3423,158 @@ ResolvedFilter: TypeAlias = Literal[
     "all",
 ]
 """Issues that a list shows."""
+
+
+class Retention(TypedDict):
+    """The periods of the retention rules. A rule without a period removes nothing."""
+
+    archived_observations: str | None
+    """Period after which archived observations are removed, such as `P3Y`."""
+
+    archived_objectives: str | None
+    """Period after which archived objectives are removed."""
+
+    archived_summaries: str | None
+    """Period after which archived summaries are removed."""
+
+    archived_conversations: str | None
+    """Period after which archived conversations are removed, with their messages."""
+
+    deactivated_people: str | None
+    """Period after which deactivated people are erased."""
+
+
+class RetentionCompletedEvent(TypedDict):
+    """A run of the retention that removed data was completed."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: RetentionCompletedEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: RetentionRun
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+RetentionCompletedEventType: TypeAlias = Literal[
+    "retention.completed",
+]
+"""Event types that have this data."""
+
+
+class RetentionPreview(TypedDict):
+    """Answer of `GET /retention/preview`."""
+
+    next_run_at: str | None
+    """Time of the next run. Null if no rule has a period."""
+
+    applies_at: dict[str, str]
+    """Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at
+    the earliest.
+    """
+
+    counts: dict[str, int]
+    """Number of resources that this run would remove by the rule, and of people whom it would erase. A run
+    removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour
+    later.
+    """
+
+
+class RetentionRemoval(TypedDict):
+    """The data of the event `retention.removed`."""
+
+    id: str
+    """Id of the run, with the prefix `ret_`."""
+
+    resource: str
+    """Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
+    `summaries`, `conversations`.
+    """
+
+    ids: list[str]
+    """Ids of the removed resources, at most 100. The messages of a conversation are removed with it."""
+
+
+class RetentionRemovedEvent(TypedDict):
+    """A run of the retention removed archived resources."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: RetentionRemovedEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: RetentionRemoval
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+RetentionRemovedEventType: TypeAlias = Literal[
+    "retention.removed",
+]
+"""Event types that have this data."""
+
+
+class RetentionRun(TypedDict):
+    """A run of the retention with its receipt. It contains nothing personal."""
+
+    id: str
+    """Id of the run, with the prefix `ret_`."""
+
+    status: RetentionRunStatus | str
+    """Status of the run."""
+
+    started_at: str
+    """Beginning of the run."""
+
+    completed_at: str | None
+    """Time at which the last data was removed. Null while the run is running."""
+
+    applied: Retention
+    """Periods of the rules that applied at the beginning of the run. Null for the others."""
+
+    counts: dict[str, int]
+    """Number of removed resources by rule; for `deactivated_people` the number of erasures that the run
+    began.
+    """
+
+    out_of_reach: list[str]
+    """Copies that the service cannot reach: the controller removes the data there."""
+
+    tables_to_rewrite: list[str]
+    """Tables whose files may hold removed rows until they are rewritten. Empty for SQLite."""
+
+
+RetentionRunSort: TypeAlias = Literal[
+    "-started_at",
+    "started_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+RetentionRunStatus: TypeAlias = Literal[
+    "running",
+    "completed",
+]
+"""Status of a run of the retention."""
 
 
 ReviewMode: TypeAlias = Literal[
@@ -5291,6 +5471,42 @@ class GetRequestStatsQuery(TypedDict):
     """Time range of the attempts. It ends now. Default: `24h`."""
 
 
+class PreviewRetentionQuery(TypedDict):
+    """Query of the operation `PreviewRetention`."""
+
+    archived_observations: NotRequired[str]
+    """Period of this rule to preview instead of the stored one, such as `P3Y`."""
+
+    archived_objectives: NotRequired[str]
+    """Period of this rule to preview instead of the stored one, such as `P3Y`."""
+
+    archived_summaries: NotRequired[str]
+    """Period of this rule to preview instead of the stored one, such as `P3Y`."""
+
+    archived_conversations: NotRequired[str]
+    """Period of this rule to preview instead of the stored one, such as `P3Y`."""
+
+    deactivated_people: NotRequired[str]
+    """Period of this rule to preview instead of the stored one, such as `P3Y`."""
+
+
+class ListRetentionRunsQuery(TypedDict):
+    """Query of the operation `ListRetentionRuns`."""
+
+    sort: NotRequired[RetentionRunSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-started_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
 class SearchFilter(TypedDict):
     """Filters of the operation `Search`."""
 
@@ -5476,7 +5692,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -5640,4 +5856,18 @@ def is_erasure_event(event: Event) -> TypeGuard[ErasureEvent]:
     """Whether the event is one of `erasure.completed`."""
     return event["event"] in (
         "erasure.completed",
+    )
+
+
+def is_retention_removed_event(event: Event) -> TypeGuard[RetentionRemovedEvent]:
+    """Whether the event is one of `retention.removed`."""
+    return event["event"] in (
+        "retention.removed",
+    )
+
+
+def is_retention_completed_event(event: Event) -> TypeGuard[RetentionCompletedEvent]:
+    """Whether the event is one of `retention.completed`."""
+    return event["event"] in (
+        "retention.completed",
     )

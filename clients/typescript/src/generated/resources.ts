@@ -2274,7 +2274,7 @@ export class Organization {
   /**
    * Change the organization's settings.
    *
-   * Changes the name and the review settings.
+   * Changes the name, the review settings and the retention. See `GET /retention/preview`.
    *
    * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
    */
@@ -2370,6 +2370,73 @@ export class RequestStats {
         method: "GET",
         path: "/request-stats",
         query,
+      },
+      options,
+    );
+  }
+}
+
+/** Operations below `/retention`. */
+export class Retention {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * Preview the retention.
+   *
+   * Returns the time of the next run of the retention, and what each rule of the organization would remove in
+   * the first run that applies it. A parameter previews another period of a rule, as if it were set now. Data
+   * of people under a legal hold is not counted, nor are observations and objectives that a summary includes.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   */
+  preview(query?: types.PreviewRetentionQuery, options?: RequestOptions): AnswerPromise<types.RetentionPreview> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/retention/preview",
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * List the runs of the retention.
+   *
+   * Lists the daily runs of the retention with their receipts, newest first.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   */
+  listRuns(query?: types.ListRetentionRunsQuery, options?: RequestOptions): PagePromise<types.RetentionRun> {
+    return new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/retention/runs",
+        query,
+      },
+      options,
+    );
+  }
+
+  /**
+   * Get a run of the retention.
+   *
+   * Returns a run. Its receipt is final once the status is `completed`.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   */
+  getRun(id: string, options?: RequestOptions): AnswerPromise<types.RetentionRun> {
+    return new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/retention/runs/${encodeURIComponent(id)}`,
       },
       options,
     );
@@ -2905,6 +2972,7 @@ export class Resources {
   readonly organization: Organization;
   readonly portalLinks: PortalLinks;
   readonly requestStats: RequestStats;
+  readonly retention: Retention;
   readonly summaries: Summaries;
   readonly testData: TestData;
   readonly webhooks: Webhooks;
@@ -2931,6 +2999,7 @@ export class Resources {
     this.organization = new Organization(core);
     this.portalLinks = new PortalLinks(core);
     this.requestStats = new RequestStats(core);
+    this.retention = new Retention(core);
     this.summaries = new Summaries(core);
     this.testData = new TestData(core);
     this.webhooks = new Webhooks(core);

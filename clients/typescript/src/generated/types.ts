@@ -1399,7 +1399,7 @@ export interface Erasure {
   requested_at: string;
   /** Time at which the last data was removed. Null while the erasure is running. */
   completed_at: string | null;
-  /** The API key that requested the erasure. */
+  /** The API key that requested the erasure, or the retention run that began it. */
   requested_by: ErasureRequester;
   /**
    * Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found at
@@ -1440,7 +1440,7 @@ export interface ErasureRequest {
 }
 
 export interface ErasureRequester {
-  /** Kind of the requester, `api_key`. */
+  /** Kind of the requester: `api_key` or `retention_run`. */
   type: string;
   /** Id of the requester. */
   id: string;
@@ -1495,7 +1495,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1553,7 +1553,9 @@ export type EventType =
   | "connector.sync_failed"
   | "employee.hold_changed"
   | "employee.erased"
-  | "erasure.completed";
+  | "erasure.completed"
+  | "retention.removed"
+  | "retention.completed";
 
 /** A line from which an export can go on. */
 export interface ExportCheckpoint {
@@ -2474,6 +2476,8 @@ export interface Organization {
   objective_review: Open<ReviewMode>;
   /** Review of summaries before approval. */
   summary_review: Open<ReviewMode>;
+  /** Periods after which archived resources and people who left are removed. Null: they are kept. */
+  retention: Retention;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -2505,8 +2509,26 @@ export interface OrganizationUpdate {
   name?: string | undefined;
   /** Review of objectives before approval. */
   objective_review?: ReviewMode | undefined;
+  /**
+   * Periods after which archived resources and people who left are removed. Null: they are kept. Periods of
+   * the retention rules. An omitted member keeps its period, null switches the rule off.
+   */
+  retention?: OrganizationUpdateRetention | undefined;
   /** Review of summaries before approval. */
   summary_review?: ReviewMode | undefined;
+}
+
+export interface OrganizationUpdateRetention {
+  /** An ISO 8601 duration of at least 30 days, of years, months and days or of weeks. */
+  archived_conversations?: string | null | undefined;
+  /** An ISO 8601 duration of at least 30 days, of years, months and days or of weeks. */
+  archived_objectives?: string | null | undefined;
+  /** An ISO 8601 duration of at least 30 days, of years, months and days or of weeks. */
+  archived_observations?: string | null | undefined;
+  /** An ISO 8601 duration of at least 30 days, of years, months and days or of weeks. */
+  archived_summaries?: string | null | undefined;
+  /** An ISO 8601 duration of at least 30 days, of years, months and days or of weeks. */
+  deactivated_people?: string | null | undefined;
 }
 
 /** An event of a type that this version does not describe. New versions add types: ignore unknown ones. */
@@ -2709,6 +2731,121 @@ export type ResolvedFilter =
   | "false"
   | "true"
   | "all";
+
+/** The periods of the retention rules. A rule without a period removes nothing. */
+export interface Retention {
+  /** Period after which archived observations are removed, such as `P3Y`. */
+  archived_observations: string | null;
+  /** Period after which archived objectives are removed. */
+  archived_objectives: string | null;
+  /** Period after which archived summaries are removed. */
+  archived_summaries: string | null;
+  /** Period after which archived conversations are removed, with their messages. */
+  archived_conversations: string | null;
+  /** Period after which deactivated people are erased. */
+  deactivated_people: string | null;
+}
+
+/** A run of the retention that removed data was completed. */
+export interface RetentionCompletedEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: RetentionCompletedEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: RetentionRun;
+}
+
+/** Event types that have this data. */
+export type RetentionCompletedEventType =
+  | "retention.completed";
+
+/** Answer of `GET /retention/preview`. */
+export interface RetentionPreview {
+  /** Time of the next run. Null if no rule has a period. */
+  next_run_at: string | null;
+  /**
+   * Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
+   * earliest.
+   */
+  applies_at: Record<string, string>;
+  /**
+   * Number of resources that this run would remove by the rule, and of people whom it would erase. A run
+   * removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+   */
+  counts: Record<string, number>;
+}
+
+/** The data of the event `retention.removed`. */
+export interface RetentionRemoval {
+  /** Id of the run, with the prefix `ret_`. */
+  id: string;
+  /**
+   * Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
+   * `summaries`, `conversations`.
+   */
+  resource: string;
+  /** Ids of the removed resources, at most 100. The messages of a conversation are removed with it. */
+  ids: Array<string>;
+}
+
+/** A run of the retention removed archived resources. */
+export interface RetentionRemovedEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: RetentionRemovedEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: RetentionRemoval;
+}
+
+/** Event types that have this data. */
+export type RetentionRemovedEventType =
+  | "retention.removed";
+
+/** A run of the retention with its receipt. It contains nothing personal. */
+export interface RetentionRun {
+  /** Id of the run, with the prefix `ret_`. */
+  id: string;
+  /** Status of the run. */
+  status: Open<RetentionRunStatus>;
+  /** Beginning of the run. */
+  started_at: string;
+  /** Time at which the last data was removed. Null while the run is running. */
+  completed_at: string | null;
+  /** Periods of the rules that applied at the beginning of the run. Null for the others. */
+  applied: Retention;
+  /**
+   * Number of removed resources by rule; for `deactivated_people` the number of erasures that the run began.
+   */
+  counts: Record<string, number>;
+  /** Copies that the service cannot reach: the controller removes the data there. */
+  out_of_reach: Array<string>;
+  /** Tables whose files may hold removed rows until they are rewritten. Empty for SQLite. */
+  tables_to_rewrite: Array<string>;
+}
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type RetentionRunSort =
+  | "-started_at"
+  | "started_at";
+
+/** Status of a run of the retention. */
+export type RetentionRunStatus =
+  | "running"
+  | "completed";
 
 /**
  * Review before approval. `required`: only what was submitted can be approved. `disabled`: submission and its
@@ -4242,6 +4379,34 @@ export interface GetRequestStatsQuery {
   window?: StatsWindow | undefined;
 }
 
+/** Query of the operation `PreviewRetention`. */
+export interface PreviewRetentionQuery {
+  /** Period of this rule to preview instead of the stored one, such as `P3Y`. */
+  archived_observations?: string | undefined;
+  /** Period of this rule to preview instead of the stored one, such as `P3Y`. */
+  archived_objectives?: string | undefined;
+  /** Period of this rule to preview instead of the stored one, such as `P3Y`. */
+  archived_summaries?: string | undefined;
+  /** Period of this rule to preview instead of the stored one, such as `P3Y`. */
+  archived_conversations?: string | undefined;
+  /** Period of this rule to preview instead of the stored one, such as `P3Y`. */
+  deactivated_people?: string | undefined;
+}
+
+/** Query of the operation `ListRetentionRuns`. */
+export interface ListRetentionRunsQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-started_at`.
+   */
+  sort?: RetentionRunSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
 /** Filters of the operation `Search`. */
 export interface SearchFilter {
   /**
@@ -4448,4 +4613,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "employee.hold_changed",
   "employee.erased",
   "erasure.completed",
+  "retention.removed",
+  "retention.completed",
 ];

@@ -1254,7 +1254,7 @@ impl Organization {
 
     /// Change the organization's settings.
     ///
-    /// Changes the name and the review settings.
+    /// Changes the name, the review settings and the retention. See `GET /retention/preview`.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
     pub fn update(&self, body: types::OrganizationUpdate) -> Call<types::Organization> {
@@ -1310,6 +1310,53 @@ impl RequestStats {
     /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
     pub fn get(&self, query: impl Into<Option<types::GetRequestStatsQuery>>) -> Call<types::RequestStats> {
         let spec = Spec::new(Method::GET, "/request-stats").query(&query.into(), &[]);
+        Call::new(&self.core, spec)
+    }
+}
+
+/// Operations with paths that begin with `/retention`.
+#[derive(Clone, Debug)]
+pub struct Retention {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Retention {
+    /// Preview the retention.
+    ///
+    /// Returns the time of the next run of the retention, and what each rule of the organization would remove
+    /// in the first run that applies it. A parameter previews another period of a rule, as if it were set
+    /// now. Data of people under a legal hold is not counted, nor are observations and objectives that a
+    /// summary includes.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    pub fn preview(
+        &self,
+        query: impl Into<Option<types::PreviewRetentionQuery>>,
+    ) -> Call<types::RetentionPreview> {
+        let spec = Spec::new(Method::GET, "/retention/preview").query(&query.into(), &[]);
+        Call::new(&self.core, spec)
+    }
+
+    /// List the runs of the retention.
+    ///
+    /// Lists the daily runs of the retention with their receipts, newest first.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    pub fn list_runs(
+        &self,
+        query: impl Into<Option<types::ListRetentionRunsQuery>>,
+    ) -> Pages<types::RetentionRun> {
+        let spec = Spec::new(Method::GET, "/retention/runs").query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Get a run of the retention.
+    ///
+    /// Returns a run. Its receipt is final once the status is `completed`.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    pub fn get_run(&self, id: &str) -> Call<types::RetentionRun> {
+        let spec = Spec::new(Method::GET, format!("/retention/runs/{}", segment(id)));
         Call::new(&self.core, spec)
     }
 }
@@ -1724,6 +1771,12 @@ impl crate::Candor {
     #[must_use]
     pub fn request_stats(&self) -> RequestStats {
         RequestStats { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/retention`.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        Retention { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/summaries`.

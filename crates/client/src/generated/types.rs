@@ -2423,7 +2423,7 @@ pub struct Erasure {
     pub requested_at: String,
     /// Time at which the last data was removed. Null while the erasure is running.
     pub completed_at: Option<String>,
-    /// The API key that requested the erasure.
+    /// The API key that requested the erasure, or the retention run that began it.
     pub requested_by: ErasureRequester,
     /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found
     /// at its beginning.
@@ -2494,7 +2494,7 @@ impl ErasureRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErasureRequester {
-    /// Kind of the requester, `api_key`.
+    /// Kind of the requester: `api_key` or `retention_run`.
     pub r#type: String,
     /// Id of the requester.
     pub id: String,
@@ -2619,6 +2619,10 @@ pub enum Event {
     Invitation(Box<InvitationEvent>),
     /// An event with the members of [`ErasureEvent`].
     Erasure(Box<ErasureEvent>),
+    /// An event with the members of [`RetentionRemovedEvent`].
+    RetentionRemoved(Box<RetentionRemovedEvent>),
+    /// An event with the members of [`RetentionCompletedEvent`].
+    RetentionCompleted(Box<RetentionCompletedEvent>),
     /// An event with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -2644,6 +2648,8 @@ impl Event {
             Self::Organization(event) => &event.id,
             Self::Invitation(event) => &event.id,
             Self::Erasure(event) => &event.id,
+            Self::RetentionRemoved(event) => &event.id,
+            Self::RetentionCompleted(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -2668,6 +2674,8 @@ impl Event {
             Self::Organization(event) => &event.created_at,
             Self::Invitation(event) => &event.created_at,
             Self::Erasure(event) => &event.created_at,
+            Self::RetentionRemoved(event) => &event.created_at,
+            Self::RetentionCompleted(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2692,6 +2700,8 @@ impl Event {
             Self::Organization(event) => &event.organization_id,
             Self::Invitation(event) => &event.organization_id,
             Self::Erasure(event) => &event.organization_id,
+            Self::RetentionRemoved(event) => &event.organization_id,
+            Self::RetentionCompleted(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2716,6 +2726,8 @@ impl Event {
             Self::Organization(event) => event.event.as_str(),
             Self::Invitation(event) => event.event.as_str(),
             Self::Erasure(event) => event.event.as_str(),
+            Self::RetentionRemoved(event) => event.event.as_str(),
+            Self::RetentionCompleted(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2771,6 +2783,8 @@ impl TryFrom<Value> for Event {
                 serde_json::from_value(value.clone()).map(Self::Invitation)
             }
             "erasure.completed" => serde_json::from_value(value.clone()).map(Self::Erasure),
+            "retention.removed" => serde_json::from_value(value.clone()).map(Self::RetentionRemoved),
+            "retention.completed" => serde_json::from_value(value.clone()).map(Self::RetentionCompleted),
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2835,6 +2849,8 @@ words! {
         EmployeeHoldChanged = "employee.hold_changed",
         EmployeeErased = "employee.erased",
         ErasureCompleted = "erasure.completed",
+        RetentionRemoved = "retention.removed",
+        RetentionCompleted = "retention.completed",
     }
 }
 
@@ -4424,6 +4440,8 @@ pub struct Organization {
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
+    /// Periods after which archived resources and people who left are removed. Null: they are kept.
+    pub retention: Retention,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -4465,6 +4483,10 @@ pub struct OrganizationUpdate {
     /// Review of objectives before approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective_review: Option<ReviewMode>,
+    /// Periods after which archived resources and people who left are removed. Null: they are kept. Periods
+    /// of the retention rules. An omitted member keeps its period, null switches the rule off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<OrganizationUpdateRetention>,
     /// Review of summaries before approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_review: Option<ReviewMode>,
@@ -4474,7 +4496,7 @@ impl OrganizationUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { name: None, objective_review: None, summary_review: None }
+        Self { name: None, objective_review: None, retention: None, summary_review: None }
     }
 
     /// Sets `name`: name of the organization, for display.
@@ -4491,10 +4513,127 @@ impl OrganizationUpdate {
         self
     }
 
+    /// Sets `retention`: periods after which archived resources and people who left are removed.
+    #[must_use]
+    pub fn retention(mut self, value: impl Into<OrganizationUpdateRetention>) -> Self {
+        self.retention = Some(value.into());
+        self
+    }
+
     /// Sets `summary_review`: review of summaries before approval.
     #[must_use]
     pub fn summary_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.summary_review = Some(value.into());
+        self
+    }
+}
+
+/// Type `OrganizationUpdateRetention` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OrganizationUpdateRetention {
+    /// An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub archived_conversations: Option<Option<String>>,
+    /// An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub archived_objectives: Option<Option<String>>,
+    /// An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub archived_observations: Option<Option<String>>,
+    /// An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub archived_summaries: Option<Option<String>>,
+    /// An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub deactivated_people: Option<Option<String>>,
+}
+
+impl OrganizationUpdateRetention {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            archived_conversations: None,
+            archived_objectives: None,
+            archived_observations: None,
+            archived_summaries: None,
+            deactivated_people: None,
+        }
+    }
+
+    /// Sets `archived_conversations`: an ISO 8601 duration of at least 30 days, of years, months and days or
+    /// of weeks.
+    #[must_use]
+    pub fn archived_conversations(mut self, value: impl Into<String>) -> Self {
+        self.archived_conversations = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `archived_conversations` as null, which removes its value.
+    #[must_use]
+    pub fn clear_archived_conversations(mut self) -> Self {
+        self.archived_conversations = Some(None);
+        self
+    }
+
+    /// Sets `archived_objectives`: an ISO 8601 duration of at least 30 days, of years, months and days or of
+    /// weeks.
+    #[must_use]
+    pub fn archived_objectives(mut self, value: impl Into<String>) -> Self {
+        self.archived_objectives = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `archived_objectives` as null, which removes its value.
+    #[must_use]
+    pub fn clear_archived_objectives(mut self) -> Self {
+        self.archived_objectives = Some(None);
+        self
+    }
+
+    /// Sets `archived_observations`: an ISO 8601 duration of at least 30 days, of years, months and days or
+    /// of weeks.
+    #[must_use]
+    pub fn archived_observations(mut self, value: impl Into<String>) -> Self {
+        self.archived_observations = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `archived_observations` as null, which removes its value.
+    #[must_use]
+    pub fn clear_archived_observations(mut self) -> Self {
+        self.archived_observations = Some(None);
+        self
+    }
+
+    /// Sets `archived_summaries`: an ISO 8601 duration of at least 30 days, of years, months and days or of
+    /// weeks.
+    #[must_use]
+    pub fn archived_summaries(mut self, value: impl Into<String>) -> Self {
+        self.archived_summaries = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `archived_summaries` as null, which removes its value.
+    #[must_use]
+    pub fn clear_archived_summaries(mut self) -> Self {
+        self.archived_summaries = Some(None);
+        self
+    }
+
+    /// Sets `deactivated_people`: an ISO 8601 duration of at least 30 days, of years, months and days or of
+    /// weeks.
+    #[must_use]
+    pub fn deactivated_people(mut self, value: impl Into<String>) -> Self {
+        self.deactivated_people = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `deactivated_people` as null, which removes its value.
+    #[must_use]
+    pub fn clear_deactivated_people(mut self) -> Self {
+        self.deactivated_people = Some(None);
         self
     }
 }
@@ -4795,6 +4934,138 @@ words! {
         False = "false",
         True = "true",
         All = "all",
+    }
+}
+
+/// The periods of the retention rules. A rule without a period removes nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Retention {
+    /// Period after which archived observations are removed, such as `P3Y`.
+    pub archived_observations: Option<String>,
+    /// Period after which archived objectives are removed.
+    pub archived_objectives: Option<String>,
+    /// Period after which archived summaries are removed.
+    pub archived_summaries: Option<String>,
+    /// Period after which archived conversations are removed, with their messages.
+    pub archived_conversations: Option<String>,
+    /// Period after which deactivated people are erased.
+    pub deactivated_people: Option<String>,
+}
+
+/// A run of the retention that removed data was completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetentionCompletedEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: RetentionCompletedEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: RetentionRun,
+}
+
+words! {
+    /// Event types that have this data.
+    RetentionCompletedEventType {
+        RetentionCompleted = "retention.completed",
+    }
+}
+
+/// Answer of `GET /retention/preview`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetentionPreview {
+    /// Time of the next run. Null if no rule has a period.
+    pub next_run_at: Option<String>,
+    /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
+    /// earliest.
+    pub applies_at: BTreeMap<String, String>,
+    /// Number of resources that this run would remove by the rule, and of people whom it would erase. A run
+    /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+    pub counts: BTreeMap<String, i64>,
+}
+
+/// The data of the event `retention.removed`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetentionRemoval {
+    /// Id of the run, with the prefix `ret_`.
+    pub id: String,
+    /// Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
+    /// `summaries`, `conversations`.
+    pub resource: String,
+    /// Ids of the removed resources, at most 100. The messages of a conversation are removed with it.
+    pub ids: Vec<String>,
+}
+
+/// A run of the retention removed archived resources.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetentionRemovedEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: RetentionRemovedEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: RetentionRemoval,
+}
+
+words! {
+    /// Event types that have this data.
+    RetentionRemovedEventType {
+        RetentionRemoved = "retention.removed",
+    }
+}
+
+/// A run of the retention with its receipt. It contains nothing personal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RetentionRun {
+    /// Id of the run, with the prefix `ret_`.
+    pub id: String,
+    /// Status of the run.
+    pub status: RetentionRunStatus,
+    /// Beginning of the run.
+    pub started_at: String,
+    /// Time at which the last data was removed. Null while the run is running.
+    pub completed_at: Option<String>,
+    /// Periods of the rules that applied at the beginning of the run. Null for the others.
+    pub applied: Retention,
+    /// Number of removed resources by rule; for `deactivated_people` the number of erasures that the run
+    /// began.
+    pub counts: BTreeMap<String, i64>,
+    /// Copies that the service cannot reach: the controller removes the data there.
+    pub out_of_reach: Vec<String>,
+    /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
+    pub tables_to_rewrite: Vec<String>,
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    RetentionRunSort {
+        StartedAtDescending = "-started_at",
+        StartedAt = "started_at",
+    }
+}
+
+words! {
+    /// Status of a run of the retention.
+    RetentionRunStatus {
+        Running = "running",
+        Completed = "completed",
     }
 }
 
@@ -9191,6 +9462,123 @@ impl GetRequestStatsQuery {
     #[must_use]
     pub fn window(mut self, value: impl Into<StatsWindow>) -> Self {
         self.window = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `PreviewRetention`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PreviewRetentionQuery {
+    /// Period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_observations: Option<String>,
+    /// Period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_objectives: Option<String>,
+    /// Period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_summaries: Option<String>,
+    /// Period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_conversations: Option<String>,
+    /// Period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deactivated_people: Option<String>,
+}
+
+impl PreviewRetentionQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            archived_observations: None,
+            archived_objectives: None,
+            archived_summaries: None,
+            archived_conversations: None,
+            deactivated_people: None,
+        }
+    }
+
+    /// Sets `archived_observations`: period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[must_use]
+    pub fn archived_observations(mut self, value: impl Into<String>) -> Self {
+        self.archived_observations = Some(value.into());
+        self
+    }
+
+    /// Sets `archived_objectives`: period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[must_use]
+    pub fn archived_objectives(mut self, value: impl Into<String>) -> Self {
+        self.archived_objectives = Some(value.into());
+        self
+    }
+
+    /// Sets `archived_summaries`: period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[must_use]
+    pub fn archived_summaries(mut self, value: impl Into<String>) -> Self {
+        self.archived_summaries = Some(value.into());
+        self
+    }
+
+    /// Sets `archived_conversations`: period of this rule to preview instead of the stored one, such as
+    /// `P3Y`.
+    #[must_use]
+    pub fn archived_conversations(mut self, value: impl Into<String>) -> Self {
+        self.archived_conversations = Some(value.into());
+        self
+    }
+
+    /// Sets `deactivated_people`: period of this rule to preview instead of the stored one, such as `P3Y`.
+    #[must_use]
+    pub fn deactivated_people(mut self, value: impl Into<String>) -> Self {
+        self.deactivated_people = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListRetentionRuns`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListRetentionRunsQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-started_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<RetentionRunSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListRetentionRunsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<RetentionRunSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
         self
     }
 }

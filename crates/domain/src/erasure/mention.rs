@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::ERASED_BODY;
 use crate::event::EventType;
 use crate::id::EmployeeId;
 use crate::text::folded;
@@ -11,11 +12,33 @@ use crate::text::folded;
 /// Length of a ULID in characters.
 const ULID_CHARS: usize = 26;
 
+/// Ids of removed resources.
+#[derive(Debug, Clone, Default)]
+pub struct RemovedIds(HashSet<[u8; 16]>);
+
+impl FromIterator<[u8; 16]> for RemovedIds {
+    fn from_iter<I: IntoIterator<Item = [u8; 16]>>(ids: I) -> Self {
+        Self(ids.into_iter().collect())
+    }
+}
+
+impl RemovedIds {
+    /// Returns `true` if the text is one of the ids, with any prefix.
+    #[must_use]
+    pub fn has(&self, text: &str) -> bool {
+        text.rsplit_once('_').is_some_and(|(_, ulid)| self.has_ulid(ulid))
+    }
+
+    fn has_ulid(&self, ulid: &str) -> bool {
+        crate::ulid::Ulid::from_string(ulid).is_ok_and(|ulid| self.0.contains(&ulid.0.to_be_bytes()))
+    }
+}
+
 /// The ids of erased resources and the address of the person.
 #[derive(Debug, Clone)]
 pub struct Mentions {
     person: EmployeeId,
-    ids: HashSet<[u8; 16]>,
+    ids: RemovedIds,
     email: Option<String>,
 }
 
@@ -30,16 +53,15 @@ impl Mentions {
     /// Returns `true` if this is the id of an erased resource or of the person.
     #[must_use]
     pub fn has_id(&self, text: &str) -> bool {
-        text.rsplit_once('_').and_then(|(_, ulid)| Self::bytes(ulid)).is_some_and(|id| self.ids.contains(&id))
+        self.ids.has(text)
     }
 
     /// Returns `true` if the text contains an erased id or the address.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
-        let has_id = text.match_indices('_').any(|(at, _)| {
-            let ulid = text.get(at + 1..at + 1 + ULID_CHARS);
-            ulid.and_then(Self::bytes).is_some_and(|id| self.ids.contains(&id))
-        });
+        let has_id = text
+            .match_indices('_')
+            .any(|(at, _)| text.get(at + 1..at + 1 + ULID_CHARS).is_some_and(|ulid| self.ids.has_ulid(ulid)));
         has_id || self.has_email(text)
     }
 
@@ -48,28 +70,45 @@ impl Mentions {
     pub fn has_email(&self, text: &str) -> bool {
         self.email.as_ref().is_some_and(|email| folded(text).contains(email.as_str()))
     }
-
-    fn bytes(ulid: &str) -> Option<[u8; 16]> {
-        Some(crate::ulid::Ulid::from_string(ulid).ok()?.0.to_be_bytes())
-    }
 }
 
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
-/// not about the person or an erased resource and has no address of the person. A message counts as the author's.
+/// not about the person or an erased resource.
+///
+/// A message of the person and a connector keep their places, so their events lose only the texts. A copy that
+/// follows the feed then equals the stored data.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
-    let value: Value = serde_json::from_str(data).ok()?;
+    let mut value: Value = serde_json::from_str(data).ok()?;
     if value.get("erased").is_some() {
         return None;
     }
     let has = |member: &str| value.get(member).and_then(Value::as_str).is_some_and(|id| erased.has_id(id));
     let person = erased.person.to_string();
     let is_person = |member: &str| value.get(member).and_then(Value::as_str) == Some(person.as_str());
-    let is_pseudonym = kind == EventType::EmployeeErased || kind == EventType::ErasureCompleted;
-    let is_theirs = has("id") && !is_pseudonym
-        || kind == EventType::ConversationMessageCreated && is_person("author_id")
-        || is_person("employee_id") && !is_pseudonym
-        || is_person("owner_id")
-        || erased.has_email(data);
-    is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
+    match kind {
+        EventType::EmployeeErased | EventType::ErasureCompleted => None,
+        EventType::ConversationMessageCreated => {
+            if !is_person("author_id") || value.get("body").is_none_or(|body| body == ERASED_BODY) {
+                return None;
+            }
+            value["body"] = json!(ERASED_BODY);
+            Some(value.to_string())
+        }
+        EventType::ConnectorCreated
+        | EventType::ConnectorUpdated
+        | EventType::ConnectorPaused
+        | EventType::ConnectorSyncFailed => {
+            let message = value.get_mut("last_sync_message")?;
+            if !erased.has_email(message.as_str()?) {
+                return None;
+            }
+            *message = Value::Null;
+            Some(value.to_string())
+        }
+        _ => {
+            let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
+            is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
+        }
+    }
 }

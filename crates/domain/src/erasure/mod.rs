@@ -4,7 +4,7 @@ mod mention;
 mod pseudonym;
 pub mod texts;
 
-pub use mention::{Mentions, erased_event_data};
+pub use mention::{Mentions, RemovedIds, erased_event_data};
 pub use pseudonym::{ERASED_BODY, FORMER_FIRST_NAME, FORMER_LAST_NAME, former_name};
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, as_word};
-use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId};
+use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId, RetentionRunId};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
@@ -53,15 +53,35 @@ impl StringEnum for ErasureStatus {
     const NAME: &'static str = "ErasureStatus";
 }
 
-/// The API key that requested an erasure.
+/// The API key that requested an erasure, or the retention run that began it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline, title = "ErasureRequester")]
 pub struct Requester {
-    /// Kind of the requester, `api_key`.
+    /// Kind of the requester: `api_key` or `retention_run`.
     #[serde(rename = "type")]
     pub kind: String,
     /// Id of the requester.
     pub id: String,
+}
+
+impl Requester {
+    /// The API key of a request.
+    #[must_use]
+    pub fn key(id: KeyId) -> Self {
+        Self { kind: "api_key".to_owned(), id: id.to_string() }
+    }
+
+    /// A run of the retention.
+    #[must_use]
+    pub fn run(id: RetentionRunId) -> Self {
+        Self { kind: "retention_run".to_owned(), id: id.to_string() }
+    }
+
+    /// Returns the requester with this id; `None` if it is not the id of a key or of a run.
+    #[must_use]
+    pub fn with_id(id: &str) -> Option<Self> {
+        id.parse().map(Self::key).or_else(|_| id.parse().map(Self::run)).ok()
+    }
 }
 
 /// An erasure with its receipt. It contains nothing personal.
@@ -79,7 +99,7 @@ pub struct Erasure {
     pub requested_at: Timestamp,
     /// Time at which the last data was removed. Null while the erasure is running.
     pub completed_at: Option<Timestamp>,
-    /// The API key that requested the erasure.
+    /// The API key that requested the erasure, or the retention run that began it.
     pub requested_by: Requester,
     /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found at
     /// its beginning.
@@ -165,7 +185,7 @@ impl Filter {
 #[expect(missing_docs, reason = "fields of an erasure")]
 pub struct ErasurePlan {
     pub employee_id: EmployeeId,
-    pub requested_by: KeyId,
+    pub requested_by: Requester,
     pub counts: BTreeMap<String, u64>,
     pub tables_to_rewrite: Vec<String>,
     pub sealed_email: Vec<u8>,
@@ -181,7 +201,7 @@ impl Erasure {
             status: ErasureStatus::Running,
             requested_at: at,
             completed_at: None,
-            requested_by: Requester { kind: "api_key".to_owned(), id: plan.requested_by.to_string() },
+            requested_by: plan.requested_by,
             counts: plan.counts,
             out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
             tables_to_rewrite: plan.tables_to_rewrite,

@@ -79,7 +79,6 @@ fn event_data_of_the_person_keeps_only_its_id() {
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","first_name":"Ada"}}"#), true),
         (EventType::ObservationCreated, format!(r#"{{"id":"obs_1","employee_id":"{person}"}}"#), true),
         (EventType::ObservationCreated, format!(r#"{{"id":"obs_1","author_id":"{person}"}}"#), false),
-        (EventType::ConversationMessageCreated, format!(r#"{{"id":"msg_1","author_id":"{person}"}}"#), true),
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{other}","manager_id":"{person}"}}"#), false),
         (EventType::EmployeeErased, format!(r#"{{"id":"{person}"}}"#), false),
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","erased":true}}"#), false),
@@ -91,10 +90,31 @@ fn event_data_of_the_person_keeps_only_its_id() {
 }
 
 #[test]
+fn events_of_messages_and_connectors_lose_only_the_texts() {
+    let (person, other) = (EmployeeId::from_ulid(Ulid(7)), EmployeeId::from_ulid(Ulid(9)));
+    let message = |author: EmployeeId, body: &str| {
+        format!(r#"{{"author_id":"{author}","body":"{body}","conversation_id":"cnv_1","id":"msg_1"}}"#)
+    };
+    let connector = |message: &str| format!(r#"{{"id":"con_1","last_sync_message":{message}}}"#);
+    let erased = Mentions::new(person, [], Some("ada@example.com"));
+    let (created, updated) = (EventType::ConversationMessageCreated, EventType::ConnectorUpdated);
+    for (kind, data, wanted) in [
+        (created, message(person, "Shall we?"), Some(message(person, ERASED_BODY))),
+        (created, message(person, ERASED_BODY), None),
+        (created, message(other, "Ask ada@example.com."), None),
+        (updated, connector(r#""Row 2: Ada@example.com is taken.""#), Some(connector("null"))),
+        (updated, connector(r#""Row 2: no name.""#), None),
+        (updated, connector("null"), None),
+    ] {
+        assert_eq!(erased_event_data(kind, &data, &erased), wanted, "{data}");
+    }
+}
+
+#[test]
 fn completed_erasure_forgets_the_address() {
     let plan = ErasurePlan {
         employee_id: EmployeeId::from_ulid(Ulid(7)),
-        requested_by: KeyId::from_ulid(Ulid(2)),
+        requested_by: Requester::key(KeyId::from_ulid(Ulid(2))),
         counts: BTreeMap::new(),
         tables_to_rewrite: vec![],
         sealed_email: vec![1],
@@ -106,4 +126,12 @@ fn completed_erasure_forgets_the_address() {
     let done = clean.complete(BTreeMap::from([("messages".to_owned(), 2)]), AT.plus_seconds(20));
     assert_eq!((done.state.status, done.state.sealed_email), (ErasureStatus::Completed, None));
     assert_eq!(done.events, [EventType::ErasureCompleted]);
+}
+
+#[test]
+fn requester_is_found_by_its_id() {
+    let (key, run) =
+        (Requester::key(KeyId::from_ulid(Ulid(2))), Requester::run(RetentionRunId::from_ulid(Ulid(3))));
+    assert_eq!((Requester::with_id(&key.id), Requester::with_id(&run.id)), (Some(key), Some(run)));
+    assert_eq!(Requester::with_id("emp_00000000000000000000000002"), None);
 }

@@ -88,11 +88,12 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("observations", Removed, &["observation", "impact", "recommended_action", "metadata", "external_id"]),
     ("observations", Wordless, &["type", "visibility"]),
     ("organizations", Kept, &["name"]),
-    ("organizations", Wordless, &["objective_review", "summary_review"]),
+    ("organizations", Wordless, &["objective_review", "summary_review", "retention", "retention_starts"]),
     // A digest of the address and a day, deleted within two days.
     ("recipient_mails", Wordless, &["recipient"]),
     ("replays", Sealed, &["sealed"]),
     ("replays", Wordless, &["key", "fingerprint"]),
+    ("retention_runs", Wordless, &["status", "applied", "counts", "out_of_reach", "tables_to_rewrite"]),
     ("scim_brakes", Wordless, &["minutes"]),
     // Paths have ids only, without the query.
     ("scim_requests", Wordless, &["method", "path", "scim_type"]),

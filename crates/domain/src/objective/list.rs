@@ -101,10 +101,21 @@ impl Filter {
     /// Creates the filter of all objectives of a family that a person owns, archived ones included.
     #[must_use]
     pub fn owned_by(owner: EmployeeId, family: Family) -> Self {
+        Self { owner_id: Some(owner), ..Self::with_statuses(family, Status::ALL) }
+    }
+
+    /// The archived objectives of a family that were last changed until this time.
+    #[must_use]
+    pub fn archived_until(last: Timestamp, family: Family) -> Self {
+        let updated_at = Bounds { gte: None, lte: Some(last) };
+        Self { updated_at, ..Self::with_statuses(family, &[Status::Archived]) }
+    }
+
+    fn with_statuses(family: Family, statuses: &[Status]) -> Self {
         Self {
             scopes: family.scopes().to_vec(),
-            owner_id: Some(owner),
-            statuses: Status::ALL.to_vec(),
+            owner_id: None,
+            statuses: statuses.to_vec(),
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),

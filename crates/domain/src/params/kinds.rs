@@ -35,6 +35,8 @@ pub enum ValueForm {
     Words(&'static str),
     /// Comma-separated different words of an enumeration, and their maximum number.
     DistinctWords(&'static str, usize),
+    /// An ISO 8601 duration of at least 30 days.
+    Period,
     /// A calendar date, `YYYY-MM-DD`.
     Date,
     /// A datetime with an offset.

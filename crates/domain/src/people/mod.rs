@@ -144,6 +144,14 @@ impl Resource for Employee {
     }
 }
 
+impl Employee {
+    /// Returns the time of the deactivation of a person who is deactivated and not erased.
+    #[must_use]
+    pub fn left_at(&self) -> Option<Timestamp> {
+        self.deactivated_at.filter(|_| self.status == Status::Deactivated && self.erased_at.is_none())
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;

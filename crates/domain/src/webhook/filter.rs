@@ -283,6 +283,8 @@ impl Family {
             | T::WebhookFailing
             | T::ConnectorPaused
             | T::ConnectorSyncFailed
+            | T::RetentionRemoved
+            | T::RetentionCompleted
             | T::TestPing => None,
         }
     }

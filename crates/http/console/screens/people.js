@@ -10,6 +10,7 @@ import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs } f
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, Erasures } from "./people_data.js";
+import { canRetain, Retention } from "./people_retention.js";
 import { OnePerson } from "./people_one.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -22,9 +23,11 @@ export default function People() {
     html`<a class="button" href=${href("/import")}>${t.screens.import}</a>`;
   return html`<${Page} title=${t.screens.people} lead=${t.people.lead} actions=${actions}>
     <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree],
-      ...(canErase() ? [["erasures", t.data.receipts]] : [])]} />
+      ...(canErase() ? [["erasures", t.data.receipts]] : []),
+      ...(canRetain() ? [["retention", t.retention.title]] : [])]} />
     ${query.view === "tree" ? html`<${Tree} />`
-      : query.view === "erasures" && canErase() ? html`<${Erasures} />` : html`<${List} />`}
+      : query.view === "erasures" && canErase() ? html`<${Erasures} />`
+      : query.view === "retention" && canRetain() ? html`<${Retention} />` : html`<${List} />`}
   </${Page}>`;
 }
 

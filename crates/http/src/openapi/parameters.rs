@@ -6,7 +6,7 @@ use candor_domain::params::{DRY_RUN, MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Pa
 use serde_json::{Value, json};
 
 use crate::route::Query;
-use crate::schema::shapes::{self, Member, date, datetime, flag, plain, prefixed, reference_to};
+use crate::schema::shapes::{self, Member, date, datetime, flag, period, plain, prefixed, reference_to};
 
 /// Returns the schema of a parameter's values.
 fn schema(takes: ValueForm) -> Value {
@@ -23,6 +23,7 @@ fn schema(takes: ValueForm) -> Value {
             list
         }
         ValueForm::Flag => flag(),
+        ValueForm::Period => period(),
         ValueForm::Date => date(),
         ValueForm::Datetime => datetime(),
         ValueForm::Beginning => json!({"anyOf": [datetime(), {"type": "string", "const": "now"}]}),

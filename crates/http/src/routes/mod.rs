@@ -21,6 +21,7 @@ pub(crate) mod objectives;
 pub(crate) mod observations;
 pub(crate) mod organization;
 pub(crate) mod portal_links;
+pub(crate) mod retention;
 pub(crate) mod scim;
 pub(crate) mod search;
 pub(crate) mod summaries;
@@ -29,7 +30,7 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 23] = [
+pub(crate) const GROUPS: [RouteGroup; 24] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -48,6 +49,7 @@ pub(crate) const GROUPS: [RouteGroup; 23] = [
     keys::GROUP,
     portal_links::GROUP,
     organization::GROUP,
+    retention::GROUP,
     connectors::GROUP,
     webhooks::GROUP,
     events::GROUP,

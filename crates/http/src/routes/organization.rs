@@ -22,7 +22,7 @@ const ROUTES: &[Route] = &[
         .answers(&ORGANIZATION),
     Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
-        .description("Changes the name and the review settings.")
+        .description("Changes the name, the review settings and the retention. See `GET /retention/preview`.")
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
@@ -107,6 +107,12 @@ fn words() -> Vec<Member> {
 }
 
 fn example() -> Value {
-    json!({"id": ORGANIZATION_ID, "name": "Example", "objective_review": "optional", "summary_review": "optional",
-           "created_at": AT, "updated_at": AT})
+    json!({
+        "id": ORGANIZATION_ID, "name": "Example", "objective_review": "optional", "summary_review": "optional",
+        "retention": {
+            "archived_observations": "P3Y", "archived_objectives": null, "archived_summaries": "P5Y",
+            "archived_conversations": null, "deactivated_people": null,
+        },
+        "created_at": AT, "updated_at": AT,
+    })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answers::answer_of;
 use super::shapes::{
-    Member, array, date, datetime, described, flag, line, nullable, reference_to, request, set, text,
+    Member, array, date, datetime, described, flag, line, nullable, period, reference_to, request, set, text,
 };
 
 /// Returns the schema of the values that a rule accepts. `stored` is the schema of the member that they set.
@@ -25,6 +25,7 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         Shape::Flag => flag(),
         Shape::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Shape::Date => date(),
+        Shape::Period => period(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
         Shape::Reference { prefix } => described(json!({"type": "string"}), &reference(prefix)),
         Shape::Id { prefix } => described(json!({"type": "string"}), &format!("The id starts with `{prefix}_`.")),
@@ -77,6 +78,9 @@ pub(super) fn bounds(shape: &Shape) -> Option<String> {
         Shape::TextMap { max, key_chars, value_chars } => Some(format!(
             "At most {max} names of up to {key_chars} characters, with values of up to {value_chars} characters."
         )),
+        Shape::Period => {
+            Some("An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.".to_owned())
+        }
         Shape::Recent(_)
         | Shape::Whole { .. }
         | Shape::Word(_)
@@ -104,6 +108,7 @@ fn greatest(shape: &Shape) -> Option<String> {
         Shape::Word(_)
         | Shape::Flag
         | Shape::Date
+        | Shape::Period
         | Shape::Datetime
         | Shape::Reference { .. }
         | Shape::Id { .. }

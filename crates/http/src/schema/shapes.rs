@@ -1,6 +1,7 @@
 //! Building blocks of schemas: bounded texts, identifiers, timestamps, enumerations.
 
 use candor_domain::id::{Id, Kind};
+use candor_domain::retention::Period;
 use candor_domain::time::{Date, Timestamp};
 use serde_json::{Value, json};
 
@@ -57,6 +58,11 @@ pub(crate) fn datetime() -> Value {
 /// Returns the schema of a date.
 pub(crate) fn date() -> Value {
     answer_of::<Date>()
+}
+
+/// Returns the schema of a period of a retention rule.
+pub(crate) fn period() -> Value {
+    answer_of::<Period>()
 }
 
 /// Returns the schema of an integer with a minimum.

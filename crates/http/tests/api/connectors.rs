@@ -14,7 +14,7 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 /// Returns a change set with an audit entry and these writes.
-fn change(world: &TestApi, writes: Vec<Write>) -> ChangeSet {
+pub(crate) fn change(world: &TestApi, writes: Vec<Write>) -> ChangeSet {
     let at = world.services.clock.now();
     let audit = AuditEntry {
         id: world.services.id(at),

@@ -133,6 +133,8 @@ fn answer_enumerations_are_open_except_event_tags() {
         "ObjectiveEventType",
         "EmployeeEventType",
         "ErasureEventType",
+        "RetentionCompletedEventType",
+        "RetentionRemovedEventType",
         "AssignmentEventType",
         "MessageEventType",
         "SummaryEventType",

@@ -43,6 +43,7 @@ mod receivers;
 mod records;
 mod request_stats;
 mod resources;
+mod retention;
 mod scim;
 mod search;
 mod slow;

@@ -6,6 +6,7 @@ use candor_http::table::{Body, Method, Route};
 use serde_json::{Value, json};
 
 use crate::connectors;
+use crate::retention;
 use crate::support::{Request, START, TestApi};
 
 /// A CSV file with a new person.
@@ -52,8 +53,10 @@ impl Resources {
         let body = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = made("/v1/summaries", body).await;
         let erasure = prepare_people(world, key, &invited).await;
+        let run = retention::stored_run(world, key).await;
         Self(BTreeMap::from([
             ("erasures", erasure),
+            ("retention", run),
             ("summaries", summary),
             ("assignments", assignment),
             ("conversations", conversation),
@@ -242,6 +245,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "connectors" => "con_00000000000000000000000001",
         "webhooks" => "whk_00000000000000000000000001",
         "erasures" => "era_00000000000000000000000001",
+        "retention" => "ret_00000000000000000000000001",
         "events" => "evt_00000000000000000000000001",
         other => panic!("{other} has no ids here"),
     }

@@ -90,6 +90,8 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
         | Write::FailingReported(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
+        | Write::Removed(..)
+        | Write::Erase(_)
         | Write::BringForward(..) => None,
     });
     rows.filter(|row| row.seen().is_none()).map(|row| row.id()).collect()

@@ -24,6 +24,7 @@ pub mod reply;
 pub(crate) mod reports;
 pub mod request;
 pub mod request_counts;
+pub(crate) mod retained;
 pub mod scim_log;
 pub(crate) mod search_cache;
 pub(crate) mod search_index;

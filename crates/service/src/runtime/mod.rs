@@ -7,6 +7,8 @@ pub mod mail;
 pub mod objective_autostart;
 pub mod operational_events;
 pub mod reminders;
+mod removal;
+pub mod retention;
 pub mod search_index;
 pub mod sweep;
 pub mod tenant_sizes;

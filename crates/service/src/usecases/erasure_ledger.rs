@@ -4,8 +4,8 @@
 //! ids and times only.
 
 use candor_domain::access::Tenant;
-use candor_domain::erasure::Erasure;
-use candor_domain::id::{EmployeeId, ErasureId, KeyId, OrganizationId};
+use candor_domain::erasure::{Erasure, Requester};
+use candor_domain::id::{EmployeeId, ErasureId, OrganizationId};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -35,8 +35,8 @@ pub struct LedgerEntry {
     pub id: ErasureId,
     /// The erased person.
     pub employee_id: EmployeeId,
-    /// API key of the request.
-    pub requested_by: KeyId,
+    /// API key of the request, or the retention run that began the erasure.
+    pub requested_by: Requester,
     /// Time of the request.
     pub requested_at: Timestamp,
 }
@@ -101,18 +101,17 @@ pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
         }
         entries[first..].reverse();
     }
-    entries.into_iter().collect()
+    Ok(entries)
 }
 
-fn entry(organization_id: OrganizationId, erasure: &Erasure) -> Result<LedgerEntry, Error> {
-    let requested_by = erasure.requested_by.id.parse();
-    Ok(LedgerEntry {
+fn entry(organization_id: OrganizationId, erasure: &Erasure) -> LedgerEntry {
+    LedgerEntry {
         organization_id,
         id: erasure.id,
         employee_id: erasure.employee_id,
-        requested_by: requested_by.map_err(|_| Error::Bug("an erasure without a key".to_owned()))?,
+        requested_by: erasure.requested_by.clone(),
         requested_at: erasure.requested_at,
-    })
+    }
 }
 
 /// Returns the lines of a ledger.
@@ -124,7 +123,7 @@ pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
         organization_id: entry.organization_id.to_string(),
         id: entry.id.to_string(),
         employee_id: entry.employee_id.to_string(),
-        requested_by: entry.requested_by.to_string(),
+        requested_by: entry.requested_by.id.clone(),
         requested_at: entry.requested_at.to_string(),
     });
     let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count: entries.len() });
@@ -160,7 +159,7 @@ pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
                     organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
                     id: id.parse().map_err(|_| member("id"))?,
                     employee_id: employee_id.parse().map_err(|_| member("employee_id"))?,
-                    requested_by: requested_by.parse().map_err(|_| member("requested_by"))?,
+                    requested_by: Requester::with_id(&requested_by).ok_or_else(|| member("requested_by"))?,
                     requested_at: requested_at.parse().map_err(|_| member("requested_at"))?,
                 });
             }
@@ -207,7 +206,7 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry) -> Result<Repeated
             return Ok(RepeatedErasure::UnknownPerson);
         };
         let Some(decision) = stored.value.erase_again(at) else { return Ok(RepeatedErasure::Present) };
-        let LedgerEntry { id, requested_by, requested_at, .. } = *entry;
+        let LedgerEntry { id, requested_by, requested_at, .. } = entry.clone();
         let events = services.events(&decision.events, &render(&decision.state)?, at);
         let origin = ErasureOrigin { id, requested_by, requested_at };
         let (_, writes) = begin(services, tenant, (&stored, decision.state), origin, at).await?;
@@ -223,13 +222,14 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry) -> Result<Repeated
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candor_domain::id::KeyId;
 
     fn ledger() -> Vec<LedgerEntry> {
         vec![LedgerEntry {
             organization_id: OrganizationId::from_bytes([1; 16]),
             id: ErasureId::from_bytes([2; 16]),
             employee_id: EmployeeId::from_bytes([3; 16]),
-            requested_by: KeyId::from_bytes([4; 16]),
+            requested_by: Requester::key(KeyId::from_bytes([4; 16])),
             requested_at: Timestamp::from_millis(1_772_442_000_000),
         }]
     }

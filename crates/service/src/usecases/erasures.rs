@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
-use candor_domain::erasure::{Erasure, ErasureDraft, ErasurePlan, Filter};
-use candor_domain::id::{EmployeeId, ErasureId, KeyId};
+use candor_domain::erasure::{Erasure, ErasureDraft, ErasurePlan, Filter, Requester};
+use candor_domain::id::{EmployeeId, ErasureId};
 use candor_domain::json::Object;
 use candor_domain::objective::Family;
 use candor_domain::params::Params;
@@ -61,7 +61,11 @@ pub async fn create(
         let stored = services.find_stored::<Employee>(context, id).await?;
         let draft = context.validate_update(stored.version, || draft.clone())?;
         let decision = stored.value.erase(draft, at)?;
-        let origin = ErasureOrigin { id: services.id(at), requested_by: context.caller.key, requested_at: at };
+        let origin = ErasureOrigin {
+            id: services.id(at),
+            requested_by: Requester::key(context.caller.key),
+            requested_at: at,
+        };
         let rendered = render(&decision.state)?;
         let (mut change, person) = services.change_set(context, decision, &rendered, at);
         let (erasure, mut writes) = begin(services, tenant, (&stored, person), origin, at).await?;
@@ -75,7 +79,7 @@ pub async fn create(
 /// The id of an erasure, and its request.
 pub(crate) struct ErasureOrigin {
     pub(crate) id: ErasureId,
-    pub(crate) requested_by: KeyId,
+    pub(crate) requested_by: Requester,
     pub(crate) requested_at: Timestamp,
 }
 

@@ -21,6 +21,7 @@ pub mod operator;
 pub mod organization;
 pub mod portal_links;
 pub mod request_stats;
+pub mod retention;
 pub mod scim;
 pub mod search;
 pub mod summaries;

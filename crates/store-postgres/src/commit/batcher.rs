@@ -72,6 +72,8 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         | Write::FailingReported(_)
         | Write::WebhookRemoved(..)
         | Write::Enqueue(_)
+        | Write::Removed(..)
+        | Write::Erase(_)
         | Write::BringForward(..) => false,
     };
     let shared = |require: &Require| match require {

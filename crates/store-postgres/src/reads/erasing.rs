@@ -1,13 +1,12 @@
-//! Removal of the data about an erased person.
+//! Removal of data about people.
 
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::ErasureId;
 use candor_port_storage::StoredAnswer;
-use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
-use candor_tables::flat::{CellReader, SqlValue, Type};
+use candor_tables::flat::{CellReader, MemberTable, SqlValue, Type};
 
 use super::history::stored_replay;
 use crate::failure::Failure;
@@ -23,6 +22,7 @@ pub(crate) const REWRITTEN: &[&str] = &[
     "assignments",
     "audit_entries",
     "connectors",
+    "conversations",
     "employees",
     "erasures",
     "events",
@@ -50,17 +50,27 @@ impl Erasing for PostgresStore {
         self.send(Transaction::new(statements, 0), |_| Ok(())).await.map(drop)
     }
 
-    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
+    async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {
         let mut sql = Sql::default();
-        let (tenant, erasure) = (sql.tenant(tenant), sql.id(erasure.to_bytes()));
+        let (tenant, removal) = (sql.tenant(tenant), sql.id(removal.to_bytes()));
         sql.push(&format!(
-            "SELECT kind, id FROM erased_rows WHERE tenant_id = {tenant} AND erasure_id = {erasure}"
+            "SELECT kind, id FROM erased_rows WHERE tenant_id = {tenant} AND erasure_id = {removal}"
         ));
         let erased = |row: &mut dyn CellReader| {
             let kind = row.text().map_err(Failure::Other)?.unwrap_or_default();
             Ok(ErasedRow { kind, id: id(row)? })
         };
         self.apart(&sql, erased).await
+    }
+
+    async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
+        let MemberTable { name, member, .. } = members;
+        let mut sql = Sql::default();
+        let (tenant, ids) = (sql.tenant(tenant), sql.ids(ids.iter().copied()));
+        sql.push(&format!(
+            "SELECT DISTINCT {member} FROM {name} WHERE tenant_id = {tenant} AND {member} = ANY({ids})"
+        ));
+        self.apart(&sql, id).await
     }
 
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
@@ -88,7 +98,8 @@ impl Erasing for PostgresStore {
     }
 }
 
-fn statement(tenant: Tenant, change: &ErasureChange) -> Sql {
+/// Returns the statement of one change that removes data.
+pub(crate) fn statement(tenant: Tenant, change: &ErasureChange) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     match change {
@@ -105,12 +116,12 @@ fn statement(tenant: Tenant, change: &ErasureChange) -> Sql {
             let (set, values, column) = (set.join(", "), sql.many(by.kind, values.iter().cloned()), by.name);
             sql.push(&format!("UPDATE {table} SET {set} WHERE tenant_id = {tenant} AND {column} = ANY({values})"));
         }
-        ErasureChange::Record { erasure, kind, ids } => {
-            let (erasure, kind) = (sql.id(erasure.to_bytes()), sql.bind(SqlValue::Text((*kind).to_owned())));
+        ErasureChange::Record { removal, kind, ids } => {
+            let (removal, kind) = (sql.id(removal.to_bytes()), sql.bind(SqlValue::Text((*kind).to_owned())));
             let ids = sql.many(Type::Id, ids.iter().copied().map(SqlValue::Id));
             sql.push(&format!(
                 "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) \
-                 SELECT {tenant}::uuid, {erasure}::uuid, {kind}::text, r.id FROM UNNEST({ids}) AS r(id) \
+                 SELECT {tenant}::uuid, {removal}::uuid, {kind}::text, r.id FROM UNNEST({ids}) AS r(id) \
                  ON CONFLICT DO NOTHING"
             ));
         }

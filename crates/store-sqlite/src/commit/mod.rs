@@ -16,6 +16,7 @@ use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
 use crate::queue;
+use crate::reads::erasing;
 use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
@@ -43,6 +44,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             return Err(CommitError::Broken(*require));
         }
     }
+    for it in &change.writes {
+        if let Write::Erase(changes) = it {
+            changes.iter().try_for_each(|change| erasing::applied(db, tenant, change))?;
+        }
+    }
     let (mut upkeep, mut committed) = (Upkeep::default(), Committed::default());
     for it in &change.writes {
         match it {
@@ -64,6 +70,9 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             Write::FailingReported(id) => queue::report_failing(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => queue::remove(db, tenant, *id, *seen)?,
             Write::Enqueue(jobs) => queue::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
+            Write::Removed(key, seen) => remove(db, tenant, *key, *seen)?,
+            // These changes preceded the other writes.
+            Write::Erase(_) => {}
             Write::BringForward(sooner, at) => queue::bring_forward(db, tenant, sooner, *at)?,
         }
     }
@@ -73,6 +82,15 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     }
     queue::fan_out(db, tenant, change, &mut committed)?;
     Ok(committed)
+}
+
+/// Deletes a row that has this version.
+fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Version) -> Result<(), CommitError> {
+    let text = format!("DELETE FROM {} WHERE tenant_id = ? AND id = ? AND version = ?", table.name);
+    match db.execute(&Sql::new(text).bind(tenant).bind(id).bind(seen.0)).map_err(|error| commit_error(&error))? {
+        0 => Err(CommitError::Stale),
+        _ => Ok(()),
+    }
 }
 
 /// Stores a response for retries.

@@ -1,14 +1,13 @@
-//! Removal of the data about an erased person.
+//! Removal of data about people.
 
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::ErasureId;
 use candor_domain::idempotency::Fingerprint;
-use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
 use candor_port_storage::{StorageError, StoredAnswer};
-use candor_tables::flat::CellReader;
+use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 
 use crate::SqliteStore;
 use crate::connection::writer;
@@ -31,9 +30,20 @@ impl Erasing for SqliteStore {
         writer::ask_for(&self.tasks, true, apply).await
     }
 
-    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
-        let sql = Sql::new(ROWS).bind(tenant).bind(erasure);
+    async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {
+        let sql = Sql::new(ROWS).bind(tenant).bind(removal.to_bytes());
         self.read(tenant, move |db| db.rows(sql, erased)).await
+    }
+
+    async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
+        let MemberTable { name, member, .. } = members;
+        let mut draft = Draft::default();
+        draft.with(&format!("SELECT DISTINCT {member} FROM {name} WHERE tenant_id = "), tenant);
+        let ids: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
+        draft.any_of(&format!(" AND {member}"), &ids);
+        let sql = draft.finish();
+        let id = move |row: &mut dyn CellReader| Ok(row.id().map_err(corrupt(name, member))?.unwrap_or_default());
+        self.read(tenant, move |db| db.rows(sql, id)).await
     }
 
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
@@ -52,7 +62,11 @@ impl Erasing for SqliteStore {
     }
 }
 
-fn applied(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
+/// Makes one change that removes data.
+///
+/// # Errors
+/// Errors of the database.
+pub(crate) fn applied(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
     let mut draft = Draft::default();
     match change {
         ErasureChange::Delete { table, by, values } => {
@@ -66,9 +80,9 @@ fn applied(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), St
             }
             draft.with(" WHERE tenant_id = ", tenant).any_of(&format!(" AND {}", by.name), values);
         }
-        ErasureChange::Record { erasure, kind, ids } => {
+        ErasureChange::Record { removal, kind, ids } => {
             for id in ids {
-                let record = Sql::new(RECORD).bind(tenant).bind(*erasure).bind(*kind).bind(*id);
+                let record = Sql::new(RECORD).bind(tenant).bind(removal.to_bytes()).bind(*kind).bind(*id);
                 db.execute(&record).map_err(|error| failed(&error))?;
             }
             return Ok(());

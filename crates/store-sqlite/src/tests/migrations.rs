@@ -143,7 +143,7 @@ fn both_stores_have_the_same_indexes() {
 #[test]
 fn keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes that do not start with the tenant: for lookups before it is known, and for sweeps across tenants.
-    const WITHOUT: [&str; 18] = [
+    const WITHOUT: [&str; 19] = [
         "api_keys_by_hash",
         "api_keys_by_expiring_due",
         "api_keys_by_id",
@@ -159,6 +159,7 @@ fn keys_and_indexes_start_with_the_tenant_unless_listed() {
         "notifications_by_age",
         "notifications_by_reading",
         "objectives_by_due_day",
+        "organizations_retention_due",
         "replays_by_expiry",
         "search_segments_by_replaced_at",
         "webhooks_by_failing_due",

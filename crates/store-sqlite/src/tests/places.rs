@@ -67,7 +67,9 @@ fn stored_master_keys_are_read_under_any_schema() {
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true), "no table yet");
     migrate::apply(&mut db).unwrap();
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
-    db.batch("INSERT INTO organizations VALUES (x'00', x'01', 'Acme', 'optional', 'optional', 0, 0, 1)").unwrap();
+    let row = "INSERT INTO organizations (tenant_id, id, name, objective_review, summary_review, created_at, \
+               updated_at, version) VALUES (x'00', x'01', 'Acme', 'optional', 'optional', 0, 0, 1)";
+    db.batch(row).unwrap();
     assert!(!is_empty(&place).unwrap());
 }
 

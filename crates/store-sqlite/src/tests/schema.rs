@@ -142,9 +142,9 @@ fn tables_have_the_columns_of_their_rows() {
 /// Query for the indexes that contain every row of a table.
 const WHOLE: &str = "SELECT name FROM pragma_index_list(?) WHERE partial = 0";
 /// Query for the partial indexes that contain every row with a value in their column. They can answer an equality
-/// condition on that column.
+/// condition on that column, or a range of it.
 const OF_VALUES: &str = "SELECT l.name FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name \
-    WHERE l.partial = 1 AND s.sql LIKE '% WHERE %_id IS NOT NULL'";
+    WHERE l.partial = 1 AND (s.sql LIKE '% WHERE %_id IS NOT NULL' OR s.sql LIKE '% WHERE left_at IS NOT NULL')";
 
 /// Returns the columns after the tenant, for each selected index that begins with the tenant.
 fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {
@@ -219,6 +219,14 @@ fn tables_with_a_tenant_are_placed_with_their_tenant() {
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
     let kept: Vec<_> =
         placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
-    let wanted = ["organizations", "api_keys", "reporting_trees", "erasures", "erased_rows", "audit_entries"];
+    let wanted = [
+        "organizations",
+        "api_keys",
+        "reporting_trees",
+        "erasures",
+        "retention_runs",
+        "erased_rows",
+        "audit_entries",
+    ];
     assert_eq!(kept, wanted);
 }

@@ -30,6 +30,7 @@ mod queue;
 mod rates;
 mod records;
 mod redelivery;
+mod removals;
 mod reporting;
 mod request_counts;
 mod requires;
@@ -86,6 +87,7 @@ pub(crate) fn all() -> Vec<Case> {
         mails::cases(),
         metadata::cases(),
         redelivery::cases(),
+        removals::cases(),
         sooner::cases(),
         summaries::cases(),
         counts::cases(),

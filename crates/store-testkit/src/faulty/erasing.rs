@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::id::ErasureId;
-use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange};
+use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
 use candor_port_storage::{Storage, StoredAnswer};
+use candor_tables::flat::MemberTable;
 
 use super::{Faulty, FaultyCall};
 
@@ -14,8 +14,11 @@ impl<S: Storage + ?Sized> Erasing for Faulty<S> {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
         self.through(FaultyCall::Upkeep, self.store.apply_erasure(tenant, changes)).await
     }
-    async fn erased_rows(&self, tenant: Tenant, erasure: ErasureId) -> Read<Vec<ErasedRow>> {
-        self.through(FaultyCall::List, self.store.erased_rows(tenant, erasure)).await
+    async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {
+        self.through(FaultyCall::List, self.store.erased_rows(tenant, removal)).await
+    }
+    async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
+        self.through(FaultyCall::List, self.store.members_among(tenant, members, ids)).await
     }
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
         self.through(FaultyCall::List, self.store.stored_answers(tenant, after, most)).await

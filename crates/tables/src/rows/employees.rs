@@ -4,9 +4,11 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use candor_domain::keyed::KeyedMap;
 use candor_domain::page::{PageRequest, Sort, SortBy};
+use candor_domain::params::Bounds;
 use candor_domain::people::{Employee, Filter, Hold, Role, Status};
 use candor_domain::search::Searchable;
 use candor_domain::text::folded;
+use candor_domain::time::Timestamp;
 
 use super::{EXTERNAL_ID, column};
 use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
@@ -43,6 +45,7 @@ stored! {
         erased_at: Option<Time>,
     }
     derived {
+        left_at: Option<Time> = person.left_at(),
         email_key: TextColumn = folded(&person.email),
         first_name_key: TextColumn = folded(&person.first_name),
         last_name_key: TextColumn = folded(&person.last_name),
@@ -66,6 +69,7 @@ stored! {
             Index::on(&["connector_id", "id"]),
             Index::on(&["hris_source", "id"]),
             Index::on(&["role", "status", "id"]),
+            Index::on(&["left_at", "id"]),
         ],
         parameters: &[("digest", "custom_fields.…")],
         ..Table::named("employees")
@@ -122,6 +126,17 @@ pub fn org_admins(most: u16) -> TypedListing<Employee> {
     let mut it = Listing::ordered::<Employee>(ID, false, most);
     it.runs(STATUS, [Status::Active.word()]);
     it.is(ROLE, Some(Role::OrgAdmin.word().to_owned()));
+    it.alone()
+}
+
+/// List of the people who were deactivated until this time and are not erased, the longest ago first, after this
+/// one.
+#[must_use]
+pub fn left_until(last: Timestamp, after: Option<(Timestamp, EmployeeId)>, limit: u16) -> TypedListing<Employee> {
+    let left_at = column("left_at", Type::Time);
+    let mut it = Listing::ordered::<Employee>(left_at, false, limit);
+    it.within(left_at, Bounds { gte: None, lte: Some(last) }, SqlValue::Time);
+    it.after = after.map(|(time, person)| (SqlValue::Time(time), person.to_bytes()));
     it.alone()
 }
 

@@ -37,6 +37,7 @@ pub mod objectives;
 pub mod observations;
 pub mod organizations;
 mod request_counts;
+pub mod retention_runs;
 mod scim_brakes;
 pub mod scim_requests;
 pub mod scim_users;

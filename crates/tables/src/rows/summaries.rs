@@ -16,7 +16,7 @@ use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
 /// Side table of the objectives and observations that summaries include. The two kinds have no id in common.
-pub(super) const INCLUDES: MemberTable =
+pub const INCLUDES: MemberTable =
     MemberTable { name: "summary_includes", owner: "summary_id", member: "included_id" };
 
 /// Relation to the archived observations that a summary includes.

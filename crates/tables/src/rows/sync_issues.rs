@@ -1,14 +1,14 @@
 //! Issues of connectors, and their lists.
 
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{ConnectorId, SyncIssueKind};
+use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueKind};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::people::connector::{IssueFilter, IssueKind, Resolved, SyncIssue};
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
-use crate::read::LookupColumn;
+use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
 const CONNECTOR_ID: Column = column("connector_id", Type::Id);
@@ -49,6 +49,14 @@ pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key"
 
 /// Lookup of the issues about a person.
 pub const BY_EMPLOYEE: LookupColumn<SyncIssue> = LookupColumn::column("employee_id", Type::Id);
+
+/// List of the issues about a person, ordered by id.
+#[must_use]
+pub fn about(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
+    let mut it = Listing::ordered::<SyncIssue>(ID, false, limit);
+    it.is(column("employee_id", Type::Id), Some(person));
+    it.alone()
+}
 
 /// List of `GET /connectors/{id}/sync-issues`.
 #[must_use]

@@ -9720,6 +9720,7 @@ class Organization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: Literal[False] = False,
         if_match: str | None = None,
@@ -9733,6 +9734,7 @@ class Organization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: Literal[True],
         if_match: str | None = None,
@@ -9745,6 +9747,7 @@ class Organization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: bool = False,
         if_match: str | None = None,
@@ -9753,7 +9756,7 @@ class Organization:
     ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
-        Changes the name and the review settings.
+        Changes the name, the review settings and the retention. See `GET /retention/preview`.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -9763,6 +9766,7 @@ class Organization:
             body=given(
                 name=name,
                 objective_review=objective_review,
+                retention=retention,
                 summary_review=summary_review,
             ),
             body_required=True,
@@ -9810,6 +9814,7 @@ class AsyncOrganization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: Literal[False] = False,
         if_match: str | None = None,
@@ -9823,6 +9828,7 @@ class AsyncOrganization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: Literal[True],
         if_match: str | None = None,
@@ -9835,6 +9841,7 @@ class AsyncOrganization:
         *,
         name: str | Unset = UNSET,
         objective_review: types.ReviewMode | Unset = UNSET,
+        retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         dry_run: bool = False,
         if_match: str | None = None,
@@ -9843,7 +9850,7 @@ class AsyncOrganization:
     ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
-        Changes the name and the review settings.
+        Changes the name, the review settings and the retention. See `GET /retention/preview`.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -9853,6 +9860,7 @@ class AsyncOrganization:
             body=given(
                 name=name,
                 objective_review=objective_review,
+                retention=retention,
                 summary_review=summary_review,
             ),
             body_required=True,
@@ -10152,6 +10160,194 @@ class AsyncRequestStats:
             max_retries=max_retries,
         )
         answer: types.RequestStats = await self._core.send(spec)
+        return answer
+
+
+class Retention:
+    """Operations below `/retention`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def preview(
+        self,
+        *,
+        archived_observations: str | Unset = UNSET,
+        archived_objectives: str | Unset = UNSET,
+        archived_summaries: str | Unset = UNSET,
+        archived_conversations: str | Unset = UNSET,
+        deactivated_people: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RetentionPreview:
+        """Preview the retention.
+
+        Returns the time of the next run of the retention, and what each rule of the organization would
+        remove in the first run that applies it. A parameter previews another period of a rule, as if it
+        were set now. Data of people under a legal hold is not counted, nor are observations and
+        objectives that a summary includes.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/retention/preview",
+            query=given(
+                archived_observations=archived_observations,
+                archived_objectives=archived_objectives,
+                archived_summaries=archived_summaries,
+                archived_conversations=archived_conversations,
+                deactivated_people=deactivated_people,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RetentionPreview = self._core.send(spec)
+        return answer
+
+    def list_runs(
+        self,
+        *,
+        sort: types.RetentionRunSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> Pages[types.RetentionRun]:
+        """List the runs of the retention.
+
+        Lists the daily runs of the retention with their receipts, newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/retention/runs",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return Pages(self._core, spec)
+
+    def get_run(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RetentionRun:
+        """Get a run of the retention.
+
+        Returns a run. Its receipt is final once the status is `completed`.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/retention/runs/{segment(id)}",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RetentionRun = self._core.send(spec)
+        return answer
+
+
+class AsyncRetention:
+    """Operations below `/retention`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def preview(
+        self,
+        *,
+        archived_observations: str | Unset = UNSET,
+        archived_objectives: str | Unset = UNSET,
+        archived_summaries: str | Unset = UNSET,
+        archived_conversations: str | Unset = UNSET,
+        deactivated_people: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RetentionPreview:
+        """Preview the retention.
+
+        Returns the time of the next run of the retention, and what each rule of the organization would
+        remove in the first run that applies it. A parameter previews another period of a rule, as if it
+        were set now. Data of people under a legal hold is not counted, nor are observations and
+        objectives that a summary includes.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/retention/preview",
+            query=given(
+                archived_observations=archived_observations,
+                archived_objectives=archived_objectives,
+                archived_summaries=archived_summaries,
+                archived_conversations=archived_conversations,
+                deactivated_people=deactivated_people,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RetentionPreview = await self._core.send(spec)
+        return answer
+
+    def list_runs(
+        self,
+        *,
+        sort: types.RetentionRunSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> AsyncPages[types.RetentionRun]:
+        """List the runs of the retention.
+
+        Lists the daily runs of the retention with their receipts, newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/retention/runs",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def get_run(
+        self,
+        id: str,
+        /,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+    ) -> types.RetentionRun:
+        """Get a run of the retention.
+
+        Returns a run. Its receipt is final once the status is `completed`.
+
+        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/retention/runs/{segment(id)}",
+            timeout=timeout,
+            max_retries=max_retries,
+        )
+        answer: types.RetentionRun = await self._core.send(spec)
         return answer
 
 
@@ -12402,6 +12598,7 @@ class Resources:
         self.organization = Organization(core)
         self.portal_links = PortalLinks(core)
         self.request_stats = RequestStats(core)
+        self.retention = Retention(core)
         self.summaries = Summaries(core)
         self.test_data = TestData(core)
         self.webhooks = Webhooks(core)
@@ -12492,6 +12689,7 @@ class AsyncResources:
         self.organization = AsyncOrganization(core)
         self.portal_links = AsyncPortalLinks(core)
         self.request_stats = AsyncRequestStats(core)
+        self.retention = AsyncRetention(core)
         self.summaries = AsyncSummaries(core)
         self.test_data = AsyncTestData(core)
         self.webhooks = AsyncWebhooks(core)

@@ -20,12 +20,12 @@ const LISTS: [&str; 8] = [
 
 /// Resources by id, each as GET shows it.
 #[derive(Debug, Default)]
-pub(super) struct Copy(BTreeMap<String, Value>);
+pub(crate) struct Copy(BTreeMap<String, Value>);
 
 /// A reader of one organization.
-pub(super) struct Reader<'a> {
-    pub(super) world: &'a TestApi,
-    pub(super) key: &'a str,
+pub(crate) struct Reader<'a> {
+    pub(crate) world: &'a TestApi,
+    pub(crate) key: &'a str,
 }
 
 impl Reader<'_> {
@@ -49,13 +49,13 @@ impl Reader<'_> {
     }
 
     /// Returns the cursor behind every event that exists now.
-    pub(super) async fn now(&self) -> String {
+    pub(crate) async fn now(&self) -> String {
         self.get("events?since=now").await["next_cursor"].as_str().unwrap().to_owned()
     }
 
     /// Returns the events behind a cursor, up to the one that gives the organization this name. On PostgreSQL an
     /// open transaction of any data set delays the feed.
-    pub(super) async fn events_until(&self, cursor: &str, name: &str) -> Vec<Value> {
+    pub(crate) async fn events_until(&self, cursor: &str, name: &str) -> Vec<Value> {
         loop {
             let events = self.pages(&format!("events?cursor={cursor}")).await;
             let is_last =
@@ -99,7 +99,7 @@ impl Reader<'_> {
     }
 
     /// Reads the whole data set.
-    pub(super) async fn read(&self) -> Copy {
+    pub(crate) async fn read(&self) -> Copy {
         let mut copy = Copy::default();
         for list in LISTS {
             copy.add(self.pages(list).await);
@@ -138,12 +138,42 @@ impl Copy {
     }
 
     /// Applies events in the order of the feed.
-    pub(super) fn apply(&mut self, events: Vec<Value>) {
-        let is_data = |event: &Value| {
-            let kind = event["event"].as_str().unwrap();
-            !["webhook.", "api_key.", "test."].iter().any(|prefix| kind.starts_with(prefix))
-        };
-        self.add(events.into_iter().filter(is_data).map(|event| event["data"].clone()));
+    pub(crate) fn apply(&mut self, events: Vec<Value>) {
+        for event in events {
+            let (kind, data) = (event["event"].as_str().unwrap(), &event["data"]);
+            if data["erased"] == true {
+                continue;
+            }
+            match kind {
+                "retention.removed" => self.remove(data["ids"].as_array().unwrap()),
+                "erasure.completed" => self.erase(data["employee_id"].as_str().unwrap()),
+                "employee.erased" => {
+                    self.add([data.clone()]);
+                    self.erase(data["id"].as_str().unwrap());
+                }
+                _ if ["webhook.", "api_key.", "test.", "retention."].iter().any(|it| kind.starts_with(it)) => {}
+                _ => self.add([data.clone()]),
+            }
+        }
+    }
+
+    /// Removes resources, and the messages of conversations.
+    fn remove(&mut self, ids: &[Value]) {
+        self.0
+            .retain(|id, value| !ids.iter().any(|removed| removed == id || *removed == value["conversation_id"]));
+    }
+
+    /// Removes the resources about an erased person, and blanks the messages of the person (§6.2.1).
+    fn erase(&mut self, person: &str) {
+        self.0.retain(|id, value| {
+            let is_message = id.starts_with("msg_");
+            is_message || value["employee_id"] != person && value["owner_id"] != person
+        });
+        for (id, value) in &mut self.0 {
+            if id.starts_with("msg_") && value["author_id"] == person {
+                value["body"] = json!("[erased]");
+            }
+        }
     }
 
     /// Returns the copy without resources that exports omit.
@@ -153,7 +183,7 @@ impl Copy {
     }
 
     /// Returns the resources with their derived members computed from this copy (§6.2.1).
-    pub(super) fn derived(&self) -> BTreeMap<String, Value> {
+    pub(crate) fn derived(&self) -> BTreeMap<String, Value> {
         let mut all = self.0.clone();
         for (id, value) in &mut all {
             match id.split('_').next() {
@@ -210,7 +240,7 @@ impl Copy {
 }
 
 /// Returns the resources with lists whose order has no meaning sorted.
-pub(super) fn comparable(copy: &Copy) -> BTreeMap<String, Value> {
+pub(crate) fn comparable(copy: &Copy) -> BTreeMap<String, Value> {
     let mut all = copy.0.clone();
     for summary in all.values_mut() {
         for member in ["included_observation_ids", "archived_observation_ids"] {

@@ -1,7 +1,7 @@
 //! The event feed is complete: every write of a readable resource fires an event, and a copy made from the lists
 //! and the feed equals the stored data (decision F9).
 
-mod copy;
+pub(crate) mod copy;
 mod replica;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};

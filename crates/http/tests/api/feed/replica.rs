@@ -4,8 +4,10 @@
 use std::cell::RefCell;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::erasure::INDEX_SECONDS;
 use candor_http::table::{Body, Method, ROUTES, Route};
 use candor_port_storage::Storage;
+use candor_service::runtime::erasure;
 use candor_service::runtime::objective_autostart::due_objectives;
 use candor_service::usecases::operator;
 use candor_store_testkit::{Fault, Faulty, FaultyCall, Random};
@@ -76,6 +78,7 @@ async fn write(world: &TestApi, generator: &RefCell<Generator>, faulty: &Faulty<
         if random.chance(10) {
             // A failing commit stops this run; the next one starts the rest.
             drop(due_objectives(&world.services, || true).await);
+            drop(erasure::run_due(&world.services, || true).await);
         }
     }
 }
@@ -126,6 +129,10 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
     };
     let writers = join_all((0..WRITERS).map(|_| write(world, &generator, faulty, &random)));
     let ((mut copy, cursor), _) = tokio::join!(begin, writers);
+    for _ in 0..4 {
+        drop(erasure::run_due(&world.services, || true).await);
+        world.clock.advance_seconds(INDEX_SECONDS);
+    }
     let name = exhaust_faults(world, &key, seed).await;
     if start == Start::Export {
         for _ in 0..MOST_READS {

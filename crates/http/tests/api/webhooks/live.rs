@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_service::runtime::delivery::{Engine, Settings};
-use candor_service::runtime::{erasure, operational_events};
+use candor_service::runtime::{erasure, operational_events, retention};
 use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
@@ -161,10 +161,26 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     fired.extend(operational_events_are_due(&world).await);
     fired.extend(connectors::provider_is_refused(&world).await);
     fired.extend(person_is_held_and_erased(&world).await);
+    fired.extend(retention_has_ended(&world).await);
     // Fired by the mailer, which this process does not have; its tests are those of the service.
     fired.insert(EventType::InvitationUpdated.word().to_owned());
     let live = EventType::ALL.iter().filter(|event_type| event_type.is_live());
     assert_eq!(fired, live.map(|event_type| event_type.word().to_owned()).collect::<BTreeSet<_>>());
+}
+
+/// Archives an observation, runs the retention, and returns the event types that this fires.
+async fn retention_has_ended(world: &TestApi) -> BTreeSet<String> {
+    let observation = world.observation("kept@example.com").await;
+    world.post(&format!("/v1/observations/{observation}/archive"), json!({})).await;
+    world.patch("/v1/organization", json!({"retention": {"archived_observations": "P30D"}})).await;
+    world.clock.advance_seconds(40 * 86_400);
+    for _ in 0..3 {
+        retention::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+    }
+    let path = "/v1/events?limit=100&filter[event]=retention.removed&filter[event]=retention.completed";
+    let fed = world.get(path).await.json();
+    fed["data"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Sets and ends a legal hold, erases the person, and returns the event types that this fires.

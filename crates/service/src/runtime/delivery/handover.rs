@@ -66,6 +66,8 @@ impl LocalEngine for Engine {
                 | Write::NotificationsRead(..)
                 | Write::MessageAdded(..)
                 | Write::StreakReset(_)
+                | Write::Removed(..)
+                | Write::Erase(_)
                 | Write::FailingReported(_) => {}
             }
         }

@@ -9,7 +9,7 @@ mod scans;
 use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::erasure::{Erasure, INDEX_SECONDS, Mentions};
+use candor_domain::erasure::{Erasure, Mentions};
 use candor_domain::id::EmployeeId;
 use candor_domain::time::Timestamp;
 use candor_port_storage::erasing::{ErasedRow, ErasureChange};
@@ -21,14 +21,13 @@ use candor_tables::rows::erasures::RUNNING;
 use crate::context::erasing;
 use crate::context::error::Error;
 use crate::context::services::{Services, render};
+use crate::runtime::removal::{Removal, finish_files};
 use crate::runtime::search_index;
 
 /// Maximum number of erasures that one run continues.
 const MOST: u16 = 100;
 /// Maximum number of rows of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 100;
-/// Maximum number of replaced segments that one commit removes.
-const SEGMENTS: u16 = 50;
 /// Name of this actor in the audit log.
 const ERASER: &str = "erasure";
 
@@ -105,16 +104,20 @@ async fn run(
 }
 
 impl Job<'_> {
+    fn removal(&self) -> Removal<'_> {
+        Removal { services: self.services, tenant: self.tenant, id: self.erasure.id.into(), goes_on: self.goes_on }
+    }
+
     async fn apply(&self, changes: &[ErasureChange]) -> Result<(), Error> {
-        Ok(self.services.store.apply_erasure(self.tenant, changes).await?)
+        self.removal().apply(changes).await
     }
 
     async fn recorded(&self) -> Result<Vec<ErasedRow>, Error> {
-        Ok(self.services.store.erased_rows(self.tenant, self.erasure.id).await?)
+        self.removal().recorded().await
     }
 
     fn record(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> ErasureChange {
-        ErasureChange::Record { erasure: self.erasure.id, kind, ids }
+        self.removal().record(kind, ids)
     }
 
     /// Replaces the segments of the index that have words of the person by segments without them. Returns `true`
@@ -132,10 +135,8 @@ impl Job<'_> {
 
     /// Removes the replaced segments and writes the receipt. Returns `false` if another worker was faster.
     async fn complete(&self, stored: &Versioned<Erasure>, now: Timestamp) -> Result<bool, Error> {
-        let store = &self.services.store;
-        while store.remove_replaced(now.plus_seconds(-INDEX_SECONDS), SEGMENTS).await? >= SEGMENTS.into() {}
         // A failure leaves the erasure running, so that the next run repeats it.
-        store.scrub_files().await?;
+        finish_files(self.services, now).await?;
         let mut counts = self.erasure.counts.clone();
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for row in self.recorded().await? {
@@ -147,9 +148,7 @@ impl Job<'_> {
         let committed =
             self.services.commit_of_system(self.tenant, ERASER, decision, events, stored.version, now).await?;
         if committed {
-            let by = Column::new("erasure_id", Type::Id);
-            let values = vec![self.erasure.id.into()];
-            self.apply(&[ErasureChange::Delete { table: "erased_rows", by, values }]).await?;
+            self.removal().forget_recorded().await?;
         }
         Ok(committed)
     }

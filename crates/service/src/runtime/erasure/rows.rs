@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use candor_domain::assignment::Assignment;
-use candor_domain::audit::AuditEntry;
 use candor_domain::conversation::Message;
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{ERASED_BODY, Mentions};
@@ -24,24 +23,7 @@ use candor_tables::rows;
 use super::{Job, PIECE};
 use crate::context::error::Error;
 use crate::context::person_data;
-
-/// Returns the change that removes the values of audit entries about these resources. Actor, action and time stay.
-fn blank_entries(targets: Vec<SqlValue>) -> ErasureChange {
-    ErasureChange::Overwrite {
-        table: AuditEntry::TABLE.name,
-        by: Column::new("target_id", Type::Text),
-        values: targets,
-        set: blank_values(),
-    }
-}
-
-/// Returns the columns of an audit entry with its values removed.
-pub(super) fn blank_values() -> Vec<(Column, SqlValue)> {
-    vec![
-        (Column::new("changes", Type::Text), SqlValue::Text("{}".to_owned())),
-        (Column::new("comment", Type::Text), SqlValue::Null(Type::Text)),
-    ]
-}
+use crate::runtime::removal::blank_entries;
 
 impl Job<'_> {
     /// Removes the resources about the person, piece by piece. Returns `false` if it was stopped.
@@ -112,34 +94,17 @@ impl Job<'_> {
     }
 
     pub(super) async fn remove_all<T: Stored>(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> Result<(), Error> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let values = ids.iter().copied().map(SqlValue::Id).collect();
-        let delete = ErasureChange::Delete { table: T::TABLE.name, by: ID, values };
-        self.apply(&[self.record(kind, ids), delete]).await
+        self.removal().remove_all::<T>(kind, ids).await
     }
 
     /// Removes notifications to others about the person, removed resources, and messages of the person. It
     /// compares the texts of the messages, so it precedes [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted = self.quoted_messages().await?;
-        let mut after = [0; 16];
-        loop {
-            if !(self.goes_on)() {
-                return Ok(false);
-            }
-            let list = TypedListing::<Notification>::after_id(after, super::scans::PAGE);
-            let page = self.services.store.entries(self.tenant, list).await?;
-            let Some(last) = page.last() else { return Ok(true) };
-            after = last.value.id.to_bytes();
-            let is_theirs = |row: &Notification| {
-                mentions.has_id(&row.target.id) || quoted.contains(&(row.target.id.clone(), row.body.clone()))
-            };
-            let theirs = page.iter().filter(|row| is_theirs(&row.value));
-            self.remove_all::<Notification>("notifications", theirs.map(|row| row.value.id.to_bytes()).collect())
-                .await?;
-        }
+        let is_theirs = |row: &Notification| {
+            mentions.has_id(&row.target.id) || quoted.contains(&(row.target.id.clone(), row.body.clone()))
+        };
+        self.removal().remove_notifications(is_theirs).await
     }
 
     /// Returns the conversation and the excerpt of each message of the person.

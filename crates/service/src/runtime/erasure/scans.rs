@@ -17,13 +17,11 @@ use candor_tables::read::ID;
 use candor_tables::rows;
 
 use super::Job;
-use super::rows::blank_values;
 use crate::context::erasing::{REMOVED_ANSWER, answer_text};
 use crate::context::error::Error;
 use crate::context::person_data;
+use crate::runtime::removal::{PAGE, blank_values};
 
-/// Maximum number of rows of a page of a scan.
-pub(super) const PAGE: u16 = 200;
 /// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
 const KEPT_REASON: &str = "employee.erase";
 

@@ -11,6 +11,9 @@ use super::{ScimContext, ScimFailure};
 use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
 
+/// Maximum number of issues about a person that are read at once.
+const FEW: u16 = 20;
+
 /// An issue that a request resolves.
 pub(super) struct EndedIssue {
     pub(super) stored: Versioned<SyncIssue>,
@@ -42,6 +45,23 @@ impl ScimContext {
         Ok(())
     }
 
+    /// Returns the issues about people. Those of one person are few, so they are read together with the rows of
+    /// other requests.
+    async fn issues_about(
+        &self,
+        services: &Services,
+        people: &[EmployeeId],
+    ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
+        if let [person] = people {
+            let list = rows::sync_issues::about(*person, FEW);
+            let stored = services.store.entries(self.tenant(), list).await?;
+            if stored.len() < FEW.into() {
+                return Ok(stored);
+            }
+        }
+        Ok(services.store.rows_by(self.tenant(), rows::sync_issues::BY_EMPLOYEE, people).await?)
+    }
+
     /// Returns the open issues about people which `recurs` does not name, resolved.
     pub(super) async fn resolved_issues(
         &self,
@@ -50,7 +70,7 @@ impl ScimContext {
         recurs: impl Fn(&SyncIssue) -> bool,
         at: Timestamp,
     ) -> Result<Vec<EndedIssue>, ScimFailure> {
-        let stored = services.store.rows_by(self.tenant(), rows::sync_issues::BY_EMPLOYEE, people).await?;
+        let stored = self.issues_about(services, people).await?;
         let own = stored.into_iter().filter(|issue| issue.value.connector_id == self.connector);
         let ended = own
             .filter(|issue| !recurs(&issue.value))

@@ -8,13 +8,17 @@ mod rows;
 mod webhooks;
 
 use candor_domain::access::Tenant;
+use candor_domain::webhook::Subscription;
+use candor_port_storage::change::RowKey;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Write};
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
+use candor_tables::flat::Stored;
 
 use crate::layout::idempotency::IdempotencyKeyState;
 use crate::layout::{ExpectedSubscribers, LateEvents, SharedLayout, Statement};
 use crate::nodes::transaction::Transaction;
+use crate::reads::erasing;
 use crate::sql::Sql;
 use rows::RowBatches;
 
@@ -51,6 +55,7 @@ pub(super) fn single(
     let events = write(&mut all, variant.subscribers, tenant, &[change])?;
     let leases = change.lease.is_some() && !all.queued.is_empty();
     let mut statements = locks.unwrap_or_default();
+    statements.extend(removals(tenant, change));
     statements.extend(all.finish(leases));
     statements.extend(after_writes(layout, tenant, change).into_iter().map(|sql| (sql, false)));
     statements.extend(layout.late_statements(tenant, &events)?);
@@ -104,6 +109,16 @@ fn locks(
     Some(first.finish(false))
 }
 
+/// Builds the statements that remove data. They precede the statement with the writes: a row is deleted after its
+/// rows in side tables.
+fn removals(tenant: Tenant, change: &ChangeSet) -> impl Iterator<Item = (Sql, bool)> {
+    let changes = change
+        .writes
+        .iter()
+        .filter_map(|write| if let Write::Erase(changes) = write { Some(changes) } else { None });
+    changes.flatten().map(move |change| (erasing::statement(tenant, change), false))
+}
+
 /// Adds the checks and parts of change sets, and returns the events that the layout writes last.
 fn write(
     statement: &mut Statement,
@@ -124,10 +139,14 @@ fn write(
             Write::Put(row) | Write::PutReporting { row, .. } => rows.add(row)?,
             Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
             // These writes follow below, and in `after_writes`.
-            Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) => {}
+            Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) | Write::Erase(_) => {}
             Write::FailingReported(id) => webhooks::report_failing(statement, *id),
-            Write::WebhookRemoved(id, seen) => webhooks::remove(statement, *id, *seen),
+            // The queued deliveries stay; a worker that leases one of them discards it.
+            Write::WebhookRemoved(id, seen) => {
+                rows::remove(statement, RowKey { table: Subscription::TABLE, id: id.to_bytes() }, *seen);
+            }
             Write::Enqueue(jobs) => webhooks::enqueue(statement, jobs, lease),
+            Write::Removed(key, seen) => rows::remove(statement, *key, *seen),
         }
     }
     for row in &added {

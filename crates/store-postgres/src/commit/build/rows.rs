@@ -1,13 +1,29 @@
 //! Rows of change sets grouped by table, so that one part of the statement writes all rows of a table.
 
 use candor_domain::access::Tenant;
+use candor_port_storage::change::RowKey;
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
+use candor_tables::Version;
 use candor_tables::flat::{MemberTable, SqlValue, Table, Type};
 
 use super::STALE;
 use crate::layout::Statement;
 use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names, written_columns};
+
+/// Deletes a row that has this version.
+pub(super) fn remove(statement: &mut Statement, RowKey { table, id }: RowKey, seen: Version) {
+    let (id, seen) = (statement.sql.id(id), statement.sql.bind(SqlValue::Int(seen.0)));
+    let (tenant, using, name) = (statement.tenant.clone(), statement.using(), table.name);
+    let part = statement.part(
+        "",
+        &format!(
+            "DELETE FROM {name} AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
+             AND t.version = {seen} RETURNING 1"
+        ),
+    );
+    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
 
 /// Rows to write, grouped by table.
 pub(super) struct RowBatches<'c> {

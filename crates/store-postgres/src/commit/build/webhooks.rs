@@ -6,9 +6,9 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
+use candor_port_storage::ExpediteDelivery;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Write};
-use candor_port_storage::{ExpediteDelivery, Version};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
 use super::STALE;
@@ -84,20 +84,6 @@ pub(super) fn bring_forward(
          ELSE j.due_at END FROM found AS f WHERE {is_found} RETURNING f.delivery_id) SELECT {all}",
     ));
     vec![Sql::plain(STEER), sql]
-}
-
-/// Removes a subscription. Its queued deliveries stay; a worker that leases one of them discards it.
-pub(super) fn remove(statement: &mut Statement, id: WebhookId, seen: Version) {
-    let (id, seen) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Int(seen.0)));
-    let (tenant, using) = (statement.tenant.clone(), statement.using());
-    let part = statement.part(
-        "",
-        &format!(
-            "DELETE FROM webhooks AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
-             AND t.version = {seen} RETURNING 1"
-        ),
-    );
-    statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
 /// Marks the event about a failing subscription as fired.

@@ -109,6 +109,9 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "portal_links.create",
     "portal_links.exchange",
     "request_stats.get",
+    "retention.preview",
+    "retention.list_runs",
+    "retention.get_run",
     "summaries.list",
     "summaries.create",
     "summaries.get",
@@ -159,6 +162,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "organization" => organization(client, step).await,
         "portal_links" => portal_links(client, step).await,
         "request_stats" => request_stats(client, step).await,
+        "retention" => retention(client, step).await,
         "summaries" => summaries(client, step).await,
         "test_data" => test_data(client, step).await,
         "webhooks" => webhooks(client, step).await,
@@ -437,6 +441,16 @@ async fn request_stats(client: &Candor, step: &Step) -> Result<Value, Error> {
     match step.name() {
         "get" => answer(resource.get(step.query::<Option<types::GetRequestStatsQuery>>())).await,
         other => panic!("request_stats has no operation {other}"),
+    }
+}
+
+async fn retention(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.retention();
+    match step.name() {
+        "preview" => answer(resource.preview(step.query::<Option<types::PreviewRetentionQuery>>())).await,
+        "list_runs" => first_page(resource.list_runs(step.query::<Option<types::ListRetentionRunsQuery>>())).await,
+        "get_run" => answer(resource.get_run(step.path(0))).await,
+        other => panic!("retention has no operation {other}"),
     }
 }
 

@@ -1,0 +1,40 @@
+//! The loops that remove data: about erased people, and data whose retention has ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use candor_service::Services;
+use candor_service::runtime::{erasure, retention};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// Pause between two calls. A call without work reads one entry of an index.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Continues the running erasures until the stop.
+pub(super) async fn continue_erasures(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
+    while !is_stopped_after_pause(&mut stop).await {
+        let stopped = stop.clone();
+        match erasure::run_due(&services, || !*stopped.borrow()).await {
+            Ok(0) => tracing::trace!("no erasure was completed"),
+            Ok(completed) => tracing::info!(completed, "completed erasures"),
+            Err(error) => tracing::warn!(%error, "cannot continue erasures; retrying soon"),
+        }
+    }
+}
+
+/// Begins and continues the due runs of the retention until the stop.
+pub(super) async fn continue_retention(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
+    while !is_stopped_after_pause(&mut stop).await {
+        let stopped = stop.clone();
+        match retention::run_due(&services, || !*stopped.borrow()).await {
+            Ok(0) => tracing::trace!("no retention run was completed"),
+            Ok(completed) => tracing::info!(completed, "completed retention runs"),
+            Err(error) => tracing::warn!(%error, "cannot continue retention runs; retrying soon"),
+        }
+    }
+}
+
+async fn is_stopped_after_pause(stop: &mut watch::Receiver<bool>) -> bool {
+    timeout(PAUSE, stop.wait_for(|is_stopped| *is_stopped)).await.is_ok()
+}

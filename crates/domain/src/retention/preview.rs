@@ -1,0 +1,82 @@
+//! Preview of the next run of the retention.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::schedule::first_run_from;
+use super::{Retention, RetentionPatch, RetentionRule, RuleStarts};
+use crate::fields::StringEnum;
+use crate::organization::Organization;
+use crate::params::Params;
+use crate::problem::ValidationErrors;
+use crate::time::Timestamp;
+
+/// Answer of `GET /retention/preview`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RetentionPreview {
+    /// Time of the next run. Null if no rule has a period.
+    pub next_run_at: Option<Timestamp>,
+    /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
+    /// earliest.
+    pub applies_at: BTreeMap<String, Timestamp>,
+    /// Number of resources that this run would remove by the rule, and of people whom it would erase. A run
+    /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// Parameters of `GET /retention/preview`: periods to preview instead of the stored ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PreviewRequest {
+    patch: RetentionPatch,
+}
+
+/// Rules to preview, with the times from which they apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewedRules {
+    /// Periods of the rules.
+    pub retention: Retention,
+    /// Time of the next run. `None` if no rule has a period.
+    pub next_run_at: Option<Timestamp>,
+    starts: RuleStarts,
+}
+
+impl PreviewRequest {
+    /// Declares and reads the parameters.
+    pub fn read(params: &mut Params) -> Self {
+        Self { patch: RetentionPatch::read_params(params) }
+    }
+
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// Returns every invalid parameter.
+    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
+        let request = Self::read(&mut params);
+        params.finish(request)
+    }
+
+    /// Returns the rules to preview: those of the organization with the periods of the request, as if they were
+    /// set now.
+    #[must_use]
+    pub fn rules(&self, organization: &Organization, now: Timestamp) -> PreviewedRules {
+        let after = organization.with_retention(&self.patch, now);
+        PreviewedRules {
+            retention: after.retention,
+            next_run_at: after.retention_due_at.map(|due| due.max(now)),
+            starts: after.retention_starts,
+        }
+    }
+}
+
+impl PreviewedRules {
+    /// Returns each rule with a period, with the first run that applies it and the time before which the run
+    /// removes data.
+    pub fn applied(&self) -> impl Iterator<Item = (RetentionRule, Timestamp, Timestamp)> + '_ {
+        RetentionRule::ALL.iter().filter_map(|rule| {
+            let run = first_run_from(self.starts.of(*rule)?, self.next_run_at?);
+            Some((*rule, run, self.retention.period(*rule)?.before(run)))
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Preview of the retention, and its runs with their receipts (decision H5).
+
+use candor_domain::access::{Access, Permission};
+use candor_domain::id::{Kind, RetentionRunKind};
+use candor_domain::retention::{
+    self, PreviewRequest, RetentionPreview, RetentionRemoval, RetentionRun, RunStatus,
+};
+use candor_service::Services;
+use candor_service::usecases::retention as use_cases;
+use serde_json::{Value, json};
+
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, Schema, answer_of};
+
+const ACCESS: Access = Access::settings_admin(Permission::SettingsRead);
+const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
+
+const ROUTES: &[Route] = &[
+    Route::get("/retention/preview", ACCESS, preview)
+        .named("previewRetention", "Preview the retention")
+        .description(
+            "Returns the time of the next run of the retention, and what each rule of the organization would remove \
+             in the first run that applies it. A parameter previews another period of a rule, as if it were set \
+             now. Data of people under a legal hold is not counted, nor are observations and objectives that a \
+             summary includes.",
+        )
+        .with(Query::one(|input| _ = PreviewRequest::read(input)))
+        .answers(&PREVIEW),
+    Route::get("/retention/runs", ACCESS, list)
+        .named("listRetentionRuns", "List the runs of the retention")
+        .description("Lists the daily runs of the retention with their receipts, newest first.")
+        .lists(&RUN, |input| drop(retention::Filter::read(input))),
+    Route::get("/retention/runs/{id}", ACCESS, get)
+        .named("getRetentionRun", "Get a run of the retention")
+        .description("Returns a run. Its receipt is final once the status is `completed`.")
+        .answers(&RUN),
+];
+
+/// The routes of the retention.
+pub(crate) const GROUP: RouteGroup = RouteGroup::new(
+    "Retention",
+    "Removal of archived resources and of people who left, after the periods that the organization sets.",
+    ROUTES,
+)
+.id(RetentionRunKind::PREFIX)
+.words(words)
+.events(&[
+    EventFamily {
+        prefix: "retention.completed",
+        name: "RetentionCompletedEvent",
+        types: "RetentionCompletedEventType",
+        data: &RUN,
+        about: "A run of the retention that removed data was completed.",
+    },
+    EventFamily {
+        prefix: "retention.removed",
+        name: "RetentionRemovedEvent",
+        types: "RetentionRemovedEventType",
+        data: &REMOVAL,
+        about: "A run of the retention removed archived resources.",
+    },
+]);
+
+fn preview<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { use_cases::preview(services, &request.context, request.params).await })
+}
+
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { use_cases::list(services, &request.context, request.params).await })
+}
+
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { use_cases::get(services, &request.context, request.id()?).await })
+}
+
+const RUN: Schema = Schema::new("RetentionRun", answer_of::<RetentionRun>)
+    .outcome("The run with its receipt.")
+    .example(run_example);
+const REMOVAL: Schema = Schema::new("RetentionRemoval", answer_of::<RetentionRemoval>)
+    .example(|| json!({"id": RUN_ID, "resource": "observations", "ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"]}));
+const PREVIEW: Schema = Schema::new("RetentionPreview", answer_of::<RetentionPreview>)
+    .outcome("Time and effect of the next runs.")
+    .example(|| {
+        json!({
+            "next_run_at": AT, "applies_at": {"archived_observations": AT, "archived_summaries": AT},
+            "counts": {"archived_observations": 120, "archived_summaries": 0},
+        })
+    });
+
+fn words() -> Vec<crate::schema::shapes::Member> {
+    vec![enum_member::<RunStatus>("Status of a run of the retention."), sort::<RetentionRun>()]
+}
+
+fn run_example() -> Value {
+    json!({
+        "id": RUN_ID, "status": "completed", "started_at": AT, "completed_at": AT,
+        "applied": {
+            "archived_observations": "P3Y", "archived_objectives": null, "archived_summaries": "P5Y",
+            "archived_conversations": null, "deactivated_people": null,
+        },
+        "counts": {"archived_observations": 120}, "out_of_reach": ["backups", "webhook_receivers"],
+        "tables_to_rewrite": [],
+    })
+}

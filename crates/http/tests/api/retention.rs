@@ -1,0 +1,354 @@
+//! Retention: what is removed and what stays, legal holds, receipts, failures of any piece (decision H5).
+
+use candor_domain::access::Tenant;
+use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
+use candor_port_storage::{Row, Write};
+use candor_service::runtime::{erasure, retention, search_index};
+use candor_store_testkit::{Fault, FaultyCall};
+use serde_json::{Value, json};
+
+use crate::connectors::change;
+use crate::feed::copy::{Reader, comparable};
+use crate::objectives::person;
+use crate::stores::every_faulty_store;
+use crate::support::TestApi;
+
+const DAY: i64 = 86_400;
+
+/// The store of a test, whose clock follows that of the test.
+type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
+
+/// Saves a run and returns its id.
+pub(crate) async fn stored_run(world: &TestApi, key: &str) -> String {
+    let me = world.bare("GET", "/v1/me").key(key).send().await.json();
+    let organization = me["organization_id"].as_str().unwrap().parse().unwrap();
+    let at = world.services.clock.now();
+    let id = RetentionRun::id_of(organization, at);
+    let run = RetentionRun::begin(id, &Retention::default(), &RuleStarts::default(), vec![], at).state;
+    let change = change(world, vec![Write::put(&Row::new(run))]);
+    world.services.store.commit(Tenant::live(organization), change).await.unwrap();
+    id.to_string()
+}
+
+/// Continues the runs of the retention, each time some seconds later. Failures are repeated by the next round.
+async fn run(world: &TestApi, faulty: &Faulty) {
+    for _ in 0..4 {
+        faulty.set_time(world.services.clock.now());
+        drop(retention::run_due(&world.services, || true).await);
+        world.clock.advance_seconds(20);
+        drop(search_index::index_pending(&world.services, || true).await);
+    }
+}
+
+async fn status(world: &TestApi, path: &str) -> u16 {
+    world.get(path).await.status
+}
+
+async fn act(world: &TestApi, path: &str) {
+    let answered = world.post(path, json!({})).await;
+    assert!(answered.status < 300, "{path}: {}", answered.text());
+}
+
+async fn observation(world: &TestApi, about: &str) -> String {
+    let body = json!({"employee_id": about, "type": "strength", "observation": "Listens."});
+    format!("/v1/observations/{}", world.made("/v1/observations", body).await)
+}
+
+/// Resources of a test, as paths.
+struct Made {
+    /// Resources that every rule of 30 days removes.
+    old: Vec<String>,
+    /// Resources that stay: of a held person, in a summary, in use.
+    kept: Vec<String>,
+    /// The person whom most resources are about.
+    person: String,
+    /// Participants of the old conversation and of a held one.
+    held: String,
+}
+
+async fn make(world: &TestApi) -> Made {
+    let ada = person(world, "ada", "employee", None).await;
+    let held = person(world, "held", "employee", None).await;
+    let hold = format!("/v1/employees/{held}/legal-hold");
+    world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+    let (old, of_held, included, active) = (
+        observation(world, &ada).await,
+        observation(world, &held).await,
+        observation(world, &ada).await,
+        observation(world, &ada).await,
+    );
+    let id = included.rsplit('/').next().unwrap();
+    let summary =
+        json!({"employee_id": ada, "title": "First half", "body": "Helps.", "included_observation_ids": [id]});
+    let open = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
+    let summary = json!({"employee_id": ada, "title": "Last half", "body": "Helped."});
+    let gone = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
+    let objective = json!({"owner_id": ada, "title": "Answer within a day", "period_start": "2026-04-01",
+        "period_end": "2026-06-30"});
+    let objective = format!("/v1/employee-objectives/{}", world.made("/v1/employee-objectives", objective).await);
+    let mut talks = vec![];
+    for other in [&person(world, "eve", "employee", None).await, &held] {
+        let talk = json!({"title": "Quarter", "participant_ids": [ada, other]});
+        let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
+        let messages = format!("{talk}/messages");
+        let message = world.made(&messages, json!({"author_id": other, "body": "Shall we?"})).await;
+        act(world, &format!("{talk}/archive")).await;
+        talks.push((format!("{talk}/messages/{message}"), talk));
+    }
+    for path in [&old, &of_held, &included, &gone, &objective] {
+        act(world, &format!("{path}/archive")).await;
+    }
+    let (held_talk, talk) = (talks.pop().unwrap(), talks.pop().unwrap());
+    Made {
+        old: vec![old, gone, objective, talk.1, talk.0],
+        kept: vec![of_held, included, open, active, held_talk.1, held_talk.0],
+        person: ada,
+        held,
+    }
+}
+
+const RULES: [&str; 4] =
+    ["archived_observations", "archived_objectives", "archived_summaries", "archived_conversations"];
+
+async fn set(world: &TestApi, period: &str) -> Value {
+    let rules: serde_json::Map<_, _> = RULES.iter().map(|rule| ((*rule).to_owned(), json!(period))).collect();
+    let answered = world.patch("/v1/organization", json!({"retention": rules})).await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    answered.json()
+}
+
+async fn assert_all(world: &TestApi, paths: &[String], wanted: u16) {
+    for path in paths {
+        assert_eq!(status(world, path).await, wanted, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn run_removes_only_what_was_archived_before_the_period() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        let stored = set(&world, "P30D").await;
+        assert_eq!(stored["retention"]["archived_summaries"], "P30D");
+        assert_eq!(stored["retention"]["deactivated_people"], json!(null));
+        world.clock.advance_seconds(20 * DAY);
+        let recent = observation(&world, &made.person).await;
+        act(&world, &format!("{recent}/archive")).await;
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 200).await;
+
+        world.clock.advance_seconds(19 * DAY);
+        let preview = world.get("/v1/retention/preview").await.json();
+        for rule in RULES {
+            assert_eq!(preview["counts"][rule], 1, "{rule}: {preview}");
+        }
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 404).await;
+        assert_all(&world, &made.kept, 200).await;
+        assert_eq!(status(&world, &recent).await, 200, "archived 19 days ago");
+
+        let runs = world.get("/v1/retention/runs").await.json();
+        let receipt = &runs["data"][0];
+        assert_eq!(
+            (&receipt["status"], &receipt["applied"]["archived_objectives"]),
+            (&json!("completed"), &json!("P30D"))
+        );
+        let counts: serde_json::Map<_, _> = RULES.iter().map(|rule| ((*rule).to_owned(), json!(1))).collect();
+        assert_eq!(receipt["counts"], json!(counts), "{receipt}");
+        let path = format!("/v1/retention/runs/{}", receipt["id"].as_str().unwrap());
+        assert_eq!(&world.get(&path).await.json(), receipt);
+        assert_effects(&world, &made, receipt).await;
+
+        world.clock.advance_seconds(DAY);
+        run(&world, &faulty).await;
+        let runs = world.get("/v1/retention/runs").await.json();
+        assert_eq!(runs["data"][0]["counts"], json!({}), "the next day has nothing to remove");
+        assert_ne!(&runs["data"][0]["id"], &receipt["id"]);
+    }
+}
+
+/// Checks events, audit log and notifications after the run.
+async fn assert_effects(world: &TestApi, made: &Made, receipt: &Value) {
+    let fed =
+        world.get("/v1/events?limit=100&filter[event]=retention.removed&filter[event]=retention.completed").await;
+    let fed = fed.json()["data"].as_array().unwrap().clone();
+    let named: Vec<_> = fed.iter().filter_map(|event| event["data"]["resource"].as_str()).collect();
+    assert_eq!(named, ["summaries", "observations", "employee_objectives", "conversations"]);
+    assert_eq!(fed.last().unwrap()["data"], *receipt);
+    for path in made.old.iter().filter(|path| !path.contains("/messages/")) {
+        let id = path.rsplit('/').next().unwrap();
+        assert!(fed.iter().any(|event| event["data"]["ids"] == json!([id])), "{path}: {fed:?}");
+        let entries = world.get(&format!("/v1/audit-log?filter[target_id]={id}")).await.json();
+        let entries = entries["data"].as_array().unwrap();
+        assert!(!entries.is_empty() && entries.iter().all(|entry| entry["changes"] == json!({})), "{entries:?}");
+        let notices = world.get("/v1/notifications?limit=100").await.text();
+        assert!(!notices.contains(id), "{path}: {notices}");
+    }
+    let run = receipt["id"].as_str().unwrap();
+    let entries = world.get(&format!("/v1/audit-log?limit=100&filter[target_id]={run}")).await.json();
+    let entries = entries["data"].as_array().unwrap();
+    let mut actions: Vec<_> = entries.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    actions.sort_unstable();
+    let removals = ["retention.remove"; 4];
+    assert_eq!(actions, [&["retention.begin", "retention.complete"], &removals[..]].concat());
+}
+
+#[tokio::test]
+async fn copy_that_follows_the_feed_loses_what_a_run_removes() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        set(&world, "P30D").await;
+        world.clock.advance_seconds(40 * DAY);
+        let reader = Reader { world: &world, key: &world.admin };
+        let (cursor, mut copy) = (reader.now().await, reader.read().await);
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 404).await;
+        world.patch("/v1/organization", json!({"name": "After the run"})).await;
+        copy.apply(reader.events_until(&cursor, "After the run").await);
+        assert_eq!(copy.derived(), comparable(&reader.read().await));
+    }
+}
+
+#[tokio::test]
+async fn hold_that_ends_lets_the_next_run_remove_the_data() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        set(&world, "P30D").await;
+        world.clock.advance_seconds(40 * DAY);
+        run(&world, &faulty).await;
+        assert_eq!(status(&world, &made.kept[0]).await, 200);
+        world.ask("DELETE", &format!("/v1/employees/{}/legal-hold", made.held)).send().await;
+        world.clock.advance_seconds(DAY);
+        run(&world, &faulty).await;
+        for (at, wanted) in [(0, 404), (1, 200), (4, 404), (5, 404)] {
+            assert_eq!(status(&world, &made.kept[at]).await, wanted, "{}", made.kept[at]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn rule_that_is_switched_off_or_made_longer_removes_nothing() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        set(&world, "P30D").await;
+        world.clock.advance_seconds(40 * DAY);
+        set(&world, "P1Y").await;
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 200).await;
+        let off = json!({"archived_observations": null, "archived_objectives": null, "archived_summaries": null,
+            "archived_conversations": null});
+        world.patch("/v1/organization", json!({"retention": off})).await;
+        world.clock.advance_seconds(400 * DAY);
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 200).await;
+        assert_eq!(world.get("/v1/retention/preview").await.json()["next_run_at"], json!(null));
+        set(&world, "P30D").await;
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 200).await;
+        world.clock.advance_seconds(7 * DAY);
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 404).await;
+    }
+}
+
+#[tokio::test]
+async fn run_continues_after_a_failure_at_each_piece() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        set(&world, "P30D").await;
+        world.clock.advance_seconds(40 * DAY);
+        let mut failures = 0;
+        loop {
+            let runs = world.get("/v1/retention/runs").await.json();
+            if runs["data"][0]["status"] == "completed" {
+                let counts = &runs["data"][0]["counts"];
+                assert!(RULES.iter().all(|rule| counts[rule] == 1), "{counts}");
+                break;
+            }
+            failures += 1;
+            assert!(failures < 200, "the run never ends");
+            faulty.set_time(world.services.clock.now());
+            let call = if failures % 3 == 0 { FaultyCall::Upkeep } else { FaultyCall::Commit };
+            faulty.fail(call, 1 + failures / 4, if failures % 2 == 0 { Fault::Before } else { Fault::After });
+            let _ = retention::run_due(&world.services, || true).await;
+            world.clock.advance_seconds(5);
+        }
+        assert!(failures > 3, "{failures}");
+        assert_all(&world, &made.old, 404).await;
+        assert_all(&world, &made.kept, 200).await;
+    }
+}
+
+#[tokio::test]
+async fn people_who_left_are_erased_unless_held() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let mut paths = vec![];
+        for name in ["gone", "held", "back", "here"] {
+            let path = format!("/v1/employees/{}", person(&world, name, "employee", None).await);
+            if name != "here" {
+                act(&world, &format!("{path}/deactivate")).await;
+            }
+            paths.push(path);
+        }
+        world.ask("PUT", &format!("{}/legal-hold", paths[1])).json(&json!({"reason": "Lawsuit"})).send().await;
+        let rule = json!({"retention": {"deactivated_people": "P1Y"}});
+        assert_eq!(world.patch("/v1/organization", rule).await.status, 200);
+        world.clock.advance_seconds(300 * DAY);
+        act(&world, &format!("{}/reactivate", paths[2])).await;
+        act(&world, &format!("{}/deactivate", paths[2])).await;
+        world.clock.advance_seconds(66 * DAY);
+        let preview = world.get("/v1/retention/preview").await.json();
+        assert_eq!(preview["counts"], json!({"deactivated_people": 1}), "{preview}");
+        run(&world, &faulty).await;
+        for _ in 0..3 {
+            drop(erasure::run_due(&world.services, || true).await);
+            world.clock.advance_seconds(20);
+        }
+        let mut names = vec![];
+        for path in &paths {
+            names.push(world.get(path).await.json()["first_name"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(names, ["Former", "held", "back", "here"]);
+        let receipt = world.get("/v1/erasures").await.json()["data"][0].clone();
+        let run = world.get("/v1/retention/runs").await.json()["data"][0].clone();
+        assert_eq!(receipt["requested_by"], json!({"type": "retention_run", "id": run["id"]}));
+        assert_eq!((&receipt["status"], &run["counts"]), (&json!("completed"), &json!({"deactivated_people": 1})));
+    }
+}
+
+#[tokio::test]
+async fn wrong_period_is_reported_by_name() {
+    let world = TestApi::new().await;
+    for (body, field, code) in [
+        (json!({"archived_observations": "3 years"}), "retention.archived_observations", "invalid_format"),
+        (json!({"archived_objectives": "P29D"}), "retention.archived_objectives", "out_of_range"),
+        (json!({"deactivated_people": 3}), "retention.deactivated_people", "invalid_format"),
+        (json!({"audit_log": "P3Y"}), "retention.audit_log", "unknown_field"),
+        (json!([]), "retention", "invalid_format"),
+        (json!(null), "retention", "required"),
+    ] {
+        let answered = world.patch("/v1/organization", json!({"retention": body})).await;
+        assert_eq!(answered.status, 400, "{}", answered.text());
+        assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+    }
+    let answered = world.get("/v1/retention/preview?archived_summaries=P1D&deactivated_people=P1H").await;
+    let problems = ["archived_summaries", "deactivated_people"].map(str::to_owned).into_iter();
+    let codes = ["out_of_range", "invalid_format"].map(str::to_owned);
+    assert_eq!(answered.problems(), problems.zip(codes).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn preview_of_other_periods_changes_nothing() {
+    for (world, _faulty, _database) in every_faulty_store().await {
+        make(&world).await;
+        world.clock.advance_seconds(40 * DAY);
+        let preview = world.get("/v1/retention/preview?archived_observations=P30D").await.json();
+        assert_eq!(preview["counts"], json!({"archived_observations": 1}), "{preview}");
+        let due = candor_domain::time::Timestamp::plus_seconds(world.services.clock.now(), 7 * DAY);
+        assert_eq!(preview["next_run_at"], json!(due.to_string()));
+        assert_eq!(preview["applies_at"], json!({"archived_observations": due.to_string()}));
+        let stored = world.get("/v1/organization").await.json();
+        assert_eq!(stored["retention"]["archived_observations"], json!(null));
+        let none = world.get("/v1/retention/preview").await.json();
+        assert_eq!(none, json!({"next_run_at": null, "applies_at": {}, "counts": {}}));
+    }
+}

@@ -1,0 +1,201 @@
+//! Archived resources and people whose retention has ended, in pages. Previews count them, runs remove them.
+
+use std::collections::BTreeSet;
+
+use candor_domain::access::Tenant;
+use candor_domain::conversation::{self, Conversation};
+use candor_domain::decision::Resource;
+use candor_domain::id::EmployeeId;
+use candor_domain::objective::{self, Family, Objective};
+use candor_domain::observation::{self, Observation};
+use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
+use candor_domain::params::{Archived, Bounds};
+use candor_domain::people::Employee;
+use candor_domain::retention::RetentionRule;
+use candor_domain::summary::{self, Summary};
+use candor_domain::time::Timestamp;
+use candor_domain::visibility::Viewer;
+use candor_port_storage::{StorageExt, Version, Versioned};
+use candor_tables::flat::{Stored, Table};
+use candor_tables::listing::TypedListing;
+use candor_tables::rows;
+use candor_tables::rows::summaries::INCLUDES;
+
+use crate::context::error::Error;
+use crate::context::services::Services;
+
+/// Order of the archived resources: the longest archived first. Archived resources never change, so this is the
+/// time of the archiving.
+const ORDER: Sort = Sort::up(SortBy::UpdatedAt);
+
+/// A kind of archived resources that a rule removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Summaries,
+    Observations,
+    Objectives(Family),
+    Conversations,
+}
+
+impl Source {
+    /// Returns the kinds of resources that a rule removes; none for the rule about people.
+    pub(crate) const fn of(rule: RetentionRule) -> &'static [Self] {
+        match rule {
+            RetentionRule::ArchivedSummaries => &[Self::Summaries],
+            RetentionRule::ArchivedObservations => &[Self::Observations],
+            RetentionRule::ArchivedObjectives => {
+                &[Self::Objectives(Family::Employees), Self::Objectives(Family::Managers)]
+            }
+            RetentionRule::ArchivedConversations => &[Self::Conversations],
+            RetentionRule::DeactivatedPeople => &[],
+        }
+    }
+
+    /// Returns the name of the resource, as in exports.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Summaries => "summaries",
+            Self::Observations => "observations",
+            Self::Objectives(Family::Employees) => "employee_objectives",
+            Self::Objectives(Family::Managers) => "manager_objectives",
+            Self::Conversations => "conversations",
+        }
+    }
+
+    /// Returns the table of the resource.
+    pub(crate) const fn table(self) -> &'static Table {
+        match self {
+            Self::Summaries => Summary::TABLE,
+            Self::Observations => Observation::TABLE,
+            Self::Objectives(_) => Objective::TABLE,
+            Self::Conversations => Conversation::TABLE,
+        }
+    }
+}
+
+/// An archived resource that may be removed.
+#[derive(Debug)]
+pub(crate) struct Expired {
+    pub(crate) id: [u8; 16],
+    /// The id with its prefix.
+    pub(crate) text: String,
+    pub(crate) version: Version,
+}
+
+/// Part of the archived resources of one kind.
+#[derive(Debug)]
+pub(crate) struct ExpiredPage {
+    /// Resources that may be removed.
+    pub(crate) rows: Vec<Expired>,
+    /// Position of the next part; `None` after the last one.
+    pub(crate) next: Option<Position>,
+}
+
+/// A resource with the people whose legal hold keeps it.
+struct Candidate {
+    row: Expired,
+    people: Vec<EmployeeId>,
+}
+
+/// Returns the resources of a page that were archived until `last`. Resources of people under a legal hold are left
+/// out, as are observations and objectives that a summary includes.
+pub(crate) async fn expired(
+    services: &Services,
+    tenant: Tenant,
+    source: Source,
+    last: Timestamp,
+    page: &PageRequest,
+) -> Result<ExpiredPage, Error> {
+    let updated_at = Bounds { gte: None, lte: Some(last) };
+    let (candidates, next) = match source {
+        Source::Summaries => {
+            let statuses = vec![summary::Status::Archived];
+            let filter = summary::Filter { statuses, updated_at, ..summary::Filter::default() };
+            let list = rows::summaries::list(&filter, Viewer::Everything, ORDER, page);
+            read(services, tenant, list, |row: &Summary| [Some(row.employee_id), row.author_id]).await?
+        }
+        Source::Observations => {
+            let filter =
+                observation::Filter { archived: Archived::Yes, updated_at, ..observation::Filter::default() };
+            let list = rows::observations::list(&filter, Viewer::Everything, ORDER, page);
+            let people = |row: &Observation| [Some(row.employee_id), row.author_id, row.requester_id];
+            read(services, tenant, list, people).await?
+        }
+        Source::Objectives(family) => {
+            let filter = objective::Filter::archived_until(last, family);
+            let list = rows::objectives::list(&filter, Viewer::Everything, ORDER, page);
+            read(services, tenant, list, |row: &Objective| [Some(row.owner_id)]).await?
+        }
+        Source::Conversations => {
+            let filter =
+                conversation::Filter { archived: Archived::Yes, updated_at, participant_id: None, about: None };
+            let list = rows::conversations::list(&filter, Viewer::Everything, ORDER, page);
+            let people = |row: &Conversation| row.participant_ids.iter().copied().map(Some).collect::<Vec<_>>();
+            read(services, tenant, list, people).await?
+        }
+    };
+    let people = candidates.iter().flat_map(|candidate| candidate.people.iter().copied()).collect();
+    let held = held_among(services, tenant, people).await?;
+    let mut rows: Vec<_> = candidates
+        .into_iter()
+        .filter(|candidate| !candidate.people.iter().any(|person| held.contains(person)))
+        .map(|candidate| candidate.row)
+        .collect();
+    if matches!(source, Source::Observations | Source::Objectives(_)) && !rows.is_empty() {
+        let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
+        let included: BTreeSet<_> =
+            services.store.members_among(tenant, INCLUDES, &ids).await?.into_iter().collect();
+        rows.retain(|row| !included.contains(&row.id));
+    }
+    Ok(ExpiredPage { rows, next })
+}
+
+/// Reads a page with the people of each row, and returns the position of the next page.
+async fn read<T: Stored + Resource + Sortable, P: IntoIterator<Item = Option<EmployeeId>>>(
+    services: &Services,
+    tenant: Tenant,
+    list: TypedListing<T>,
+    people: impl Fn(&T) -> P,
+) -> Result<(Vec<Candidate>, Option<Position>), Error> {
+    let limit = usize::from(list.limit());
+    let rows = services.store.entries(tenant, list).await?;
+    let last = rows.last().filter(|_| rows.len() >= limit);
+    let next = last.and_then(|row| {
+        Some(Position { key: Sortable::key(&row.value, ORDER.by)?, id: row.value.id().to_bytes() })
+    });
+    let candidates = rows.into_iter().map(|row| Candidate {
+        people: people(&row.value).into_iter().flatten().collect(),
+        row: Expired { id: row.value.id().to_bytes(), text: row.value.id().to_string(), version: row.version },
+    });
+    Ok((candidates.collect(), next))
+}
+
+/// Returns those of the people who are under a legal hold.
+async fn held_among(
+    services: &Services,
+    tenant: Tenant,
+    people: BTreeSet<EmployeeId>,
+) -> Result<BTreeSet<EmployeeId>, Error> {
+    let ids: Vec<_> = people.into_iter().collect();
+    let rows = services.store.rows::<Employee>(tenant, &ids).await?;
+    Ok(rows.into_iter().filter(|row| row.value.hold.is_some()).map(|row| row.value.id).collect())
+}
+
+/// People who left, and the position of the next part; `None` after the last one.
+pub(crate) type LeftPeople = (Vec<Versioned<Employee>>, Option<(Timestamp, EmployeeId)>);
+
+/// Returns people who were deactivated until `last`, are not erased and not under a legal hold.
+pub(crate) async fn people_who_left(
+    services: &Services,
+    tenant: Tenant,
+    last: Timestamp,
+    after: Option<(Timestamp, EmployeeId)>,
+    limit: u16,
+) -> Result<LeftPeople, Error> {
+    let list = rows::employees::left_until(last, after, limit);
+    let mut people = services.store.entries(tenant, list).await?;
+    let end = people.last().filter(|_| people.len() >= usize::from(limit));
+    let next = end.and_then(|row| Some((row.value.left_at()?, row.value.id)));
+    people.retain(|row| row.value.hold.is_none());
+    Ok((people, next))
+}

@@ -1,0 +1,104 @@
+//! Parts of the removal of data that erasures and the retention share.
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::AuditEntry;
+use candor_domain::erasure::INDEX_SECONDS;
+use candor_domain::notification::Notification;
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageExt;
+use candor_port_storage::erasing::{ErasedRow, ErasureChange, RemovalId};
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::listing::TypedListing;
+use candor_tables::read::ID;
+
+use crate::context::error::Error;
+use crate::context::services::Services;
+
+/// Maximum number of rows of a page of a scan.
+pub(super) const PAGE: u16 = 200;
+/// Maximum number of replaced segments that one commit removes.
+const SEGMENTS: u16 = 50;
+
+/// A removal of data in progress.
+pub(super) struct Removal<'a> {
+    pub(super) services: &'a Services,
+    pub(super) tenant: Tenant,
+    pub(super) id: RemovalId,
+    pub(super) goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Returns the change that removes the values of audit entries about these resources. Actor, action and time stay.
+pub(super) fn blank_entries(targets: Vec<SqlValue>) -> ErasureChange {
+    ErasureChange::Overwrite {
+        table: AuditEntry::TABLE.name,
+        by: Column::new("target_id", Type::Text),
+        values: targets,
+        set: blank_values(),
+    }
+}
+
+/// Returns the columns of an audit entry with its values removed.
+pub(super) fn blank_values() -> Vec<(Column, SqlValue)> {
+    vec![
+        (Column::new("changes", Type::Text), SqlValue::Text("{}".to_owned())),
+        (Column::new("comment", Type::Text), SqlValue::Null(Type::Text)),
+    ]
+}
+
+impl Removal<'_> {
+    pub(super) async fn apply(&self, changes: &[ErasureChange]) -> Result<(), Error> {
+        Ok(self.services.store.apply_erasure(self.tenant, changes).await?)
+    }
+
+    /// Returns the rows that this removal recorded.
+    pub(super) async fn recorded(&self) -> Result<Vec<ErasedRow>, Error> {
+        Ok(self.services.store.erased_rows(self.tenant, self.id).await?)
+    }
+
+    pub(super) fn record(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> ErasureChange {
+        ErasureChange::Record { removal: self.id, kind, ids }
+    }
+
+    /// Forgets the recorded rows.
+    pub(super) async fn forget_recorded(&self) -> Result<(), Error> {
+        let by = Column::new("erasure_id", Type::Id);
+        let values = vec![SqlValue::Id(self.id.to_bytes())];
+        self.apply(&[ErasureChange::Delete { table: "erased_rows", by, values }]).await
+    }
+
+    /// Deletes and records rows.
+    pub(super) async fn remove_all<T: Stored>(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let values = ids.iter().copied().map(SqlValue::Id).collect();
+        let delete = ErasureChange::Delete { table: T::TABLE.name, by: ID, values };
+        self.apply(&[self.record(kind, ids), delete]).await
+    }
+
+    /// Removes the selected notifications. Returns `false` if it was stopped.
+    pub(super) async fn remove_notifications(
+        &self,
+        is_selected: impl Fn(&Notification) -> bool,
+    ) -> Result<bool, Error> {
+        let mut after = [0; 16];
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = TypedListing::<Notification>::after_id(after, PAGE);
+            let page = self.services.store.entries(self.tenant, list).await?;
+            let Some(last) = page.last() else { return Ok(true) };
+            after = last.value.id.to_bytes();
+            let selected = page.iter().filter(|row| is_selected(&row.value)).map(|row| row.value.id.to_bytes());
+            self.remove_all::<Notification>("notifications", selected.collect()).await?;
+        }
+    }
+}
+
+/// Removes the replaced segments that no search reads any more, and deleted rows from the files of the store.
+pub(super) async fn finish_files(services: &Services, now: Timestamp) -> Result<(), Error> {
+    let before = now.plus_seconds(-INDEX_SECONDS);
+    while services.store.remove_replaced(before, SEGMENTS).await? >= SEGMENTS.into() {}
+    Ok(services.store.scrub_files().await?)
+}

@@ -1,0 +1,383 @@
+//! Runs of the retention: they remove archived resources and people who left, in pieces that any worker continues
+//! after a crash (decision H5).
+
+use candor_domain::access::Tenant;
+use candor_domain::conversation::{Message, message};
+use candor_domain::erasure::{ErasureDraft, RemovedIds, Requester};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{ConversationId, RetentionRunId};
+use candor_domain::organization::Organization;
+use candor_domain::page::{PageRequest, Position, Sortable};
+use candor_domain::people::Employee;
+use candor_domain::retention::{
+    MAX_PEOPLE, MAX_ROWS, RetentionRemoval, RetentionRule, RetentionRun, RunStatus, next_run,
+};
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::RowKey;
+use candor_port_storage::erasing::ErasureChange;
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::read::ID;
+use candor_tables::rows;
+use candor_tables::rows::organizations::{DUE, RETENTION_DUE};
+
+use crate::context::error::Error;
+use crate::context::retained::{Expired, Source, expired, people_who_left};
+use crate::context::services::{Services, render};
+use crate::runtime::removal::{Removal, blank_entries, finish_files};
+use crate::runtime::search_index;
+use crate::usecases::erasures::{ErasureOrigin, begin};
+
+/// Maximum number of organizations whose run one call continues.
+const MOST: u16 = 100;
+/// Maximum number of resources of a piece: few, so that other writers do not wait long.
+const PIECE: u16 = 50;
+/// Maximum number of messages that one piece deletes.
+const MESSAGES: u16 = 500;
+/// Maximum attempts at a piece if another change was committed first.
+const ATTEMPTS: usize = 8;
+/// Name of this actor in the audit log.
+const RETENTION: &str = "retention";
+
+/// A run in progress.
+struct Job<'a> {
+    services: &'a Services,
+    tenant: Tenant,
+    run: Versioned<RetentionRun>,
+    /// Time of the store, by which rules apply.
+    now: Timestamp,
+    goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Begins and continues all due runs while `goes_on` returns `true`. Returns the number of completed ones. Does
+/// nothing while the clocks are untrustworthy.
+///
+/// Safe to run on several instances at once: each piece changes the run, so only one of two equal pieces is
+/// committed. A failing run does not stop the others.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
+pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> Result<u64, Error> {
+    let due = services.store.due(RETENTION_DUE, services.clock.now(), MOST).await?;
+    if due.is_empty() {
+        return Ok(0);
+    }
+    let judged = services.clocks.judge(services).await?;
+    let mut completed = 0;
+    for (tenant, organization) in due {
+        if !judged.is_believed || !goes_on() {
+            break;
+        }
+        match run(services, tenant, &organization.value, judged.now, &goes_on).await {
+            Ok(is_completed) => completed += u64::from(is_completed),
+            Err(error) => {
+                let organization = tenant.organization;
+                tracing::warn!(%organization, %error, "cannot continue a retention run; the next call retries");
+            }
+        }
+    }
+    Ok(completed)
+}
+
+async fn run(
+    services: &Services,
+    tenant: Tenant,
+    organization: &Organization,
+    now: Timestamp,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<bool, Error> {
+    let Some(due) = organization.retention_due_at.filter(|due| *due <= now) else { return Ok(false) };
+    if organization.retention.is_off() {
+        set_due(services, tenant, organization, None).await?;
+        return Ok(false);
+    }
+    let id = RetentionRun::id_of(organization.id, due);
+    let Some(stored) = find_or_begin(services, tenant, organization, id, now).await? else { return Ok(false) };
+    let mut job = Job { services, tenant, run: stored, now, goes_on };
+    if job.run.value.status == RunStatus::Running {
+        let is_done = job.is_cleaning() || job.apply_rules(organization).await?;
+        if !is_done || !job.clean().await? || !job.complete().await? {
+            return Ok(false);
+        }
+    }
+    let has_more = job.has_more();
+    set_due(services, tenant, organization, Some(next_run(due, now, has_more))).await?;
+    Ok(true)
+}
+
+/// Returns the run with this id, and begins it if it does not exist. `None` if another worker was faster.
+async fn find_or_begin(
+    services: &Services,
+    tenant: Tenant,
+    organization: &Organization,
+    id: RetentionRunId,
+    now: Timestamp,
+) -> Result<Option<Versioned<RetentionRun>>, Error> {
+    if let Some(stored) = services.store.row::<RetentionRun>(tenant, id).await? {
+        return Ok(Some(stored));
+    }
+    let tables = services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect();
+    let begun = RetentionRun::begin(id, &organization.retention, &organization.retention_starts, tables, now);
+    let value = begun.state.clone();
+    let change = ChangeSet {
+        writes: vec![Write::put(&Row::new(begun.state))],
+        ..ChangeSet::new(services.entry_of_system(RETENTION, begun.audit, now))
+    };
+    let is_begun = services.commit_unless_stale(tenant, change).await?;
+    Ok(is_begun.then_some(Versioned { value, version: Version::FIRST }))
+}
+
+/// Sets the time of the next run. The version of the organization stays, so that an update of the settings does
+/// not conflict.
+async fn set_due(
+    services: &Services,
+    tenant: Tenant,
+    organization: &Organization,
+    due: Option<Timestamp>,
+) -> Result<(), Error> {
+    let set = vec![(DUE, due.map_or(SqlValue::Null(Type::Time), SqlValue::Time))];
+    let values = vec![organization.id.into()];
+    let change = ErasureChange::Overwrite { table: Organization::TABLE.name, by: ID, values, set };
+    Ok(services.store.apply_erasure(tenant, &[change]).await?)
+}
+
+impl Job<'_> {
+    fn removal(&self) -> Removal<'_> {
+        Removal {
+            services: self.services,
+            tenant: self.tenant,
+            id: self.run.value.id.into(),
+            goes_on: self.goes_on,
+        }
+    }
+
+    /// Returns `true` if the rules were applied and the search index waits for running searches.
+    const fn is_cleaning(&self) -> bool {
+        self.run.value.index_clean_at.is_some()
+    }
+
+    fn is_full(&self, rule: RetentionRule) -> bool {
+        let most = if rule == RetentionRule::DeactivatedPeople { MAX_PEOPLE } else { MAX_ROWS };
+        self.run.value.removed(rule) >= most
+    }
+
+    fn has_more(&self) -> bool {
+        RetentionRule::ALL.iter().any(|rule| self.is_full(*rule))
+    }
+
+    /// Applies all rules. Returns `false` if it was stopped.
+    async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
+        for rule in RetentionRule::ALL {
+            for source in Source::of(*rule) {
+                if !self.remove(organization, *rule, *source).await? {
+                    return Ok(false);
+                }
+            }
+        }
+        self.erase_people(organization).await
+    }
+
+    /// Returns the time until which data of a rule is removed. `None` if the rule does not apply, or not any more.
+    async fn last(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
+        let stored = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
+        let period = stored
+            .and_then(|stored| stored.value.retention.applied(rule, &stored.value.retention_starts, self.now));
+        Ok(period.map(|period| period.before(self.now)))
+    }
+
+    /// Removes the archived resources of one kind, piece by piece. Returns `false` if it was stopped.
+    async fn remove(
+        &mut self,
+        organization: &Organization,
+        rule: RetentionRule,
+        source: Source,
+    ) -> Result<bool, Error> {
+        let (mut after, mut attempts): (Option<Position>, _) = (None, 0);
+        while !self.is_full(rule) {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let Some(last) = self.last(organization, rule).await? else { break };
+            let page = PageRequest { limit: PIECE, after: after.clone() };
+            let found = expired(self.services, self.tenant, source, last, &page).await?;
+            if !found.rows.is_empty() && !self.remove_piece(rule, source, &found.rows).await? {
+                attempts += 1;
+                if attempts == ATTEMPTS || !self.reload().await? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            attempts = 0;
+            if found.next.is_none() {
+                break;
+            }
+            after = found.next;
+        }
+        Ok(true)
+    }
+
+    /// Reads the run again after another change was committed first. Returns `false` if another worker completed
+    /// it.
+    async fn reload(&mut self) -> Result<bool, Error> {
+        let stored = self.services.store.row::<RetentionRun>(self.tenant, self.run.value.id).await?;
+        let Some(stored) = stored.filter(|stored| stored.value.status == RunStatus::Running) else {
+            return Ok(false);
+        };
+        self.run = stored;
+        Ok(true)
+    }
+
+    /// Removes some resources with the values of their audit entries in one commit. Returns `false` if another
+    /// change was committed first.
+    async fn remove_piece(
+        &mut self,
+        rule: RetentionRule,
+        source: Source,
+        some: &[Expired],
+    ) -> Result<bool, Error> {
+        if source == Source::Conversations && !self.remove_messages(some).await? {
+            return Ok(false);
+        }
+        let at = self.services.clock.now();
+        let ids: Vec<[u8; 16]> = some.iter().map(|row| row.id).collect();
+        let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
+        let texts: Vec<_> = some.iter().map(|row| row.text.clone()).collect();
+        let table = source.table();
+        let mut changes = vec![self.removal().record(source.name(), ids)];
+        changes.push(blank_entries(texts.iter().cloned().map(SqlValue::Text).collect()));
+        changes.extend(table.members.iter().map(|members| {
+            let by = Column::new(members.owner, Type::Id);
+            ErasureChange::Delete { table: members.name, by, values: values.clone() }
+        }));
+        let mut writes: Vec<_> =
+            some.iter().map(|row| Write::Removed(RowKey { table, id: row.id }, row.version)).collect();
+        writes.push(Write::Erase(changes));
+        let removal = RetentionRemoval { id: self.run.value.id, resource: source.name().to_owned(), ids: texts };
+        let decision = self.run.value.remove(rule, some.len() as u64);
+        let events = self.services.events(&decision.events, &render(&removal)?, at);
+        let audit = self.services.entry_of_system(RETENTION, decision.audit, at);
+        let change = ChangeSet { writes, events, ..ChangeSet::new(audit) };
+        self.commit(decision.state, change).await
+    }
+
+    /// Commits a change together with the new state of the run.
+    async fn commit(&mut self, state: RetentionRun, mut change: ChangeSet) -> Result<bool, Error> {
+        change.writes.push(Write::put(&Row::expecting(state.clone(), self.run.version)));
+        let is_committed = self.services.commit_unless_stale(self.tenant, change).await?;
+        if is_committed {
+            self.run = Versioned { value: state, version: self.run.version.next() };
+        }
+        Ok(is_committed)
+    }
+
+    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if it was stopped.
+    async fn remove_messages(&self, conversations: &[Expired]) -> Result<bool, Error> {
+        for conversation in conversations {
+            loop {
+                if !(self.goes_on)() {
+                    return Ok(false);
+                }
+                let page = PageRequest { limit: MESSAGES, after: None };
+                let id = ConversationId::from_bytes(conversation.id);
+                let list = rows::conversations::messages(id, &message::Filter::default(), Message::DEFAULT, &page);
+                let messages = self.services.store.page(self.tenant, list).await?;
+                let ids: Vec<_> = messages.items.iter().map(|row| row.id.to_bytes()).collect();
+                self.removal().remove_all::<Message>("messages", ids).await?;
+                if !messages.more {
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Begins the erasure of people who left. Returns `false` if it was stopped.
+    async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
+        let rule = RetentionRule::DeactivatedPeople;
+        let mut after = None;
+        while !self.is_full(rule) {
+            let Some(last) = self.last(organization, rule).await? else { break };
+            let (people, next) = people_who_left(self.services, self.tenant, last, after, PIECE).await?;
+            for person in people {
+                if !(self.goes_on)() {
+                    return Ok(false);
+                }
+                if self.is_full(rule) {
+                    break;
+                }
+                // A person who changed meanwhile waits for the next run.
+                if !self.erase(&person).await? && !self.reload().await? {
+                    return Ok(false);
+                }
+            }
+            if next.is_none() {
+                break;
+            }
+            after = next;
+        }
+        Ok(true)
+    }
+
+    async fn erase(&mut self, stored: &Versioned<Employee>) -> Result<bool, Error> {
+        let (services, at) = (self.services, self.services.clock.now());
+        let draft = ErasureDraft { reason: Some("The retention period has ended.".to_owned()) };
+        let Ok(decision) = stored.value.erase(draft, at) else { return Ok(true) };
+        let run = self.run.value.erase();
+        let origin = ErasureOrigin {
+            id: services.id(at),
+            requested_by: Requester::run(self.run.value.id),
+            requested_at: at,
+        };
+        let events = services.events(&decision.events, &render(&decision.state)?, at);
+        let (_, writes) = begin(services, self.tenant, (stored, decision.state), origin, at).await?;
+        let audit = services.entry_of_system(RETENTION, decision.audit, at);
+        let more_audit = vec![services.entry_of_system(RETENTION, run.audit, at)];
+        let change = ChangeSet { writes, events, more_audit, ..ChangeSet::new(audit) };
+        self.commit(run.state, change).await
+    }
+
+    /// Removes notifications about removed resources, and their words from the search index. Returns `true` once
+    /// no search reads these any more.
+    async fn clean(&mut self) -> Result<bool, Error> {
+        let ids: Vec<_> = self.removal().recorded().await?.into_iter().map(|row| row.id).collect();
+        if ids.is_empty() {
+            return Ok(true);
+        }
+        let removed: RemovedIds = ids.iter().copied().collect();
+        if !self.removal().remove_notifications(|row| removed.has(&row.target.id)).await? {
+            return Ok(false);
+        }
+        let has_words = search_index::forget(self.services, self.tenant, &ids.into_iter().collect()).await?;
+        let now = self.services.clock.now();
+        if has_words || !self.is_cleaning() {
+            self.set_index_clean_at(now).await?;
+            return Ok(false);
+        }
+        Ok(self.run.value.may_complete(now) && (self.goes_on)())
+    }
+
+    async fn set_index_clean_at(&mut self, at: Timestamp) -> Result<(), Error> {
+        let set = vec![(Column::new("index_clean_at", Type::Time), SqlValue::Time(at))];
+        let values = vec![self.run.value.id.into()];
+        let table = RetentionRun::TABLE.name;
+        self.removal().apply(&[ErasureChange::Overwrite { table, by: ID, values, set }]).await
+    }
+
+    /// Cleans the files of the store and writes the receipt. Returns `false` if another worker was faster.
+    async fn complete(&mut self) -> Result<bool, Error> {
+        let now = self.services.clock.now();
+        if !self.run.value.counts.is_empty() {
+            // A failure leaves the run running, so that the next call repeats it.
+            finish_files(self.services, now).await?;
+        }
+        let decision = self.run.value.complete(now);
+        let events = self.services.events(&decision.events, &render(&decision.state)?, now);
+        let audit = self.services.entry_of_system(RETENTION, decision.audit, now);
+        let change = ChangeSet { events, ..ChangeSet::new(audit) };
+        let is_completed = self.commit(decision.state, change).await?;
+        if is_completed {
+            self.removal().forget_recorded().await?;
+        }
+        Ok(is_completed)
+    }
+}

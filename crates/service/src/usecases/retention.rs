@@ -1,0 +1,103 @@
+//! Preview of the retention, and its runs with their receipts (decision H5).
+
+use std::collections::BTreeMap;
+
+use candor_domain::access::Tenant;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::RetentionRunId;
+use candor_domain::page::PageRequest;
+use candor_domain::params::Params;
+use candor_domain::retention::{
+    Filter, MAX_PEOPLE, MAX_ROWS, PreviewRequest, RetentionPreview, RetentionRule, RetentionRun,
+};
+use candor_domain::time::Timestamp;
+use candor_tables::rows;
+
+use crate::context::error::Error;
+use crate::context::expand;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::retained::{Source, expired, people_who_left};
+use crate::context::services::{Services, render};
+use crate::usecases::organization;
+
+/// Rows read at once.
+const PAGE: u16 = 500;
+
+/// `GET /retention/runs`: lists the runs with their receipts.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key; see [`Error`].
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
+    context.authorize()?;
+    let listing = rows::retention_runs::list(request.sort, &request.page);
+    expand::plain_page(services, context, &request, listing).await
+}
+
+/// `GET /retention/runs/{id}`: returns a run with its receipt.
+///
+/// # Errors
+/// Not found, no admin-level key; see [`Error`].
+pub async fn get(services: &Services, context: &RequestContext, id: RetentionRunId) -> Result<Reply, Error> {
+    let stored = services.find_stored::<RetentionRun>(context, id).await?;
+    context.authorize()?;
+    Ok(Reply::ok(render(&stored.value)?, None))
+}
+
+/// `GET /retention/preview`: counts what the next runs would remove.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key; see [`Error`].
+pub async fn preview(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let request = PreviewRequest::parse(params)?;
+    context.authorize()?;
+    let tenant = context.caller.tenant;
+    let stored = organization::load(services, context).await?;
+    let rules = request.rules(&stored.value, services.clock.now());
+    let (mut applies_at, mut counts) = (BTreeMap::new(), BTreeMap::new());
+    for (rule, run, last) in rules.applied() {
+        applies_at.insert(rule.word().to_owned(), run);
+        counts.insert(rule.word().to_owned(), count(services, tenant, rule, last).await?);
+    }
+    let preview = RetentionPreview { next_run_at: rules.next_run_at, applies_at, counts };
+    Ok(Reply::ok(render(&preview)?, None))
+}
+
+/// Counts what one run would remove by a rule.
+async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: Timestamp) -> Result<u64, Error> {
+    if rule == RetentionRule::DeactivatedPeople {
+        return count_people(services, tenant, last).await;
+    }
+    let mut counted = 0;
+    for source in Source::of(rule) {
+        let mut page = PageRequest { limit: PAGE, after: None };
+        loop {
+            let found = expired(services, tenant, *source, last, &page).await?;
+            counted += found.rows.len() as u64;
+            if counted >= MAX_ROWS {
+                return Ok(MAX_ROWS);
+            }
+            if found.next.is_none() {
+                break;
+            }
+            page.after = found.next;
+        }
+    }
+    Ok(counted)
+}
+
+async fn count_people(services: &Services, tenant: Tenant, last: Timestamp) -> Result<u64, Error> {
+    let (mut counted, mut after) = (0, None);
+    loop {
+        let (people, next) = people_who_left(services, tenant, last, after, PAGE).await?;
+        counted += people.len() as u64;
+        if counted >= MAX_PEOPLE {
+            return Ok(MAX_PEOPLE);
+        }
+        if next.is_none() {
+            return Ok(counted);
+        }
+        after = next;
+    }
+}
