@@ -12,6 +12,7 @@ mod listing;
 mod migrate;
 mod queue;
 mod reads;
+mod removal;
 mod search;
 mod sql;
 mod statements;

@@ -86,29 +86,35 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
     let has = |member: &str| value.get(member).and_then(Value::as_str).is_some_and(|id| erased.has_id(id));
     let person = erased.person.to_string();
     let is_person = |member: &str| value.get(member).and_then(Value::as_str) == Some(person.as_str());
-    match kind {
-        EventType::EmployeeErased | EventType::ErasureCompleted => None,
-        EventType::ConversationMessageCreated => {
-            if !is_person("author_id") || value.get("body").is_none_or(|body| body == ERASED_BODY) {
-                return None;
-            }
-            value["body"] = json!(ERASED_BODY);
-            Some(value.to_string())
-        }
-        EventType::ConnectorCreated
-        | EventType::ConnectorUpdated
-        | EventType::ConnectorPaused
-        | EventType::ConnectorSyncFailed => {
-            let message = value.get_mut("last_sync_message")?;
-            if !erased.has_email(message.as_str()?) {
-                return None;
-            }
-            *message = Value::Null;
-            Some(value.to_string())
-        }
-        _ => {
-            let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
-            is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
-        }
+    if matches!(kind, EventType::EmployeeErased | EventType::ErasureCompleted) {
+        return None;
     }
+    if kind == EventType::ConversationMessageCreated {
+        let has_text = value.get("body").is_some_and(|body| body != ERASED_BODY);
+        if !has_text || !is_person("author_id") {
+            return None;
+        }
+        value["body"] = json!(ERASED_BODY);
+        return Some(value.to_string());
+    }
+    if is_of_connector(kind) {
+        let message = value.get_mut("last_sync_message")?;
+        if !erased.has_email(message.as_str()?) {
+            return None;
+        }
+        *message = Value::Null;
+        return Some(value.to_string());
+    }
+    let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
+    is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
+}
+
+const fn is_of_connector(kind: EventType) -> bool {
+    matches!(
+        kind,
+        EventType::ConnectorCreated
+            | EventType::ConnectorUpdated
+            | EventType::ConnectorPaused
+            | EventType::ConnectorSyncFailed
+    )
 }

@@ -21,7 +21,7 @@ pub struct RetentionPreview {
     /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
     /// earliest.
     pub applies_at: BTreeMap<String, Timestamp>,
-    /// Number of resources that this run would remove by the rule, and of people whom it would erase. A run
+    /// Number of resources that this run would remove by the rule, and of people to erase. A run
     /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
     pub counts: BTreeMap<String, u64>,
 }
@@ -75,7 +75,7 @@ impl PreviewedRules {
     /// removes data.
     pub fn applied(&self) -> impl Iterator<Item = (RetentionRule, Timestamp, Timestamp)> + '_ {
         RetentionRule::ALL.iter().filter_map(|rule| {
-            let run = first_run_from(self.starts.of(*rule)?, self.next_run_at?);
+            let run = first_run_from(self.starts.start_of(*rule)?, self.next_run_at?);
             Some((*rule, run, self.retention.period(*rule)?.before(run)))
         })
     }

@@ -44,7 +44,7 @@ impl RuleStarts {
 
     /// Returns the time from which a rule applies. `None` for a rule without a period.
     #[must_use]
-    pub fn of(&self, rule: RetentionRule) -> Option<Timestamp> {
+    pub fn start_of(&self, rule: RetentionRule) -> Option<Timestamp> {
         self.0.get(rule.word()).copied().map(Timestamp::from_millis)
     }
 
@@ -59,7 +59,7 @@ impl Retention {
     /// Returns the period of a rule if the rule applies at `now`.
     #[must_use]
     pub fn applied(&self, rule: RetentionRule, starts: &RuleStarts, now: Timestamp) -> Option<Period> {
-        let has_started = starts.of(rule).is_some_and(|start| now >= start);
+        let has_started = starts.start_of(rule).is_some_and(|start| now >= start);
         self.period(rule).filter(|_| has_started)
     }
 }

@@ -25,11 +25,11 @@ fn observations(text: &str) -> RetentionPatch {
 }
 
 fn start(organization: &Organization) -> Option<Timestamp> {
-    organization.retention_starts.of(RetentionRule::ArchivedObservations)
+    organization.retention_starts.start_of(RetentionRule::ArchivedObservations)
 }
 
 #[test]
-fn rule_applies_seven_days_after_it_was_made_shorter() {
+fn rule_applies_seven_days_after_a_shorter_period() {
     let first = at("2026-03-01T10:00:00Z");
     let set = organization().with_retention(&observations("P3Y"), first);
     assert_eq!((start(&set), set.retention_due_at), (Some(at("2026-03-08T10:00:00Z")), start(&set)));
@@ -47,7 +47,7 @@ fn rule_applies_seven_days_after_it_was_made_shorter() {
 }
 
 #[test]
-fn rule_that_was_off_has_grace_again_and_no_rule_means_no_run() {
+fn rule_that_was_off_has_grace_again() {
     let set = organization().with_retention(&observations("P3Y"), at("2026-03-01T10:00:00Z"));
     let off = RetentionPatch { archived_observations: Some(None), ..RetentionPatch::default() };
     let off = set.with_retention(&off, at("2026-04-01T00:00:00Z"));
@@ -57,7 +57,7 @@ fn rule_that_was_off_has_grace_again_and_no_rule_means_no_run() {
 }
 
 #[test]
-fn update_of_one_rule_keeps_the_others() {
+fn update_keeps_periods_of_omitted_rules() {
     let now = at("2026-03-01T10:00:00Z");
     let both = RetentionPatch { deactivated_people: Some(period("P2Y")), ..observations("P3Y") };
     let set = organization().with_retention(&both, now);
@@ -68,7 +68,7 @@ fn update_of_one_rule_keeps_the_others() {
 }
 
 #[test]
-fn runs_are_a_day_apart_and_missed_ones_are_not_repeated() {
+fn runs_are_a_day_apart_also_after_missed_ones() {
     let due = at("2026-03-08T10:00:00Z");
     let next = |now, has_more| next_run(due, at(now), has_more).to_string();
     assert_eq!(next("2026-03-08T10:00:05Z", false), "2026-03-09T10:00:00.000Z");
@@ -78,7 +78,7 @@ fn runs_are_a_day_apart_and_missed_ones_are_not_repeated() {
 }
 
 #[test]
-fn first_run_of_a_rule_is_the_first_daily_run_from_its_start() {
+fn first_daily_run_after_the_start_applies_a_rule() {
     let next = at("2026-03-08T10:00:00Z");
     for (start, run) in [
         ("2026-03-01T00:00:00Z", "2026-03-08T10:00:00Z"),
@@ -91,7 +91,7 @@ fn first_run_of_a_rule_is_the_first_daily_run_from_its_start() {
 }
 
 #[test]
-fn preview_shows_the_run_of_each_rule_as_if_it_were_set_now() {
+fn preview_dates_other_periods_as_if_set_now() {
     let set = organization().with_retention(&observations("P3Y"), at("2026-03-01T10:00:00Z"));
     let now = at("2026-03-20T09:00:00Z");
     let set = Organization { retention_due_at: Some(at("2026-03-20T10:00:00Z")), ..set };
@@ -120,7 +120,7 @@ fn preview_shows_the_run_of_each_rule_as_if_it_were_set_now() {
 }
 
 #[test]
-fn run_counts_what_it_removes_and_applies_only_rules_that_have_started() {
+fn run_applies_only_rules_that_have_started() {
     let set = organization().with_retention(&observations("P3Y"), at("2026-03-01T10:00:00Z"));
     let summaries = RetentionPatch { archived_summaries: Some(period("P1Y")), ..RetentionPatch::default() };
     let due = set.retention_due_at.unwrap();
@@ -145,7 +145,7 @@ fn run_counts_what_it_removes_and_applies_only_rules_that_have_started() {
 }
 
 #[test]
-fn run_completes_only_after_searches_of_replaced_segments_have_ended() {
+fn run_completes_after_searches_of_replaced_segments() {
     let now = at("2026-03-08T10:00:00Z");
     let id = RetentionRun::id_of(organization().id, now);
     let run = RetentionRun::begin(id, &Retention::default(), &RuleStarts::default(), vec![], now).state;

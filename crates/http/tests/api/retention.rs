@@ -60,7 +60,7 @@ struct Made {
     old: Vec<String>,
     /// Resources that stay: of a held person, in a summary, in use.
     kept: Vec<String>,
-    /// The person whom most resources are about.
+    /// The subject of most resources.
     person: String,
     /// Participants of the old conversation and of a held one.
     held: String,
@@ -124,7 +124,7 @@ async fn assert_all(world: &TestApi, paths: &[String], wanted: u16) {
 }
 
 #[tokio::test]
-async fn run_removes_only_what_was_archived_before_the_period() {
+async fn run_removes_only_resources_archived_before_the_period() {
     for (world, faulty, _database) in every_faulty_store().await {
         let made = make(&world).await;
         let stored = set(&world, "P30D").await;
@@ -193,7 +193,7 @@ async fn assert_effects(world: &TestApi, made: &Made, receipt: &Value) {
 }
 
 #[tokio::test]
-async fn copy_that_follows_the_feed_loses_what_a_run_removes() {
+async fn copy_that_follows_the_feed_loses_removed_resources() {
     for (world, faulty, _database) in every_faulty_store().await {
         let made = make(&world).await;
         set(&world, "P30D").await;
@@ -316,7 +316,7 @@ async fn people_who_left_are_erased_unless_held() {
 }
 
 #[tokio::test]
-async fn wrong_period_is_reported_by_name() {
+async fn invalid_period_is_reported_by_name() {
     let world = TestApi::new().await;
     for (body, field, code) in [
         (json!({"archived_observations": "3 years"}), "retention.archived_observations", "invalid_format"),
@@ -337,7 +337,7 @@ async fn wrong_period_is_reported_by_name() {
 }
 
 #[tokio::test]
-async fn preview_of_other_periods_changes_nothing() {
+async fn preview_with_other_periods_changes_nothing() {
     for (world, _faulty, _database) in every_faulty_store().await {
         make(&world).await;
         world.clock.advance_seconds(40 * DAY);

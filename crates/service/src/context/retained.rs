@@ -39,7 +39,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// Returns the kinds of resources that a rule removes; none for the rule about people.
-    pub(crate) const fn of(rule: RetentionRule) -> &'static [Self] {
+    pub(crate) const fn removed_by(rule: RetentionRule) -> &'static [Self] {
         match rule {
             RetentionRule::ArchivedSummaries => &[Self::Summaries],
             RetentionRule::ArchivedObservations => &[Self::Observations],

@@ -21,12 +21,12 @@ use candor_tables::read::ID;
 use candor_tables::rows;
 use candor_tables::rows::organizations::{DUE, RETENTION_DUE};
 
+use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::retained::{Expired, Source, expired, people_who_left};
 use crate::context::services::{Services, render};
 use crate::runtime::removal::{Removal, blank_entries, finish_files};
 use crate::runtime::search_index;
-use crate::usecases::erasures::{ErasureOrigin, begin};
 
 /// Maximum number of organizations whose run one call continues.
 const MOST: u16 = 100;
@@ -168,7 +168,7 @@ impl Job<'_> {
     /// Applies all rules. Returns `false` if it was stopped.
     async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
         for rule in RetentionRule::ALL {
-            for source in Source::of(*rule) {
+            for source in Source::removed_by(*rule) {
                 if !self.remove(organization, *rule, *source).await? {
                     return Ok(false);
                 }

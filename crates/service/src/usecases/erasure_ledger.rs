@@ -13,10 +13,10 @@ use candor_port_storage::{ChangeSet, StorageExt};
 use candor_tables::rows;
 use serde::{Deserialize, Serialize};
 
+use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::person_data;
 use crate::context::services::{Services, render};
-use crate::usecases::erasures::{ErasureOrigin, begin};
 use crate::usecases::operator::list_organizations;
 
 /// Version of the form of a ledger.

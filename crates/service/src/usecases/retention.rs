@@ -70,7 +70,7 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
         return count_people(services, tenant, last).await;
     }
     let mut counted = 0;
-    for source in Source::of(rule) {
+    for source in Source::removed_by(rule) {
         let mut page = PageRequest { limit: PAGE, after: None };
         loop {
             let found = expired(services, tenant, *source, last, &page).await?;

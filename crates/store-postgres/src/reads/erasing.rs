@@ -6,12 +6,13 @@ use candor_domain::access::Tenant;
 use candor_port_storage::StoredAnswer;
 use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
-use candor_tables::flat::{CellReader, MemberTable, SqlValue, Type};
+use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 
 use super::history::stored_replay;
 use crate::failure::Failure;
 use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
+use crate::sql::removal::removal;
 use crate::sql::row::id;
 use crate::store::PostgresStore;
 
@@ -43,7 +44,7 @@ pub(crate) const REWRITTEN: &[&str] = &[
 #[async_trait]
 impl Erasing for PostgresStore {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
-        let statements: Vec<_> = changes.iter().map(|change| statement(tenant, change)).collect();
+        let statements: Vec<_> = changes.iter().map(|change| removal(tenant, change)).collect();
         if statements.is_empty() {
             return Ok(());
         }
@@ -96,35 +97,4 @@ impl Erasing for PostgresStore {
     async fn scrub_files(&self) -> Read<()> {
         Ok(())
     }
-}
-
-/// Returns the statement of one change that removes data.
-pub(crate) fn statement(tenant: Tenant, change: &ErasureChange) -> Sql {
-    let mut sql = Sql::default();
-    let tenant = sql.tenant(tenant);
-    match change {
-        ErasureChange::Delete { table, by, values } => {
-            let values = sql.many(by.kind, values.iter().cloned());
-            let column = by.name;
-            sql.push(&format!("DELETE FROM {table} WHERE tenant_id = {tenant} AND {column} = ANY({values})"));
-        }
-        ErasureChange::Overwrite { table, by, values, set } => {
-            let set: Vec<_> = set
-                .iter()
-                .map(|(column, value)| format!("{} = {}", column.name, sql.bind(value.clone())))
-                .collect();
-            let (set, values, column) = (set.join(", "), sql.many(by.kind, values.iter().cloned()), by.name);
-            sql.push(&format!("UPDATE {table} SET {set} WHERE tenant_id = {tenant} AND {column} = ANY({values})"));
-        }
-        ErasureChange::Record { removal, kind, ids } => {
-            let (removal, kind) = (sql.id(removal.to_bytes()), sql.bind(SqlValue::Text((*kind).to_owned())));
-            let ids = sql.many(Type::Id, ids.iter().copied().map(SqlValue::Id));
-            sql.push(&format!(
-                "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) \
-                 SELECT {tenant}::uuid, {removal}::uuid, {kind}::text, r.id FROM UNNEST({ids}) AS r(id) \
-                 ON CONFLICT DO NOTHING"
-            ));
-        }
-    }
-    sql
 }

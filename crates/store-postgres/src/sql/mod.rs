@@ -1,6 +1,7 @@
 //! Statements with their parameters. Each is prepared once per connection and identified by its text.
 
 pub(crate) mod planner_settings;
+pub(crate) mod removal;
 pub(crate) mod reporting_lines;
 pub(crate) mod row;
 pub(crate) mod wire;

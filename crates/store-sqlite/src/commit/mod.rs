@@ -16,7 +16,7 @@ use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
 use crate::queue;
-use crate::reads::erasing;
+use crate::removal;
 use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
@@ -46,7 +46,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     }
     for it in &change.writes {
         if let Write::Erase(changes) = it {
-            changes.iter().try_for_each(|change| erasing::applied(db, tenant, change))?;
+            changes.iter().try_for_each(|change| removal::apply(db, tenant, change))?;
         }
     }
     let (mut upkeep, mut committed) = (Upkeep::default(), Committed::default());

@@ -11,7 +11,8 @@ use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::removal;
+use crate::sql::{Db, Sql};
 use crate::text::Draft;
 
 const ROWS: &str = "SELECT kind, id FROM erased_rows WHERE tenant_id = ? AND erasure_id = ?";
@@ -19,14 +20,11 @@ const ROWS: &str = "SELECT kind, id FROM erased_rows WHERE tenant_id = ? AND era
 const ANSWERS: &str = "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key > ? \
     ORDER BY key LIMIT ?";
 
-const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) VALUES (?, ?, ?, ?) \
-    ON CONFLICT DO NOTHING";
-
 #[async_trait]
 impl Erasing for SqliteStore {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
         let changes = changes.to_vec();
-        let apply = move |db: &mut Db| changes.iter().try_for_each(|change| applied(db, tenant, change));
+        let apply = move |db: &mut Db| changes.iter().try_for_each(|change| removal::apply(db, tenant, change));
         writer::ask_for(&self.tasks, true, apply).await
     }
 
@@ -60,35 +58,6 @@ impl Erasing for SqliteStore {
     async fn scrub_files(&self) -> Read<()> {
         self.truncate_log().await
     }
-}
-
-/// Makes one change that removes data.
-///
-/// # Errors
-/// Errors of the database.
-pub(crate) fn applied(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
-    let mut draft = Draft::default();
-    match change {
-        ErasureChange::Delete { table, by, values } => {
-            draft.with(&format!("DELETE FROM {table} WHERE tenant_id = "), tenant);
-            draft.any_of(&format!(" AND {}", by.name), values);
-        }
-        ErasureChange::Overwrite { table, by, values, set } => {
-            for (at, (column, value)) in set.iter().enumerate() {
-                let start = if at == 0 { format!("UPDATE {table} SET ") } else { ", ".to_owned() };
-                draft.with(&format!("{start}{} = ", column.name), Value::from(value));
-            }
-            draft.with(" WHERE tenant_id = ", tenant).any_of(&format!(" AND {}", by.name), values);
-        }
-        ErasureChange::Record { removal, kind, ids } => {
-            for id in ids {
-                let record = Sql::new(RECORD).bind(tenant).bind(removal.to_bytes()).bind(*kind).bind(*id);
-                db.execute(&record).map_err(|error| failed(&error))?;
-            }
-            return Ok(());
-        }
-    }
-    db.execute(&draft.finish()).map(drop).map_err(|error| failed(&error))
 }
 
 fn corrupt(table: &'static str, column: &'static str) -> impl Fn(String) -> StorageError {

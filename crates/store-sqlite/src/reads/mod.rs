@@ -1,6 +1,6 @@
 //! Calls of the storage port, each with a few statements on one of the store's threads.
 
-pub(crate) mod erasing;
+mod erasing;
 mod everyone;
 mod feed;
 mod history;

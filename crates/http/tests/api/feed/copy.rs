@@ -151,7 +151,9 @@ impl Copy {
                     self.add([data.clone()]);
                     self.erase(data["id"].as_str().unwrap());
                 }
-                _ if ["webhook.", "api_key.", "test.", "retention."].iter().any(|it| kind.starts_with(it)) => {}
+                _ if ["webhook.", "api_key.", "test.", "retention."]
+                    .iter()
+                    .any(|prefix| kind.starts_with(prefix)) => {}
                 _ => self.add([data.clone()]),
             }
         }

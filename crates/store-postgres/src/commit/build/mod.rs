@@ -18,8 +18,8 @@ use candor_tables::flat::Stored;
 use crate::layout::idempotency::IdempotencyKeyState;
 use crate::layout::{ExpectedSubscribers, LateEvents, SharedLayout, Statement};
 use crate::nodes::transaction::Transaction;
-use crate::reads::erasing;
 use crate::sql::Sql;
+use crate::sql::removal::removal;
 use rows::RowBatches;
 
 /// Name of the check that fails if a row or the reporting tree has another version.
@@ -116,7 +116,7 @@ fn removals(tenant: Tenant, change: &ChangeSet) -> impl Iterator<Item = (Sql, bo
         .writes
         .iter()
         .filter_map(|write| if let Write::Erase(changes) = write { Some(changes) } else { None });
-    changes.flatten().map(move |change| (erasing::statement(tenant, change), false))
+    changes.flatten().map(move |change| (removal(tenant, change), false))
 }
 
 /// Adds the checks and parts of change sets, and returns the events that the layout writes last.

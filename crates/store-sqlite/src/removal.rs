@@ -1,0 +1,40 @@
+//! Changes that remove data.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::StorageError;
+use candor_port_storage::erasing::ErasureChange;
+
+use crate::sql::{Db, Sql, Value, failed};
+use crate::text::Draft;
+
+const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) VALUES (?, ?, ?, ?) \
+    ON CONFLICT DO NOTHING";
+
+/// Makes one change that removes data.
+///
+/// # Errors
+/// Errors of the database.
+pub(crate) fn apply(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
+    let mut draft = Draft::default();
+    match change {
+        ErasureChange::Delete { table, by, values } => {
+            draft.with(&format!("DELETE FROM {table} WHERE tenant_id = "), tenant);
+            draft.any_of(&format!(" AND {}", by.name), values);
+        }
+        ErasureChange::Overwrite { table, by, values, set } => {
+            for (at, (column, value)) in set.iter().enumerate() {
+                let start = if at == 0 { format!("UPDATE {table} SET ") } else { ", ".to_owned() };
+                draft.with(&format!("{start}{} = ", column.name), Value::from(value));
+            }
+            draft.with(" WHERE tenant_id = ", tenant).any_of(&format!(" AND {}", by.name), values);
+        }
+        ErasureChange::Record { removal, kind, ids } => {
+            for id in ids {
+                let record = Sql::new(RECORD).bind(tenant).bind(removal.to_bytes()).bind(*kind).bind(*id);
+                db.execute(&record).map_err(|error| failed(&error))?;
+            }
+            return Ok(());
+        }
+    }
+    db.execute(&draft.finish()).map(drop).map_err(|error| failed(&error))
+}
