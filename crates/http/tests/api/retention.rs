@@ -279,7 +279,7 @@ async fn run_continues_after_a_failure_at_each_piece() {
 }
 
 #[tokio::test]
-async fn people_who_left_are_erased_unless_held() {
+async fn deactivated_people_are_erased_unless_held() {
     for (world, faulty, _database) in every_faulty_store().await {
         let mut paths = vec![];
         for name in ["gone", "held", "back", "here"] {
