@@ -15,7 +15,7 @@ async function screens({ data }) {
   return Object.entries({
     today: "/", webhooks: "/webhooks", deliveries: "/webhooks?view=deliveries", subscription: `/webhooks/${hook}`,
     delivery: `/webhooks/${hook}/deliveries/${delivery.id}`, events: "/events", event: `/events/${event.id}`, people: "/people",
-    tree: "/people?view=tree", erasures: "/people?view=erasures", person: `/people/${data.ruth.id}`, import: "/import", observations: "/feedback", search: "/feedback?q=angry+customer",
+    tree: "/people?view=tree", erasures: "/people?view=erasures", retention: "/people?view=retention", person: `/people/${data.ruth.id}`, import: "/import", observations: "/feedback", search: "/feedback?q=angry+customer",
     observation: `/feedback/${observation.id}`, objectives: "/feedback?view=objectives", summaries: "/feedback?view=summaries",
     conversations: "/feedback?view=conversations", assignments: "/feedback?view=assignments", keys: "/keys", audit: "/audit", connectors: "/connectors",
     nowhere: "/nowhere",

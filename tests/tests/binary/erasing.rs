@@ -10,7 +10,7 @@ use crate::support::{Client, Installation, Service, candor};
 
 const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Word in every text about the erased person.
-const CANARY: &str = "zyanthra";
+pub(crate) const CANARY: &str = "zyanthra";
 
 fn place(place: Installation) -> Installation {
     place.with("CANDOR_MASTER_KEY", KEY_RING)
@@ -122,7 +122,7 @@ fn erasure_is_repeated_after_a_restore_on_sqlite() {
 }
 
 /// Searches every row of every table, as a dump shows it: bytes are hexadecimal.
-fn is_in_no_row(database: &str) {
+pub(crate) fn is_in_no_row(database: &str) {
     let session = TestSession::connect(database).unwrap();
     let tables = session.texts(
         "SELECT oid::regclass::text AS value FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",

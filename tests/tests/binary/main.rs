@@ -18,6 +18,7 @@ mod crash;
 mod doctor;
 #[cfg(test)]
 mod erasing;
+mod erasing_kills;
 #[cfg(test)]
 mod exporting;
 #[cfg(test)]
