@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Tenant;
+use crate::decision::Resource;
 use crate::event::{Event, EventType};
 use crate::fields::{StringEnum, as_word};
+use crate::retention::RetentionRun;
 
 /// The form of the member `data` of delivered events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -54,7 +56,8 @@ struct ThinData<'a> {
 }
 
 /// Returns the thin body of an event, made from its full one. `api_url` is the public address of the API, such as
-/// `https://feedback.example.com/v1`. A test event has no resource, so its body stays as it is.
+/// `https://feedback.example.com/v1`. A test event has no resource, and `retention.removed` has only ids of removed
+/// ones, so their bodies stay as they are.
 ///
 /// Text is never taken over from the full body: only ids, and words of the service.
 #[must_use]
@@ -71,13 +74,20 @@ pub fn thin_body(event: &Event, tenant: Tenant, full_body: &[u8], api_url: &str)
     body.into_bytes()
 }
 
-/// Returns the type of resource that the events of this type are about; `None` for a test event.
+/// Returns the type of resource that the events of this type are about; `None` if they have no resource to read.
 fn resource_type(kind: EventType) -> Option<&'static str> {
-    if kind == EventType::TestPing {
+    if has_no_resource(kind) {
         return None;
+    }
+    if kind == EventType::RetentionCompleted {
+        return Some(RetentionRun::NAME);
     }
     let (resource, _) = kind.word().rsplit_once('.')?;
     Some(resource.rsplit_once('.').map_or(resource, |(_, nested)| nested))
+}
+
+const fn has_no_resource(kind: EventType) -> bool {
+    matches!(kind, EventType::TestPing | EventType::RetentionRemoved)
 }
 
 /// Returns the path of a resource below `/v1`; `None` if the reference lacks an id that the path needs.
@@ -91,6 +101,7 @@ fn path(kind: &str, resource: &Reference<'_>) -> Option<String> {
         "organization" => "/organization".to_owned(),
         "summary" => format!("/summaries/{id}"),
         "api_key" => format!("/api-keys/{id}"),
+        RetentionRun::NAME => format!("/retention/runs/{id}"),
         _ => format!("/{kind}s/{id}"),
     })
 }
@@ -111,7 +122,7 @@ mod tests {
         let full = event.body(tenant);
         let body = thin_body(&event, tenant, full.as_bytes(), "https://feedback.example.com/v1");
         let mut body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-        let form = if kind == EventType::TestPing { serde_json::Value::Null } else { "thin".into() };
+        let form = if has_no_resource(kind) { serde_json::Value::Null } else { "thin".into() };
         assert_eq!(body["payload"], form, "{kind:?}");
         body["data"].take()
     }
@@ -146,6 +157,7 @@ mod tests {
             ),
             (EventType::EmployeeCreated, r#"{"id":"emp_1","first_name":"\"A"}"#, "employee", "/employees/emp_1"),
             (EventType::WebhookDisabled, r#"{"id":"whk_1"}"#, "webhook", "/webhooks/whk_1"),
+            (EventType::RetentionCompleted, r#"{"id":"ret_1"}"#, "retention_run", "/retention/runs/ret_1"),
         ] {
             let url = format!("https://feedback.example.com/v1{path}");
             let id = path.rsplit('/').next().unwrap();
@@ -155,15 +167,17 @@ mod tests {
     }
 
     #[test]
-    fn test_event_keeps_its_data() {
+    fn event_without_a_resource_keeps_its_data() {
         let data = serde_json::json!({"message": "x"});
         assert_eq!(thin(EventType::TestPing, &data.to_string()), data);
+        let removed = serde_json::json!({"id": "ret_1", "resource": "summaries", "ids": ["sum_1"]});
+        assert_eq!(thin(EventType::RetentionRemoved, &removed.to_string()), removed);
     }
 
     #[test]
     fn every_other_event_type_has_a_thin_form() {
         let data = r#"{"id":"x_1","scope":"manager","conversation_id":"cnv_1","employee_id":"emp_1"}"#;
-        for kind in EventType::ALL.iter().filter(|kind| **kind != EventType::TestPing) {
+        for kind in EventType::ALL.iter().filter(|kind| !has_no_resource(**kind)) {
             let url = thin(*kind, data)["url"].as_str().map(str::to_owned);
             assert!(url.is_some_and(|url| url.starts_with("https://feedback.example.com/v1/")), "{kind:?}");
         }

@@ -343,9 +343,11 @@ impl Job<'_> {
         if ids.is_empty() {
             return Ok(true);
         }
-        let removed: RemovedIds = ids.iter().copied().collect();
-        if !self.removal().remove_notifications(|row| removed.has(&row.target.id)).await? {
-            return Ok(false);
+        if !self.is_cleaning() {
+            let removed: RemovedIds = ids.iter().copied().collect();
+            if !self.removal().remove_notifications(|row| removed.has(&row.target.id)).await? {
+                return Ok(false);
+            }
         }
         let has_words = search_index::forget(self.services, self.tenant, &ids.into_iter().collect()).await?;
         let now = self.services.clock.now();
