@@ -18,6 +18,7 @@ mod crash;
 mod doctor;
 #[cfg(test)]
 mod erasing;
+#[cfg(test)]
 mod erasing_kills;
 #[cfg(test)]
 mod exporting;
