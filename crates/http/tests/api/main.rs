@@ -17,6 +17,7 @@ mod document;
 mod documented;
 mod dry_run;
 mod encoding;
+mod erased_routes;
 mod erasures;
 mod exports;
 mod feed;

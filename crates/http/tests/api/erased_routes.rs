@@ -1,0 +1,163 @@
+//! Each route that takes a text about a person: after an erasure no byte of the text is in the files of the store
+//! (decision H4). The routes and their texts are those of the route table and of the OpenAPI document.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::{collections::BTreeSet, fs};
+
+use candor_http::HttpSettings;
+use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_service::runtime::{erasure, search_index};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
+use serde_json::{Value, json};
+
+use crate::objectives::person;
+use crate::resources::{Resources, method};
+use crate::support::TestApi;
+
+/// Beginning of every text that a route takes.
+const CANARY: &str = "zqcanary";
+
+/// Routes whose texts stay, each with the reason.
+const STAYS: [(&str, &str); 16] = [
+    ("createApiKey", "the name of a key of the organization; the name of a person's key is removed"),
+    ("updateApiKey", "the name of a key of the organization"),
+    ("createAttribute", "the catalog of the organization"),
+    ("updateAttribute", "the catalog of the organization"),
+    ("createConnector", "settings of the organization"),
+    ("updateConnector", "settings of the organization"),
+    ("createConversation", "the title belongs to all participants"),
+    ("updateConversation", "the title belongs to all participants"),
+    ("createDepartment", "a setting of the organization"),
+    ("updateDepartment", "a setting of the organization"),
+    ("updateOrganization", "a setting of the organization"),
+    ("eraseEmployee", "the reason is kept in the audit log and names nobody"),
+    ("createPortalLink", "the name of a link of the organization"),
+    ("exchangePortalLink", "a code, not a text"),
+    ("createWebhook", "a setting of the organization"),
+    ("updateWebhook", "a setting of the organization"),
+];
+/// Other routes that take no text to erase here, each with the reason.
+const OTHERS: [(&str, &str); 2] = [
+    ("acceptInvitation", "a token, of which only a digest is stored"),
+    ("setLegalHold", "a held person cannot be erased; the reason names nobody"),
+];
+
+/// Returns the schema that a reference names.
+fn resolved<'d>(document: &'d Value, mut schema: &'d Value) -> &'d Value {
+    while let Some(reference) = schema["$ref"].as_str() {
+        schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
+    }
+    schema
+}
+
+/// Returns a value with marked texts for a schema; `None` if the schema takes no text.
+fn marked(document: &Value, schema: &Value, name: &str) -> Option<Value> {
+    let schema = resolved(document, schema);
+    let is = |kind: &str| {
+        schema["type"] == kind || schema["type"].as_array().is_some_and(|all| all.contains(&json!(kind)))
+    };
+    if schema["format"] == "email" {
+        return Some(json!(format!("{CANARY}@example.com")));
+    }
+    if is("string") && schema.get("maxLength").is_some() {
+        return Some(json!(format!("{CANARY} {name}")));
+    }
+    if is("array") {
+        return marked(document, &schema["items"], name).map(|item| json!([item]));
+    }
+    if let Some(value) = schema.get("additionalProperties").filter(|value| value.is_object()) {
+        let value = resolved(document, value);
+        let takes_text = value.get("maxLength").is_some() || value.get("anyOf").is_some();
+        return takes_text.then(|| json!({"cycle": format!("{CANARY} {name}")}));
+    }
+    let members = schema["properties"].as_object()?;
+    let members: serde_json::Map<_, _> = members
+        .iter()
+        .filter_map(|(name, schema)| Some((name.clone(), marked(document, schema, name)?)))
+        .collect();
+    (!members.is_empty()).then_some(Value::Object(members))
+}
+
+/// Returns the marked texts of a route's body.
+fn texts(document: &Value, route: &Route) -> Option<Value> {
+    if !matches!(route.body, Body::Required(_) | Body::Optional(_)) {
+        return None;
+    }
+    let operation = &document["paths"][route.path][method(route).to_lowercase()];
+    let body = resolved(document, &operation["requestBody"]);
+    marked(document, &body["content"]["application/json"]["schema"], "")
+}
+
+/// Puts texts into a body, and into the first entries of its lists.
+fn merge(body: &mut Value, texts: &Value) {
+    match (body, texts) {
+        (Value::Object(body), Value::Object(texts)) => {
+            for (name, text) in texts {
+                merge(body.entry(name.clone()).or_insert(Value::Null), text);
+            }
+        }
+        (Value::Array(body), Value::Array(texts)) if !body.is_empty() => merge(&mut body[0], &texts[0]),
+        (body, texts) => *body = texts.clone(),
+    }
+}
+
+fn count_in(folder: &Path) -> usize {
+    let files = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let count = |bytes: Vec<u8>| {
+        bytes.windows(CANARY.len()).filter(|part| part.eq_ignore_ascii_case(CANARY.as_bytes())).count()
+    };
+    files.map(count).sum()
+}
+
+/// Sends texts to a route, erases the person, and returns the number of texts in the files before and after.
+async fn texts_before_and_after(route: &Route, texts: &Value) -> (usize, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+    let resources = Resources::make(&world, &world.admin).await;
+    person(&world, "boss", "org_admin", None).await;
+    resources.begin(&world, route).await;
+    let mut body = resources.body(route).unwrap();
+    merge(&mut body, texts);
+    let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+    assert!(answered.status < 300, "{}: {body}: {}", route.operation, answered.text());
+    let is_new = route.operation == "createEmployee";
+    let subject = if is_new {
+        answered.json()["id"].as_str().unwrap().to_owned()
+    } else {
+        resources.id("employees").to_owned()
+    };
+    search_index::index_pending(&world.services, || true).await.unwrap();
+    let before = count_in(folder.path());
+    let path = format!("/v1/employees/{subject}");
+    world.post(&format!("{path}/deactivate"), json!({})).await;
+    let erased = world.post(&format!("{path}/erasure"), json!({})).await;
+    assert_eq!(erased.status, 202, "{}: {}", route.operation, erased.text());
+    for _ in 0..4 {
+        erasure::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+        search_index::index_pending(&world.services, || true).await.unwrap();
+    }
+    let receipt = world.get(&format!("/v1/erasures/{}", erased.json()["id"].as_str().unwrap())).await.json();
+    assert_eq!(receipt["status"], "completed", "{}", route.operation);
+    (before, count_in(folder.path()))
+}
+
+#[tokio::test]
+async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
+    let document = TestApi::new().await.get("/v1/openapi.json").await.json();
+    let mut named = BTreeSet::new();
+    for route in ROUTES.iter().filter(|route| route.method != Method::Get) {
+        let Some(texts) = texts(&document, route) else { continue };
+        if STAYS.iter().chain(&OTHERS).any(|(operation, _)| *operation == route.operation) {
+            named.insert(route.operation);
+            continue;
+        }
+        let (before, after) = texts_before_and_after(route, &texts).await;
+        assert!(before > 0, "{} does not store its texts", route.operation);
+        assert_eq!(after, 0, "{}: {texts}", route.operation);
+    }
+    let exceptions: BTreeSet<_> = STAYS.iter().chain(&OTHERS).map(|(operation, _)| *operation).collect();
+    assert_eq!(named, exceptions, "an exception is no route that takes a text");
+}
