@@ -3484,9 +3484,8 @@ class RetentionPreview(TypedDict):
     """
 
     counts: dict[str, int]
-    """Number of resources that this run would remove by the rule, and of people whom it would erase. A run
-    removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour
-    later.
+    """Number of resources that this run would remove by the rule, and of people to erase. A run removes at
+    most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
     """
 
 

@@ -2776,8 +2776,8 @@ export interface RetentionPreview {
    */
   applies_at: Record<string, string>;
   /**
-   * Number of resources that this run would remove by the rule, and of people whom it would erase. A run
-   * removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+   * Number of resources that this run would remove by the rule, and of people to erase. A run removes at most
+   * 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
    */
   counts: Record<string, number>;
 }

@@ -4987,8 +4987,8 @@ pub struct RetentionPreview {
     /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
     /// earliest.
     pub applies_at: BTreeMap<String, String>,
-    /// Number of resources that this run would remove by the rule, and of people whom it would erase. A run
-    /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+    /// Number of resources that this run would remove by the rule, and of people to erase. A run removes at
+    /// most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
     pub counts: BTreeMap<String, i64>,
 }
 

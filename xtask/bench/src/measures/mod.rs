@@ -18,6 +18,7 @@ mod reads;
 mod resources;
 mod scim;
 mod search;
+mod secure_delete;
 mod slow_lists;
 mod tenants;
 mod unread;
@@ -45,7 +46,7 @@ use crate::traffic::{Traffic, usual_text};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 43] = [
+const MEASURES: [(&str, Kind, Measure); 44] = [
     ("footprint", Kind::Main, footprint::service),
     ("footprint-binary", Kind::Main, footprint::binary),
     ("get", Kind::Main, reads::get),
@@ -72,6 +73,7 @@ const MEASURES: [(&str, Kind, Measure); 43] = [
     ("webhooks-filters", Kind::Main, webhooks::filters),
     ("slow-questions", Kind::Main, slow_lists::run),
     ("exports", Kind::Main, exports::run),
+    ("secure-delete", Kind::Main, secure_delete::run),
     ("resources", Kind::Main, resources::run),
     ("large-summary", Kind::Main, resources::large_summary),
     ("long-conversation", Kind::Main, resources::long_conversation),
