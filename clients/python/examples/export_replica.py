@@ -19,4 +19,8 @@ def follow(candor: Candor, rows: dict[str, object], position: str, count: int) -
     """Applies the next events to the copy."""
     for _, event in zip(range(count), candor.events.follow(cursor=position), strict=False):
         data = cast("Mapping[str, Any]", event["data"])
-        rows[data["id"]] = data
+        if event["event"] == "retention.removed":
+            for removed in data["ids"]:
+                rows.pop(removed, None)
+        elif not data.get("erased"):
+            rows[data["id"]] = data

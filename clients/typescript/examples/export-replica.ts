@@ -18,6 +18,8 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   for await (const event of candor.events.follow({ cursor, signal })) {
-    rows.set((event.data as { id: string }).id, event.data);
+    const data = event.data as { id: string; ids?: string[]; erased?: boolean };
+    if (event.event === "retention.removed") data.ids?.forEach((id) => rows.delete(id));
+    else if (!data.erased) rows.set(data.id, event.data);
   }
 }

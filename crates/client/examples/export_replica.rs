@@ -27,7 +27,12 @@ pub async fn follow(
     let mut feed = candor.events().follow(FollowOptions::new().cursor(position));
     for _ in 0..count {
         let event = serde_json::to_value(feed.next().await?).unwrap_or_default();
-        store(rows, event["data"].clone());
+        if event["event"] == "retention.removed" {
+            let removed = event["data"]["ids"].as_array().into_iter().flatten();
+            removed.filter_map(Value::as_str).for_each(|id| drop(rows.remove(id)));
+        } else if event["data"]["erased"] != true {
+            store(rows, event["data"].clone());
+        }
     }
     Ok(())
 }

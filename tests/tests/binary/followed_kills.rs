@@ -1,5 +1,5 @@
-//! Tests that a copy made from the lists and the feed equals the stored data, although the process is killed
-//! several times while clients write (decision F9).
+//! Tests that a copy made from the lists or from an export, and then from the feed, equals the stored data, although
+//! the process is killed several times while clients write (decisions F9, H1).
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Service, wait_until};
+use crate::support::{Client, Installation, PrimaryAndStandby, Service, wait_until};
 
 const KILLS: usize = 4;
 const WRITERS: usize = 6;
@@ -26,28 +26,67 @@ const LISTS: [&str; 6] = [
     "conversations?filter[archived]=all",
 ];
 
+/// The exported resources of these lists.
+const EXPORT: &str =
+    "exports?resources=employees,observations,employee_objectives,departments,attributes,conversations";
+
+/// The way in which a copy gets its first state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Start {
+    #[default]
+    Lists,
+    Export,
+}
+
 #[test]
 fn followed_copy_survives_kills_on_sqlite() {
-    follow_through_kills(&Installation::sqlite());
+    follow_through_kills(&Installation::sqlite(), Start::Lists);
 }
 
 #[test]
 fn followed_copy_survives_kills_on_postgres() {
     if let Some(place) = Installation::postgres() {
-        follow_through_kills(&place);
+        follow_through_kills(&place, Start::Lists);
     }
 }
 
-fn follow_through_kills(place: &Installation) {
+#[test]
+fn followed_export_survives_kills_on_sqlite() {
+    follow_through_kills(&Installation::sqlite(), Start::Export);
+}
+
+#[test]
+fn followed_export_survives_kills_on_postgres() {
+    if let Some(place) = Installation::postgres() {
+        follow_through_kills(&place, Start::Export);
+    }
+}
+
+#[test]
+fn followed_export_survives_kills_with_the_feed_of_a_standby() {
+    let Some(pair) = PrimaryAndStandby::start() else { return };
+    let place = Installation::with_database(&pair.primary.url());
     let key = place.key("*", &["--admin"]).secret;
+    let place = place.with("CANDOR_DATABASE_REPLICA_URL", &pair.standby.url());
+    follow_with_key(&place, &key, Start::Export);
+}
+
+fn follow_through_kills(place: &Installation, start: Start) {
+    let key = place.key("*", &["--admin"]).secret;
+    follow_with_key(place, &key, start);
+}
+
+fn follow_with_key(place: &Installation, key: &str, start: Start) {
     let ids = Ids::default();
-    let mut copy = Replica::default();
+    let mut copy = Replica { start, ..Replica::default() };
     for round in 0..KILLS {
         let service = Service::serve(place);
-        write_and_follow(service, &key, (&ids, round), &mut copy);
+        // An export begins after the first round, so that it has rows.
+        let follows = start == Start::Lists || round > 0;
+        write_and_follow(service, key, (&ids, round), follows.then_some(&mut copy));
     }
     let service = Service::serve(place);
-    let mut client = service.client(&key);
+    let mut client = service.client(key);
     let renamed = client.request("PATCH", "/v1/organization", &[], Some(&json!({"name": "The end"}))).unwrap();
     assert_eq!(renamed.status, 200, "{}", renamed.text());
     let caught_up = wait_until(PATIENCE, || {
@@ -84,7 +123,7 @@ impl Ids {
 }
 
 /// Writes on several connections while the copy follows, until enough is acknowledged. Then kills the service.
-fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), copy: &mut Replica) {
+fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), copy: Option<&mut Replica>) {
     let (count, is_ending, address) = (AtomicUsize::new(0), AtomicBool::new(false), service.address);
     thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -100,11 +139,13 @@ fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), co
                 }
             });
         }
-        scope.spawn(|| {
-            let mut client = Client::connect(address, key).unwrap();
-            // A kill in the middle of the lists leaves the copy empty: the next round starts it again.
-            while copy.step(&mut client).is_ok() {}
-        });
+        if let Some(copy) = copy {
+            scope.spawn(move || {
+                let mut client = Client::connect(address, key).unwrap();
+                // A kill in the middle of the first state leaves the copy empty: the next round starts it again.
+                while copy.step(&mut client).is_ok() {}
+            });
+        }
         let enough = wait_until(PATIENCE, || count.load(Ordering::SeqCst) >= WRITES);
         is_ending.store(true, Ordering::SeqCst);
         service.kill();
@@ -169,6 +210,7 @@ fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> st
 /// Resources by id, each as GET shows it, and the cursor of the events that are applied.
 #[derive(Default)]
 struct Replica {
+    start: Start,
     rows: BTreeMap<String, Value>,
     cursor: Option<String>,
     /// Number of applied events.
@@ -181,11 +223,32 @@ impl Replica {
         if self.cursor.is_some() {
             return self.follow(client);
         }
-        let cursor = page(client, "events?since=now")?["next_cursor"].as_str().unwrap().to_owned();
         self.rows.clear();
+        if self.start == Start::Export {
+            self.cursor = self.export(client)?;
+            return Ok(());
+        }
+        let cursor = page(client, "events?since=now")?["next_cursor"].as_str().unwrap().to_owned();
         self.read_lists(client)?;
         self.cursor = Some(cursor);
         Ok(())
+    }
+
+    /// Reads an export. Returns the cursor of the feed from before its first row; `None` if it broke off.
+    fn export(&mut self, client: &mut Client) -> std::io::Result<Option<String>> {
+        let answered = client.get(&format!("/v1/{EXPORT}"))?;
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        let (mut cursor, mut is_complete) = (None, false);
+        for line in answered.text().lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            match line["type"].as_str() {
+                Some("header") => cursor = line["events_cursor"].as_str().map(str::to_owned),
+                Some("checkpoint") => {}
+                Some("end") => is_complete = true,
+                _ => self.add(&json!([line["data"]])),
+            }
+        }
+        Ok(cursor.filter(|_| is_complete))
     }
 
     fn read_lists(&mut self, client: &mut Client) -> std::io::Result<()> {
