@@ -3485,7 +3485,8 @@ class RetentionPreview(TypedDict):
 
     counts: dict[str, int]
     """Number of resources that this run would remove by the rule, and of people to erase. A run removes at
-    most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+    most 10,000 resources by a rule and erases 100 people; the next one follows an hour later. A preview
+    examines 50,000 resources by a rule at most.
     """
 
 

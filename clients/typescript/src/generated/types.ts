@@ -2777,7 +2777,8 @@ export interface RetentionPreview {
   applies_at: Record<string, string>;
   /**
    * Number of resources that this run would remove by the rule, and of people to erase. A run removes at most
-   * 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+   * 10,000 resources by a rule and erases 100 people; the next one follows an hour later. A preview examines
+   * 50,000 resources by a rule at most.
    */
   counts: Record<string, number>;
 }

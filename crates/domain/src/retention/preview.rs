@@ -23,6 +23,7 @@ pub struct RetentionPreview {
     pub applies_at: BTreeMap<String, Timestamp>,
     /// Number of resources that this run would remove by the rule, and of people to erase. A run
     /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
+    /// A preview examines 50,000 resources by a rule at most.
     pub counts: BTreeMap<String, u64>,
 }
 

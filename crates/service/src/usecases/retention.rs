@@ -23,6 +23,8 @@ use crate::usecases::organization;
 
 /// Rows read at once.
 const PAGE: u16 = 500;
+/// Maximum number of pages that a preview reads by a rule, also if holds keep all their rows.
+const PAGES: usize = 100;
 
 /// `GET /retention/runs`: lists the runs with their receipts.
 ///
@@ -69,16 +71,17 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
     if rule == RetentionRule::DeactivatedPeople {
         return count_people(services, tenant, last).await;
     }
-    let mut counted = 0;
+    let (mut counted, mut pages) = (0, 0);
     for source in Source::removed_by(rule) {
         let mut page = PageRequest { limit: PAGE, after: None };
         loop {
+            pages += 1;
             let found = expired(services, tenant, *source, last, &page).await?;
             counted += found.rows.len() as u64;
             if counted >= MAX_ROWS {
                 return Ok(MAX_ROWS);
             }
-            if found.next.is_none() {
+            if found.next.is_none() || pages >= PAGES {
                 break;
             }
             page.after = found.next;
@@ -89,15 +92,16 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
 
 async fn count_people(services: &Services, tenant: Tenant, last: Timestamp) -> Result<u64, Error> {
     let (mut counted, mut after) = (0, None);
-    loop {
+    for _ in 0..PAGES {
         let (people, next) = people_who_left(services, tenant, last, after, PAGE).await?;
         counted += people.len() as u64;
         if counted >= MAX_PEOPLE {
             return Ok(MAX_PEOPLE);
         }
         if next.is_none() {
-            return Ok(counted);
+            break;
         }
         after = next;
     }
+    Ok(counted)
 }
