@@ -146,7 +146,8 @@ pub enum Write {
     /// Marks the event `webhook.failing` of a subscription as fired. Fails with [`CommitError::Stale`] if it is
     /// not due.
     FailingReported(WebhookId),
-    /// Deletes a row if it has this version, but not its rows in side tables. Fails with [`CommitError::Stale`] otherwise.
+    /// Deletes a row if it has this version, but not its rows in side tables. Fails with [`CommitError::Stale`] if
+    /// the row has another version or is missing.
     Removed(RowKey, Version),
     /// Makes changes that remove data, before the other writes.
     Erase(Vec<ErasureChange>),

@@ -3497,9 +3497,7 @@ class RetentionRemoval(TypedDict):
     """Id of the run, with the prefix `ret_`."""
 
     resource: str
-    """Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
-    `summaries`, `conversations`.
-    """
+    """Plural name of the resource, as in exports, such as `employee_objectives`."""
 
     ids: list[str]
     """Ids of the removed resources, at most 100. The messages of a conversation are removed with it."""

@@ -2787,10 +2787,7 @@ export interface RetentionPreview {
 export interface RetentionRemoval {
   /** Id of the run, with the prefix `ret_`. */
   id: string;
-  /**
-   * Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
-   * `summaries`, `conversations`.
-   */
+  /** Plural name of the resource, as in exports, such as `employee_objectives`. */
   resource: string;
   /** Ids of the removed resources, at most 100. The messages of a conversation are removed with it. */
   ids: Array<string>;

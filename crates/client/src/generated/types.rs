@@ -4999,8 +4999,7 @@ pub struct RetentionPreview {
 pub struct RetentionRemoval {
     /// Id of the run, with the prefix `ret_`.
     pub id: String,
-    /// Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`,
-    /// `summaries`, `conversations`.
+    /// Plural name of the resource, as in exports, such as `employee_objectives`.
     pub resource: String,
     /// Ids of the removed resources, at most 100. The messages of a conversation are removed with it.
     pub ids: Vec<String>,

@@ -2,13 +2,15 @@
 
 mod period;
 mod preview;
+mod retained;
 mod run;
 mod schedule;
 
 pub use period::{NotAPeriod, PATTERN, Period};
 pub use preview::{PreviewRequest, PreviewedRules, RetentionPreview};
+pub use retained::Retained;
 pub use run::{Filter, RetentionRemoval, RetentionRun, RunStatus};
-pub use schedule::{MAX_PEOPLE, MAX_ROWS, RuleStarts, next_run};
+pub use schedule::{RuleStarts, next_run};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

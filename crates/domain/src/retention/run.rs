@@ -67,8 +67,7 @@ pub struct RetentionRun {
 pub struct RetentionRemoval {
     /// Id of the run, with the prefix `ret_`.
     pub id: RetentionRunId,
-    /// Name of the resource, as in exports: `observations`, `employee_objectives`, `manager_objectives`, `summaries`,
-    /// `conversations`.
+    /// Plural name of the resource, as in exports, such as `employee_objectives`.
     pub resource: String,
     /// Ids of the removed resources, at most 100. The messages of a conversation are removed with it.
     pub ids: Vec<String>,
@@ -176,6 +175,18 @@ impl RetentionRun {
     #[must_use]
     pub fn removed(&self, rule: RetentionRule) -> u64 {
         self.counts.get(rule.word()).copied().unwrap_or_default()
+    }
+
+    /// Returns `true` if the run has removed the maximum by a rule.
+    #[must_use]
+    pub fn is_full(&self, rule: RetentionRule) -> bool {
+        self.removed(rule) >= rule.max_per_run()
+    }
+
+    /// Returns `true` if the run ended at the maximum of a rule, so that more may be due.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        RetentionRule::ALL.iter().any(|rule| self.is_full(*rule))
     }
 
     /// Returns `true` if no search reads replaced parts of the index any more.

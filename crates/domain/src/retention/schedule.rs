@@ -9,9 +9,9 @@ use crate::fields::StringEnum;
 use crate::time::Timestamp;
 
 /// Maximum number of resources that one run removes by one rule.
-pub const MAX_ROWS: u64 = 10_000;
+const MAX_ROWS: u64 = 10_000;
 /// Maximum number of people whose erasure one run begins.
-pub const MAX_PEOPLE: u64 = 100;
+const MAX_PEOPLE: u64 = 100;
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
 /// Seconds in which a rule that was made shorter removes nothing.
@@ -52,6 +52,20 @@ impl RuleStarts {
     #[must_use]
     pub fn first(&self) -> Option<Timestamp> {
         self.0.values().min().copied().map(Timestamp::from_millis)
+    }
+}
+
+impl RetentionRule {
+    /// Returns the maximum number of resources that one run removes by this rule, or of people whom it erases.
+    #[must_use]
+    pub const fn max_per_run(self) -> u64 {
+        match self {
+            Self::DeactivatedPeople => MAX_PEOPLE,
+            Self::ArchivedSummaries
+            | Self::ArchivedObservations
+            | Self::ArchivedObjectives
+            | Self::ArchivedConversations => MAX_ROWS,
+        }
     }
 }
 

@@ -145,6 +145,19 @@ fn run_applies_only_rules_that_have_started() {
 }
 
 #[test]
+fn run_is_full_at_the_maximum_of_a_rule() {
+    let now = at("2026-03-08T10:00:00Z");
+    let id = RetentionRun::id_of(organization().id, now);
+    let run = RetentionRun::begin(id, &Retention::default(), &RuleStarts::default(), vec![], now).state;
+    for (rule, most) in [(RetentionRule::ArchivedSummaries, 10_000), (RetentionRule::DeactivatedPeople, 100)] {
+        let nearly = run.remove(rule, most - 1).state;
+        assert!(!nearly.is_full(rule) && !nearly.has_more(), "{rule:?}");
+        let full = nearly.remove(rule, 1).state;
+        assert!(full.is_full(rule) && full.has_more() && !full.is_full(RetentionRule::ArchivedObservations));
+    }
+}
+
+#[test]
 fn run_completes_after_searches_of_replaced_segments() {
     let now = at("2026-03-08T10:00:00Z");
     let id = RetentionRun::id_of(organization().id, now);

@@ -43,7 +43,8 @@ function Rules({ stored, onSaved }) {
     return own && !PERIODS.includes(own) ? [own, ...PERIODS] : PERIODS;
   };
   const save = async () => {
-    await request("PATCH", "/organization", { body: { retention: periods } });
+    const changed = RULES.filter((rule) => periods[rule] !== stored[rule]).map((rule) => [rule, periods[rule]]);
+    await request("PATCH", "/organization", { body: { retention: Object.fromEntries(changed) } });
     toast(t.retention.saved);
     onSaved();
   };

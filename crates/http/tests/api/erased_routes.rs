@@ -102,7 +102,8 @@ fn merge(body: &mut Value, texts: &Value) {
     }
 }
 
-fn count_in(folder: &Path) -> usize {
+/// Returns the number of marked texts in the files of a folder.
+pub(crate) fn count_in(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
     let count = |bytes: Vec<u8>| {
         bytes.windows(CANARY.len()).filter(|part| part.eq_ignore_ascii_case(CANARY.as_bytes())).count()

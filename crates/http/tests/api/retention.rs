@@ -1,13 +1,18 @@
 //! Retention: what is removed and what stays, legal holds, receipts, failures of any piece (decision H5).
 
+use std::sync::Arc;
+
 use candor_domain::access::Tenant;
 use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
+use candor_http::HttpSettings;
 use candor_port_storage::{Row, Write};
-use candor_service::runtime::{erasure, retention, search_index};
+use candor_service::runtime::{erasure, retention, search_index, sweep};
+use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
 
 use crate::connectors::change;
+use crate::erased_routes::count_in;
 use crate::feed::copy::{Reader, comparable};
 use crate::objectives::person;
 use crate::stores::every_faulty_store;
@@ -248,6 +253,53 @@ async fn rule_that_is_switched_off_or_made_longer_removes_nothing() {
         run(&world, &faulty).await;
         assert_all(&world, &made.old, 404).await;
     }
+}
+
+#[tokio::test]
+async fn nothing_is_removed_while_the_clocks_differ() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let made = make(&world).await;
+        set(&world, "P30D").await;
+        world.clock.advance_seconds(40 * DAY);
+        for apart in [-2 * DAY, 2 * DAY] {
+            faulty.set_time(world.services.clock.now().plus_seconds(apart));
+            assert_eq!(retention::run_due(&world.services, || true).await.unwrap(), 0);
+        }
+        assert_all(&world, &made.old, 200).await;
+        assert_eq!(world.get("/v1/retention/runs").await.json()["data"], json!([]));
+        run(&world, &faulty).await;
+        assert_all(&world, &made.old, 404).await;
+    }
+}
+
+#[tokio::test]
+async fn removed_texts_are_gone_from_the_files_of_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+    let ada = person(&world, "ada", "employee", None).await;
+    let body =
+        json!({"employee_id": ada, "type": "strength", "observation": "zqcanary", "metadata": {"k": "zqcanary"}});
+    let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
+    world.patch(&observation, json!({"impact": "zqcanary"})).await;
+    search_index::index_pending(&world.services, || true).await.unwrap();
+    act(&world, &format!("{observation}/archive")).await;
+    let talk =
+        json!({"title": "zqcanary", "participant_ids": [ada, person(&world, "eve", "employee", None).await]});
+    let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
+    world.made(&format!("{talk}/messages"), json!({"author_id": ada, "body": "zqcanary"})).await;
+    act(&world, &format!("{talk}/archive")).await;
+    assert!(count_in(folder.path()) > 10, "{}", count_in(folder.path()));
+    set(&world, "P30D").await;
+    world.clock.advance_seconds(40 * DAY);
+    sweep::run_once(&world.services).await.unwrap();
+    for _ in 0..4 {
+        retention::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+        search_index::index_pending(&world.services, || true).await.unwrap();
+    }
+    assert_eq!(status(&world, &observation).await, 404);
+    assert_eq!(count_in(folder.path()), 0);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::Employee;
-use candor_domain::retention::RetentionRule;
+use candor_domain::retention::{Retained, RetentionRule};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
@@ -112,26 +112,24 @@ pub(crate) async fn expired(
             let statuses = vec![summary::Status::Archived];
             let filter = summary::Filter { statuses, updated_at, ..summary::Filter::default() };
             let list = rows::summaries::list(&filter, Viewer::Everything, ORDER, page);
-            read(services, tenant, list, |row: &Summary| [Some(row.employee_id), row.author_id]).await?
+            read::<Summary>(services, tenant, list).await?
         }
         Source::Observations => {
             let filter =
                 observation::Filter { archived: Archived::Yes, updated_at, ..observation::Filter::default() };
             let list = rows::observations::list(&filter, Viewer::Everything, ORDER, page);
-            let people = |row: &Observation| [Some(row.employee_id), row.author_id, row.requester_id];
-            read(services, tenant, list, people).await?
+            read::<Observation>(services, tenant, list).await?
         }
         Source::Objectives(family) => {
             let filter = objective::Filter::archived_until(last, family);
             let list = rows::objectives::list(&filter, Viewer::Everything, ORDER, page);
-            read(services, tenant, list, |row: &Objective| [Some(row.owner_id)]).await?
+            read::<Objective>(services, tenant, list).await?
         }
         Source::Conversations => {
             let filter =
                 conversation::Filter { archived: Archived::Yes, updated_at, participant_id: None, about: None };
             let list = rows::conversations::list(&filter, Viewer::Everything, ORDER, page);
-            let people = |row: &Conversation| row.participant_ids.iter().copied().map(Some).collect::<Vec<_>>();
-            read(services, tenant, list, people).await?
+            read::<Conversation>(services, tenant, list).await?
         }
     };
     let people = candidates.iter().flat_map(|candidate| candidate.people.iter().copied()).collect();
@@ -151,11 +149,10 @@ pub(crate) async fn expired(
 }
 
 /// Reads a page with the people of each row, and returns the position of the next page.
-async fn read<T: Stored + Resource + Sortable, P: IntoIterator<Item = Option<EmployeeId>>>(
+async fn read<T: Stored + Resource + Sortable + Retained>(
     services: &Services,
     tenant: Tenant,
     list: TypedListing<T>,
-    people: impl Fn(&T) -> P,
 ) -> Result<(Vec<Candidate>, Option<Position>), Error> {
     let limit = usize::from(list.limit());
     let rows = services.store.entries(tenant, list).await?;
@@ -164,7 +161,7 @@ async fn read<T: Stored + Resource + Sortable, P: IntoIterator<Item = Option<Emp
         Some(Position { key: Sortable::key(&row.value, ORDER.by)?, id: row.value.id().to_bytes() })
     });
     let candidates = rows.into_iter().map(|row| Candidate {
-        people: people(&row.value).into_iter().flatten().collect(),
+        people: row.value.people(),
         row: Expired { id: row.value.id().to_bytes(), text: row.value.id().to_string(), version: row.version },
     });
     Ok((candidates.collect(), next))

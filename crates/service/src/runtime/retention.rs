@@ -9,9 +9,7 @@ use candor_domain::id::{ConversationId, RetentionRunId};
 use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Position, Sortable};
 use candor_domain::people::Employee;
-use candor_domain::retention::{
-    MAX_PEOPLE, MAX_ROWS, RetentionRemoval, RetentionRule, RetentionRun, RunStatus, next_run,
-};
+use candor_domain::retention::{RetentionRemoval, RetentionRule, RetentionRun, RunStatus, next_run};
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::erasing::ErasureChange;
@@ -100,7 +98,7 @@ async fn run(
             return Ok(false);
         }
     }
-    let has_more = job.has_more();
+    let has_more = job.run.value.has_more();
     set_due(services, tenant, organization, Some(next_run(due, now, has_more))).await?;
     Ok(true)
 }
@@ -156,15 +154,6 @@ impl Job<'_> {
         self.run.value.index_clean_at.is_some()
     }
 
-    fn is_full(&self, rule: RetentionRule) -> bool {
-        let most = if rule == RetentionRule::DeactivatedPeople { MAX_PEOPLE } else { MAX_ROWS };
-        self.run.value.removed(rule) >= most
-    }
-
-    fn has_more(&self) -> bool {
-        RetentionRule::ALL.iter().any(|rule| self.is_full(*rule))
-    }
-
     /// Applies all rules. Returns `false` if it was stopped.
     async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
         for rule in RetentionRule::ALL {
@@ -193,7 +182,7 @@ impl Job<'_> {
         source: Source,
     ) -> Result<bool, Error> {
         let (mut after, mut attempts): (Option<Position>, _) = (None, 0);
-        while !self.is_full(rule) {
+        while !self.run.value.is_full(rule) {
             if !(self.goes_on)() {
                 return Ok(false);
             }
@@ -295,14 +284,14 @@ impl Job<'_> {
     async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
         let rule = RetentionRule::DeactivatedPeople;
         let mut after = None;
-        while !self.is_full(rule) {
+        while !self.run.value.is_full(rule) {
             let Some(last) = self.last(organization, rule).await? else { break };
             let (people, next) = people_who_left(self.services, self.tenant, last, after, PIECE).await?;
             for person in people {
                 if !(self.goes_on)() {
                     return Ok(false);
                 }
-                if self.is_full(rule) {
+                if self.run.value.is_full(rule) {
                     break;
                 }
                 // A person who changed meanwhile waits for the next run.

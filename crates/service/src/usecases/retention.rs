@@ -7,9 +7,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::RetentionRunId;
 use candor_domain::page::PageRequest;
 use candor_domain::params::Params;
-use candor_domain::retention::{
-    Filter, MAX_PEOPLE, MAX_ROWS, PreviewRequest, RetentionPreview, RetentionRule, RetentionRun,
-};
+use candor_domain::retention::{Filter, PreviewRequest, RetentionPreview, RetentionRule, RetentionRun};
 use candor_domain::time::Timestamp;
 use candor_tables::rows;
 
@@ -69,7 +67,7 @@ pub async fn preview(services: &Services, context: &RequestContext, params: Para
 /// Counts what one run would remove by a rule.
 async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: Timestamp) -> Result<u64, Error> {
     if rule == RetentionRule::DeactivatedPeople {
-        return count_people(services, tenant, last).await;
+        return count_people(services, tenant, last, rule.max_per_run()).await;
     }
     let (mut counted, mut pages) = (0, 0);
     for source in Source::removed_by(rule) {
@@ -78,8 +76,8 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
             pages += 1;
             let found = expired(services, tenant, *source, last, &page).await?;
             counted += found.rows.len() as u64;
-            if counted >= MAX_ROWS {
-                return Ok(MAX_ROWS);
+            if counted >= rule.max_per_run() {
+                return Ok(rule.max_per_run());
             }
             if found.next.is_none() || pages >= PAGES {
                 break;
@@ -90,13 +88,13 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
     Ok(counted)
 }
 
-async fn count_people(services: &Services, tenant: Tenant, last: Timestamp) -> Result<u64, Error> {
+async fn count_people(services: &Services, tenant: Tenant, last: Timestamp, most: u64) -> Result<u64, Error> {
     let (mut counted, mut after) = (0, None);
     for _ in 0..PAGES {
         let (people, next) = people_who_left(services, tenant, last, after, PAGE).await?;
         counted += people.len() as u64;
-        if counted >= MAX_PEOPLE {
-            return Ok(MAX_PEOPLE);
+        if counted >= most {
+            return Ok(most);
         }
         if next.is_none() {
             break;

@@ -1,0 +1,37 @@
+//! The people whose legal hold keeps a resource from the retention.
+
+use crate::conversation::Conversation;
+use crate::id::EmployeeId;
+use crate::objective::Objective;
+use crate::observation::Observation;
+use crate::summary::Summary;
+
+/// A resource that a retention rule removes once it was archived long enough.
+pub trait Retained {
+    /// Returns the people concerned: the resource stays while one of them is under a legal hold.
+    fn people(&self) -> Vec<EmployeeId>;
+}
+
+impl Retained for Observation {
+    fn people(&self) -> Vec<EmployeeId> {
+        [Some(self.employee_id), self.author_id, self.requester_id].into_iter().flatten().collect()
+    }
+}
+
+impl Retained for Summary {
+    fn people(&self) -> Vec<EmployeeId> {
+        [Some(self.employee_id), self.author_id].into_iter().flatten().collect()
+    }
+}
+
+impl Retained for Objective {
+    fn people(&self) -> Vec<EmployeeId> {
+        vec![self.owner_id]
+    }
+}
+
+impl Retained for Conversation {
+    fn people(&self) -> Vec<EmployeeId> {
+        self.participant_ids.clone()
+    }
+}
