@@ -56,7 +56,7 @@ impl RuleStarts {
 }
 
 impl RetentionRule {
-    /// Returns the maximum number of resources that one run removes by this rule, or of people whom it erases.
+    /// Returns the maximum number of resources that one run removes by this rule, or of people to erase.
     #[must_use]
     pub const fn max_per_run(self) -> u64 {
         match self {

@@ -1,5 +1,5 @@
-//! Each route that takes a text about a person: after an erasure no byte of the text is in the files of the store
-//! (decision H4). The routes and their texts are those of the route table and of the OpenAPI document.
+//! Texts in the files of the store: after an erasure or a retention run no byte of a removed text is left (decisions H4,
+//! H5). The routes and their texts are those of the route table and of the OpenAPI document.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,12 +7,13 @@ use std::{collections::BTreeSet, fs};
 
 use candor_http::HttpSettings;
 use candor_http::table::{Body, Method, ROUTES, Route};
-use candor_service::runtime::{erasure, search_index};
+use candor_service::runtime::{erasure, retention, search_index, sweep};
 use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::{Value, json};
 
 use crate::objectives::person;
 use crate::resources::{Resources, method};
+use crate::retention::{DAY, act, set, status};
 use crate::support::TestApi;
 
 /// Beginning of every text that a route takes.
@@ -103,7 +104,7 @@ fn merge(body: &mut Value, texts: &Value) {
 }
 
 /// Returns the number of marked texts in the files of a folder.
-pub(crate) fn count_in(folder: &Path) -> usize {
+fn count_in(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
     let count = |bytes: Vec<u8>| {
         bytes.windows(CANARY.len()).filter(|part| part.eq_ignore_ascii_case(CANARY.as_bytes())).count()
@@ -161,4 +162,32 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
     }
     let exceptions: BTreeSet<_> = STAYS.iter().chain(&OTHERS).map(|(operation, _)| *operation).collect();
     assert_eq!(named, exceptions, "an exception is no route that takes a text");
+}
+
+#[tokio::test]
+async fn text_is_gone_from_the_files_after_a_retention_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+    let ada = person(&world, "ada", "employee", None).await;
+    let body = json!({"employee_id": ada, "type": "strength", "observation": CANARY, "metadata": {"k": CANARY}});
+    let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
+    world.patch(&observation, json!({"impact": CANARY})).await;
+    search_index::index_pending(&world.services, || true).await.unwrap();
+    act(&world, &format!("{observation}/archive")).await;
+    let talk = json!({"title": CANARY, "participant_ids": [ada, person(&world, "eve", "employee", None).await]});
+    let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
+    world.made(&format!("{talk}/messages"), json!({"author_id": ada, "body": CANARY})).await;
+    act(&world, &format!("{talk}/archive")).await;
+    assert!(count_in(folder.path()) > 10, "{}", count_in(folder.path()));
+    set(&world, "P30D").await;
+    world.clock.advance_seconds(40 * DAY);
+    sweep::run_once(&world.services).await.unwrap();
+    for _ in 0..4 {
+        retention::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+        search_index::index_pending(&world.services, || true).await.unwrap();
+    }
+    assert_eq!(status(&world, &observation).await, 404);
+    assert_eq!(count_in(folder.path()), 0);
 }

@@ -1,24 +1,19 @@
 //! Retention: what is removed and what stays, legal holds, receipts, failures of any piece (decision H5).
 
-use std::sync::Arc;
-
 use candor_domain::access::Tenant;
 use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
-use candor_http::HttpSettings;
 use candor_port_storage::{Row, Write};
-use candor_service::runtime::{erasure, retention, search_index, sweep};
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
+use candor_service::runtime::{erasure, retention, search_index};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
 
 use crate::connectors::change;
-use crate::erased_routes::count_in;
 use crate::feed::copy::{Reader, comparable};
 use crate::objectives::person;
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
-const DAY: i64 = 86_400;
+pub(crate) const DAY: i64 = 86_400;
 
 /// The store of a test, whose clock follows that of the test.
 type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
@@ -45,11 +40,11 @@ async fn run(world: &TestApi, faulty: &Faulty) {
     }
 }
 
-async fn status(world: &TestApi, path: &str) -> u16 {
+pub(crate) async fn status(world: &TestApi, path: &str) -> u16 {
     world.get(path).await.status
 }
 
-async fn act(world: &TestApi, path: &str) {
+pub(crate) async fn act(world: &TestApi, path: &str) {
     let answered = world.post(path, json!({})).await;
     assert!(answered.status < 300, "{path}: {}", answered.text());
 }
@@ -115,7 +110,7 @@ async fn make(world: &TestApi) -> Made {
 const RULES: [&str; 4] =
     ["archived_observations", "archived_objectives", "archived_summaries", "archived_conversations"];
 
-async fn set(world: &TestApi, period: &str) -> Value {
+pub(crate) async fn set(world: &TestApi, period: &str) -> Value {
     let rules: serde_json::Map<_, _> = RULES.iter().map(|rule| ((*rule).to_owned(), json!(period))).collect();
     let answered = world.patch("/v1/organization", json!({"retention": rules})).await;
     assert_eq!(answered.status, 200, "{}", answered.text());
@@ -270,36 +265,6 @@ async fn nothing_is_removed_while_the_clocks_differ() {
         run(&world, &faulty).await;
         assert_all(&world, &made.old, 404).await;
     }
-}
-
-#[tokio::test]
-async fn removed_texts_are_gone_from_the_files_of_sqlite() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
-    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
-    let ada = person(&world, "ada", "employee", None).await;
-    let body =
-        json!({"employee_id": ada, "type": "strength", "observation": "zqcanary", "metadata": {"k": "zqcanary"}});
-    let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
-    world.patch(&observation, json!({"impact": "zqcanary"})).await;
-    search_index::index_pending(&world.services, || true).await.unwrap();
-    act(&world, &format!("{observation}/archive")).await;
-    let talk =
-        json!({"title": "zqcanary", "participant_ids": [ada, person(&world, "eve", "employee", None).await]});
-    let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
-    world.made(&format!("{talk}/messages"), json!({"author_id": ada, "body": "zqcanary"})).await;
-    act(&world, &format!("{talk}/archive")).await;
-    assert!(count_in(folder.path()) > 10, "{}", count_in(folder.path()));
-    set(&world, "P30D").await;
-    world.clock.advance_seconds(40 * DAY);
-    sweep::run_once(&world.services).await.unwrap();
-    for _ in 0..4 {
-        retention::run_due(&world.services, || true).await.unwrap();
-        world.clock.advance_seconds(20);
-        search_index::index_pending(&world.services, || true).await.unwrap();
-    }
-    assert_eq!(status(&world, &observation).await, 404);
-    assert_eq!(count_in(folder.path()), 0);
 }
 
 #[tokio::test]
