@@ -1,62 +1,123 @@
-//! `cargo xtask ci`: everything that a change must pass, the quick checks first.
+//! `cargo xtask ci`: the gate, which decides whether a change may land. Quick checks come first. As soon as the
+//! binary exists, the tests run beside the checks that use it from outside.
+//!
+//! The result depends on the commit alone: random tests have fixed seeds here. `cargo xtask explore` draws seeds and
+//! does what takes long.
 
-use crate::process::{Outcome, cargo, run as run_program};
-use crate::{
-    clients, cluster, deny, deploy, openapi, outside, package, public_api, simulate, standalone, test, tidy,
-};
+use crate::inputs::Inputs;
+use crate::process::Outcome;
+use crate::steps::{Finished, Step};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
-type Step = (&'static str, fn() -> Outcome);
-
-const STEPS: [Step; 23] = [
-    ("formatting", || run_program(&mut cargo(&["fmt", "--all", "--check"]))),
-    ("tidy", tidy::run),
-    ("lints", lints),
-    ("OpenAPI document", || openapi::run(&["--check".to_owned()])),
-    ("generated files of the client libraries", clients::check),
-    ("public API of the domain", || public_api::run(&["--check".to_owned()])),
-    ("documentation of the code", docs),
-    ("tests of packages alone", standalone::run),
-    ("tests", tests),
-    ("tests on a cluster", || cluster::run(&[])),
-    ("simulated months", || simulate::run(&[])),
-    ("licences and bans", deny::run),
-    ("files to deploy with", deploy::run),
-    ("wheel and npm packages", package::test),
-    ("signatures of webhooks", || outside::SIGNATURES.run()),
-    ("copy in step", || outside::RECIPE.run()),
-    ("reference in a browser", || outside::REFERENCE.run()),
-    ("console in a browser", || outside::CONSOLE.run()),
-    ("client libraries", clients::test),
-    ("clients of other generators", || outside::GENERATORS.run()),
-    ("generated requests", || outside::SCHEMATHESIS.run()),
-    ("files of a data team", || outside::WAREHOUSE.run_if_installable()),
-    ("suites of SCIM servers", || outside::SCIM.run_if_installable()),
+/// Checks before the binary exists. The first failure ends the run.
+const FIRST: [Step; 7] = [
+    Step::cargo("formatting", &["fmt", "--all", "--check"]),
+    Step::xtask("tidy", &["tidy"]),
+    Step::xtask("licences and bans", &["deny"]),
+    Step::cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    Step::cargo("build", &["build", "--workspace", "--all-targets"]),
+    Step::xtask("OpenAPI document", &["openapi", "--check"]),
+    Step::xtask("generated files of the client libraries", &["clients", "--check"]),
 ];
+
+/// All Rust tests. Their output is shown at once, because they take longest.
+const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
+
+/// Checks of the binary from outside, the longest ones first.
+const BESIDE: [Step; 12] = [
+    Step::xtask("client libraries", &["clients", "--test"]),
+    Step::xtask("console in a browser", &["console"]),
+    Step::xtask("generated requests", &["schemathesis"]),
+    Step::xtask("files to deploy with", &["deploy"]),
+    Step::xtask("clients of other generators", &["generators"])
+        .unless_unchanged(&["docs/openapi.json", "xtask/generators"]),
+    Step::xtask("simulated months", &["simulate"]),
+    Step::xtask("reference in a browser", &["reference"]),
+    Step::xtask("wheel and npm packages", &["package", "--test"]),
+    Step::xtask("footprint", &["footprint"]),
+    Step::xtask("signatures of webhooks", &["signatures"]),
+    Step::xtask("copy in step", &["recipe"]),
+    Step::xtask("files of a data team", &["warehouse"]).unless_unchanged(&[
+        "xtask/warehouse",
+        "docs/guides",
+        "crates/domain/src/export",
+        "crates/service/src/usecases/exports",
+        "crates/http/src/routes/exports*",
+        "crates/app/src/commands/export",
+        "crates/tables/src/rows",
+    ]),
+];
+
+/// Checks that only a change to their inputs can fail and that need nothing of the others.
+const LAST: [Step; 1] = [Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
+    "xtask/scim",
+    "crates/domain/src/scim",
+    "crates/service/src/usecases/scim*",
+    "crates/http/src/scim*",
+    "crates/http/src/routes/scim*",
+])];
+
+/// Number of checks that run at the same time, beside the tests.
+const LANES: usize = 2;
 
 pub(crate) fn run() -> Outcome {
     let started = Instant::now();
-    for (name, step) in STEPS {
-        println!("── {name}");
-        let step_started = Instant::now();
-        step().map_err(|problem| format!("{name}: {problem}"))?;
-        println!("── {name}: passed in {:.1} s\n", step_started.elapsed().as_secs_f64());
+    let inputs = Inputs::load()?;
+    let mut finished = vec![];
+    for step in &FIRST {
+        let done = step.run_and_show();
+        let has_failed = done.problem.is_some();
+        finished.push(done);
+        if has_failed {
+            return conclude(&finished, started);
+        }
     }
-    println!("── everything passed in {:.0} s", started.elapsed().as_secs_f64());
-    Ok(())
+    let queue = Mutex::new(BESIDE.iter().chain(&LAST).enumerate().collect::<VecDeque<_>>());
+    let beside = Mutex::new(vec![]);
+    let work = || {
+        while let Some((place, step)) = lock(&queue).pop_front() {
+            let done = inputs.run_unless_passed(step);
+            lock(&beside).push((place, done));
+        }
+    };
+    thread::scope(|scope| {
+        (0..LANES).for_each(|_| drop(scope.spawn(work)));
+        finished.push(TESTS.run_and_show());
+    });
+    let mut beside = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
+    beside.sort_by_key(|(place, _)| *place);
+    for (_, done) in beside {
+        done.show();
+        finished.push(done);
+    }
+    let docs = inputs.document_changed_crates();
+    docs.show();
+    finished.push(docs);
+    conclude(&finished, started)
 }
 
-/// Runs all tests, so that one run reports every failure.
-fn tests() -> Outcome {
-    test::run(&["--no-fail-fast".to_owned()])
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn lints() -> Outcome {
-    run_program(&mut cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
-}
-
-/// Builds the documentation. A broken link, or a link to a private item, is an error.
-fn docs() -> Outcome {
-    let mut command = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
-    run_program(command.env("RUSTDOCFLAGS", "-D warnings"))
+/// Prints the seconds of all steps and what was skipped. Fails with the names of the steps that failed.
+fn conclude(finished: &[Finished], started: Instant) -> Outcome {
+    println!("── seconds");
+    finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));
+    let skipped: Vec<_> = finished.iter().flat_map(Finished::skipped).collect();
+    if !skipped.is_empty() {
+        println!("── skipped");
+        skipped.iter().for_each(|line| println!("  {line}"));
+    }
+    let problems: Vec<_> =
+        finished.iter().filter_map(|done| Some(format!("{}: {}", done.name, done.problem.as_ref()?))).collect();
+    let seconds = started.elapsed().as_secs_f64();
+    if problems.is_empty() {
+        println!("── everything passed in {seconds:.0} s");
+        return Ok(());
+    }
+    Err(format!("{} after {seconds:.0} s", problems.join("; ")).into())
 }

@@ -8,16 +8,18 @@ mod clients;
 mod cluster;
 mod deny;
 mod deploy;
+mod explore;
+mod inputs;
 mod openapi;
 mod outside;
 mod package;
 mod packages;
 mod postgres;
 mod process;
-mod public_api;
 mod service;
 mod simulate;
 mod standalone;
+mod steps;
 mod test;
 mod text;
 mod tidy;
@@ -29,13 +31,12 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 20] = [
+const COMMANDS: [Command; 21] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
     ("tidy", |_| tidy::run()),
     ("openapi", openapi::run),
-    ("public-api", public_api::run),
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),
     ("scim", |_| outside::SCIM.run_if_installable()),
     ("warehouse", |_| outside::WAREHOUSE.run_if_installable()),
@@ -49,7 +50,9 @@ const COMMANDS: [Command; 20] = [
     ("bench", bench::run),
     ("deploy", |_| deploy::run()),
     ("package", package::run),
+    ("deny", |_| deny::run()),
     ("ci", |_| ci::run()),
+    ("explore", explore::run),
 ];
 
 const USAGE: &str = include_str!("../usage.txt");

@@ -55,13 +55,16 @@ fn is_recent(version: &str) -> bool {
 
 /// Returns a folder whose name changes with the list of packages.
 fn folder_for(target: &Path, versions: &str) -> Outcome<PathBuf> {
-    let text = fs::read(root().join(versions))?;
-    // FNV-1a is enough to distinguish two lists of versions.
-    let sum = text
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = fingerprint(&fs::read(root().join(versions))?);
     let name = versions.trim_start_matches("xtask/").replace('/', "-");
     Ok(target.join(format!("{name}-{sum:016x}")))
+}
+
+/// Returns the FNV-1a sum of these bytes: enough to distinguish two states of a file.
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

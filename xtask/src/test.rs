@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 /// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and
 /// examples.
 pub(crate) fn build_everything() -> Outcome {
-    process::run(&mut cargo(&["build", "--quiet", "--workspace", "--all-targets"]))
+    process::run(&mut cargo(&["build", "--workspace", "--all-targets"]))
 }
 
 /// Builds the program and the proxy of the tests as [`build_everything`] does, without the tests.
@@ -32,7 +32,6 @@ pub(crate) fn build_binary() -> Outcome {
     // With the examples cargo unites the same features as for tests, and builds no dependency twice.
     process::run(&mut cargo(&[
         "build",
-        "--quiet",
         "--workspace",
         "--bin",
         "candor",
@@ -58,7 +57,7 @@ impl<'a> Asked<'a> {
             match argument {
                 "-p" | "--package" => asked.packages.extend(rest.next()),
                 // This option selects no tests.
-                "--no-fail-fast" => {}
+                "--no-fail-fast" | "--profile=explore" => {}
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
                     Some(package) => asked.packages.push(package),
                     None => asked.others = true,

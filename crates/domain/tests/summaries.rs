@@ -10,6 +10,7 @@ use candor_domain::json::{Object, Value};
 use candor_domain::organization::Review;
 use candor_domain::summary::{Action, Draft, Patch, References, Status, StoredObservation, Summary};
 use candor_domain::time::Timestamp;
+use candor_test_explore as explore;
 use ulid::Ulid;
 
 const AT: Timestamp = Timestamp::from_millis(1_772_366_400_000);
@@ -132,18 +133,19 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
 #[test]
 fn any_sequence_agrees_with_the_model() {
     let found = References { people: [id(1)].into(), ..References::default() };
-    for seed in 0..400 {
+    for number in 0..explore::size(400, 40_000) as u64 {
+        let seed = explore::seed(number);
         let mut random = Random(seed);
         let mut summary = create_summary(&found);
         let (given, archived) = (BTreeSet::new(), BTreeSet::new());
         let mut model = Model { status: Status::Draft, given, archived, has_feedback: false };
-        for number in 0..60 {
+        for step_number in 0..60 {
             step(&mut summary, &mut model, &mut random);
             summary = read_again(&summary, &model.archived);
             let shown: BTreeSet<_> = summary.included_observation_ids.iter().copied().collect();
             let given: BTreeSet<_> = summary.given_observation_ids().into_iter().collect();
-            assert_eq!((summary.status, shown), (model.status, model.shown()), "seed {seed}, step {number}");
-            assert_eq!(given, model.given, "seed {seed}, step {number}");
+            assert_eq!((summary.status, shown), (model.status, model.shown()), "seed {seed}, step {step_number}");
+            assert_eq!(given, model.given, "seed {seed}, step {step_number}");
         }
     }
 }

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use candor_test_explore::size;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Service, wait_until};
 
+/// Number of people in the gate, and in an exploration.
+const PEOPLE: [usize; 2] = [200, 10_000];
 const KILLS: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Attributes that the threads change: each thread has its own, so that its last value is known.
@@ -17,13 +20,13 @@ const ATTRIBUTES: [&str; 2] = ["title", "nickName"];
 
 #[test]
 fn provider_sync_survives_kills_on_sqlite() {
-    sync_through_kills(&Installation::sqlite(), 10_000);
+    sync_through_kills(&Installation::sqlite(), size(PEOPLE[0], PEOPLE[1]));
 }
 
 #[test]
 fn provider_sync_survives_kills_on_postgres() {
     if let Some(place) = Installation::postgres() {
-        sync_through_kills(&place, 2_000);
+        sync_through_kills(&place, size(PEOPLE[0], PEOPLE[1]));
     }
 }
 

@@ -7,8 +7,9 @@ use crate::workspace::{Kind, Package, Workspace};
 const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates for tests. Other crates may have them as dev-dependencies only.
-const FOR_TESTS: [&str; 6] = [
+const FOR_TESTS: [&str; 7] = [
     "candor-store-testkit",
+    "candor-test-explore",
     "candor-test-faults",
     "candor-test-postgres",
     "candor-test-redis",
@@ -134,6 +135,7 @@ fn outside() -> Vec<Row> {
 /// Tools beside the service.
 fn tools() -> Vec<Row> {
     vec![
+        Row { only: Some(&[]), ..Row::new("candor-test-explore", &[], &[]) },
         Row::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
         Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
         Row::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
@@ -160,7 +162,7 @@ fn tools() -> Vec<Row> {
             &[DOMAIN, &["candor-port-storage", "candor-dispatch"]],
             &["diesel", "actix-web", "hyper"],
         ),
-        Row::new("xtask", &[&["candor-test-postgres"]], &["diesel", "actix-web"]),
+        Row::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
     ]
 }
 

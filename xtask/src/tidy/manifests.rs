@@ -5,6 +5,17 @@ use super::{Finding, SourceFile};
 /// The sections whose entries name other packages.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
+/// Features that a manifest below the root may name, with the reason. Elsewhere a build of the workspace unites the
+/// features of all manifests and hides a missing one. `cargo xtask standalone` compiles each package alone.
+const OWN_FEATURES: [(&str, &str, &str); 6] = [
+    ("crates/store-sqlite/Cargo.toml", "diesel", "the other store must not link SQLite"),
+    ("crates/http/Cargo.toml", "diesel", "tests read the rows of SQLite"),
+    ("crates/store-postgres/Cargo.toml", "diesel", "the other store has no types of PostgreSQL"),
+    ("crates/webhooks/Cargo.toml", "tokio", "tests start programs; the service never does"),
+    ("tests/Cargo.toml", "candor-app", "the tests cover what is packaged"),
+    ("xtask/bench/Cargo.toml", "diesel", "measures write rows of SQLite"),
+];
+
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     if file.text.lines().any(|line| line.trim() == "[workspace]") {
         return Vec::new();
@@ -32,6 +43,10 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
                  there"
             );
             findings.push(Finding::new(&file.path, number, says));
+        } else if is_dependency_list(&section) && line.contains("features") && !may_name_features(&file.path, line)
+        {
+            let says = "a dependency with features of its own, name them in the root manifest";
+            findings.push(Finding::new(&file.path, number, says));
         }
     }
     if !lints {
@@ -42,6 +57,11 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+fn may_name_features(path: &str, line: &str) -> bool {
+    let name = line.split(['=', '.']).next().unwrap_or(line).trim();
+    OWN_FEATURES.iter().any(|(manifest, dependency, _)| (*manifest, *dependency) == (path, name))
 }
 
 fn is_dependency_list(section: &str) -> bool {
@@ -77,7 +97,7 @@ mod tests {
     #[test]
     fn versions_come_from_the_root() {
         let lints = "[lints]\nworkspace = true\n";
-        let good = "[dependencies]\na.workspace = true\nb = { workspace = true, features = [\"c\"] }\n\n# why\n";
+        let good = "[dependencies]\na.workspace = true\nb = { workspace = true }\n\n# why\n";
         assert_eq!(lines_found(&format!("{lints}{good}")), NONE);
         for bad in ["a = \"1\"", "a = { path = \"../a\" }", "a = { version = \"1\", workspace = false }"] {
             for section in ["dependencies", "dev-dependencies", "target.'cfg(unix)'.dependencies"] {
@@ -85,6 +105,14 @@ mod tests {
             }
         }
         assert_eq!(lines_found(&format!("{lints}[dependencies.a]\nversion = \"1\"\n")), [3]);
+    }
+
+    #[test]
+    fn features_stand_in_the_root() {
+        let text =
+            "[lints]\nworkspace = true\n[dev-dependencies]\ndiesel = { workspace = true, features = [\"x\"] }\n";
+        assert_eq!(lines_found(text), [4]);
+        assert_eq!(check(&file("crates/store-sqlite/Cargo.toml", text)), []);
     }
 
     #[test]

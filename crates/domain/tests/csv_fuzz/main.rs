@@ -4,11 +4,12 @@
 
 mod holds;
 
+use candor_test_explore as explore;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
-/// Number of files per test. `CANDOR_FUZZ_ROUNDS` sets another number.
-const ROUNDS: usize = 4_000;
+/// Number of files of each test in the gate, and in an exploration.
+const FILES: [usize; 2] = [4_000, 1_000_000];
 
 const SEEDS: [&[u8]; 8] = [
     include_bytes!("../../../http/tests/files/excel-utf8.csv"),
@@ -91,10 +92,9 @@ impl Random {
 }
 
 fn each_file(seed: u64, check: fn(&[u8])) {
-    let rounds = std::env::var("CANDOR_FUZZ_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
-    let mut random = Random(SplitMix64::seed_from_u64(seed));
+    let mut random = Random(SplitMix64::seed_from_u64(explore::seed(seed)));
     SEEDS.into_iter().for_each(check);
-    for _ in 0..rounds {
+    for _ in 0..explore::size(FILES[0], FILES[1]) {
         let file = random.mutated_file();
         let failed = std::panic::catch_unwind(|| check(&file)).is_err();
         assert!(!failed, "{:?}", String::from_utf8_lossy(&file));

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use candor_test_explore::size;
+
 use super::fixtures::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
 use super::ledger::settled;
 use super::load::Load;
 use crate::support::{Installation, ReceivedRequest, Receiver, ReceiverResponse, Service, freeze, wait_until};
 
-/// Number of kills per store; over a hundred on both stores together.
-const KILLS: usize = 52;
+/// Number of kills per store in the gate, and in an exploration.
+const KILLS: [usize; 2] = [15, 300];
 /// Receiver timeout, much longer than it takes to kill a process whose delivery has arrived.
 const TIMEOUT_SECONDS: u64 = 5;
 /// Number of retries, high enough that failures of the receiver never exhaust a delivery.
@@ -65,8 +67,9 @@ struct KilledService {
 }
 
 fn kills(place: Installation) {
+    let kill_count = size(KILLS[0], KILLS[1]);
     let mut victim = KilledService::new(impatient(place, TIMEOUT_SECONDS, RETRIES));
-    for round in 0..KILLS {
+    for round in 0..kill_count {
         match KillPoint::for_round(round) {
             KillPoint::BeforeTheClaim => victim.dies_before_the_claim(),
             KillPoint::AfterTheClaim => victim.dies_after_the_claim(round),
@@ -78,9 +81,9 @@ fn kills(place: Installation) {
     let service = Service::serve(&victim.place);
     let mut client = service.client(&victim.key);
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
-    ledger.check(&victim.subscription.secret, KILLS);
+    ledger.check(&victim.subscription.secret, kill_count);
     // Verifies the kill points: the log must have no entry for a request that was killed at its point.
-    for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < KILLS) {
+    for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < kill_count) {
         let frozen =
             KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
         assert!(
@@ -88,13 +91,13 @@ fn kills(place: Installation) {
             "recorded by a process that had been stopped: {arrival:?}"
         );
     }
-    for round in (0..KILLS).filter(|number| {
+    for round in (0..kill_count).filter(|number| {
         matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer)
     }) {
         let cut_off = |arrival: &ReceivedRequest| arrival.generation == round && !ledger.is_recorded(arrival);
         assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
     }
-    println!("{KILLS} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
+    println!("{kill_count} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
     service.stop();
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::{DryRun, Method, Route};
 use candor_store_testkit::Random;
+use candor_test_explore::seed;
 use serde_json::{Value, json};
 
 use super::compare::{Comparison, Trial};
@@ -205,13 +206,13 @@ fn assert_variety(statuses: &BTreeMap<u16, usize>, requests: usize) {
 
 #[tokio::test]
 async fn generated_dry_runs_equal_real_requests_on_sqlite() {
-    let statuses = compare_generated(&Watched::on_sqlite().await, 1, REQUESTS, 1).await;
+    let statuses = compare_generated(&Watched::on_sqlite().await, seed(1), REQUESTS, 1).await;
     assert_variety(&statuses, REQUESTS);
 }
 
 #[tokio::test]
 async fn generated_dry_runs_equal_real_requests_on_postgres() {
     let Some(watched) = Watched::on_postgres().await else { return };
-    let statuses = compare_generated(&watched, 2, REQUESTS_ON_SERVER, 3).await;
+    let statuses = compare_generated(&watched, seed(2), REQUESTS_ON_SERVER, 3).await;
     assert!(statuses.len() > 5, "{statuses:?}");
 }

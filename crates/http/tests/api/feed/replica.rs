@@ -11,6 +11,7 @@ use candor_service::runtime::erasure;
 use candor_service::runtime::objective_autostart::due_objectives;
 use candor_service::usecases::operator;
 use candor_store_testkit::{Fault, Faulty, FaultyCall, Random};
+use candor_test_explore as explore;
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -20,8 +21,8 @@ use crate::resources::{Resources, family};
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
-/// Number of schedules on each store.
-const SCHEDULES: u64 = 200;
+/// Number of schedules on each store in the gate, and in an exploration.
+const SCHEDULES: [usize; 2] = [16, 200];
 /// Number of concurrent writers.
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
@@ -159,10 +160,11 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
 async fn copy_from_lists_and_feed_equals_the_stored_data() {
     for (world, faulty, _database) in every_faulty_store().await {
         let mut followed = 0;
-        for seed in 1..=SCHEDULES {
-            followed += follow(&world, &faulty, Start::Lists, seed).await;
+        let schedules = explore::size(SCHEDULES[0], SCHEDULES[1]);
+        for number in 1..=schedules as u64 {
+            followed += follow(&world, &faulty, Start::Lists, explore::seed(number)).await;
         }
-        assert!(followed as u64 > 5 * SCHEDULES, "{followed} events are too few for a proof");
+        assert!(followed > 5 * schedules, "{followed} events are too few for a proof");
     }
 }
 
@@ -170,9 +172,10 @@ async fn copy_from_lists_and_feed_equals_the_stored_data() {
 async fn copy_from_export_and_feed_equals_the_stored_data() {
     for (world, faulty, _database) in every_faulty_store().await {
         let mut followed = 0;
-        for seed in 1..=SCHEDULES {
-            followed += follow(&world, &faulty, Start::Export, seed).await;
+        let schedules = explore::size(SCHEDULES[0], SCHEDULES[1]);
+        for number in 1..=schedules as u64 {
+            followed += follow(&world, &faulty, Start::Export, explore::seed(number)).await;
         }
-        assert!(followed as u64 > 5 * SCHEDULES, "{followed} events are too few for a proof");
+        assert!(followed > 5 * schedules, "{followed} events are too few for a proof");
     }
 }

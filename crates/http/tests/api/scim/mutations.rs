@@ -1,6 +1,7 @@
 //! Mutated bodies: each request has a whole effect or none, and is never answered by a server error.
 
 use candor_domain::json::Value as Json;
+use candor_test_explore as explore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use serde_json::{Value, json};
@@ -11,8 +12,8 @@ use crate::support::{TestApi, TestResponse};
 #[path = "../../../../domain/tests/scim/mutate.rs"]
 mod mutate;
 
-/// Mutated bodies that the test sends.
-const BODIES: usize = 2_000;
+/// Mutated bodies that the test sends in the gate, and in an exploration.
+const BODIES: [usize; 2] = [1_000, 50_000];
 /// People that the requests are about. Few, so that identifiers collide.
 const PEOPLE: usize = 5;
 
@@ -36,7 +37,7 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
     let world = TestApi::new().await;
     let provider = Provider::new(&world).await;
     let rows: Vec<Value> = serde_json::from_str(DIALECTS).unwrap();
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(18);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(explore::seed(18));
     let mut people = Vec::new();
     for number in 0..PEOPLE {
         let id = provider.made(&user(&format!("p{number}"))).await;
@@ -44,7 +45,8 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
         people.push((id, stored));
     }
     let (mut accepted, mut refused) = (0, 0);
-    for number in 0..BODIES {
+    let bodies = explore::size(BODIES[0], BODIES[1]);
+    for number in 0..bodies {
         let row = &rows[number % rows.len()];
         let request: Json = serde_json::from_value(row["request"].clone()).unwrap();
         let body = mutate::mutate(request, 4 + u32::try_from(number % 29).unwrap(), &mut random);
@@ -77,5 +79,5 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
     for (id, stored) in &people {
         assert_eq!(shown(&provider, id).await.as_ref(), Some(stored), "no request changed another person");
     }
-    assert!(accepted > BODIES / 10 && refused > BODIES / 10, "{accepted} accepted, {refused} refused");
+    assert!(accepted > bodies / 10 && refused > bodies / 10, "{accepted} accepted, {refused} refused");
 }

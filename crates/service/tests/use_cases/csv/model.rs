@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use candor_domain::fields::StringEnum;
 use candor_domain::keyed::KeyedValue;
 use candor_domain::people::Employee;
+use candor_test_explore as explore;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use super::{assert_tree, counts, department_of, everybody, upload_with};
@@ -132,9 +133,8 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
 #[test]
 fn random_csv_file_is_applied_once_and_completely() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // A fixed seed, so that failures are reproducible.
-    let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let cases = u32::try_from(explore::size(120, 3_000)).unwrap();
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let lines = || proptest::collection::vec(Line::any(), 0..14);
     runner
         .run(&(lines(), lines(), any::<bool>()), |(before, lines, clear)| {

@@ -1,0 +1,240 @@
+//! `cargo xtask explore`: everything that is random or takes long. The gate leaves it out, because it must give the
+//! same result for the same commit within minutes.
+//!
+//! Each finding is one line with the command that repeats it. A finding becomes a fixed case of the gate.
+
+use crate::process::{Outcome, program};
+use crate::steps::{Finished, Step, run_command};
+use candor_test_explore::SEED_VARIABLE;
+use std::collections::BTreeSet;
+use std::env;
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Variable with the seed of property tests.
+const PROPERTY_VARIABLE: &str = "PROPTEST_RNG_SEED";
+const MINUTES: u64 = 60;
+/// Number of simulated months in one round.
+const MONTHS: &str = "20000";
+/// Tests that draw their choices from a seed. Later rounds run these alone.
+const RANDOM_TESTS: &str =
+    "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
+
+/// What does not depend on a seed, and takes longer than the gate may.
+const ONCE: [Step; 7] = [
+    Step::cargo("documentation", &["doc", "--locked", "--workspace", "--no-deps"]),
+    Step::xtask("standalone", &["standalone"]),
+    Step::xtask("generators", &["generators"]),
+    Step::xtask("warehouse", &["warehouse"]),
+    Step::xtask("scim", &["scim"]),
+    Step::xtask("cluster", &["cluster"]),
+    Step::xtask("footprint", &["footprint", "--release"]),
+];
+
+/// What a seed decides.
+#[derive(Clone, Copy)]
+struct Exploration {
+    name: &'static str,
+    command: fn(u64, &[String]) -> Command,
+}
+
+const SEEDED: [Exploration; 4] = [
+    Exploration { name: "months", command: months },
+    Exploration { name: "random-tests", command: random_tests },
+    Exploration { name: "requests", command: requests },
+    Exploration { name: "tests", command: tests },
+];
+
+/// Choices of one call.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    minutes: Option<u64>,
+    seed: Option<u64>,
+    only: Option<String>,
+    /// Names of tests, for the steps that run tests.
+    tests: Vec<String>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Outcome<Self> {
+        let mut options = Self::default();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let mut value = || rest.next().cloned().ok_or_else(|| format!("{argument} needs a value"));
+            match argument.as_str() {
+                "--minutes" => options.minutes = Some(number(argument, &value()?)?),
+                "--seed" => options.seed = Some(number(argument, &value()?)?),
+                "--only" => options.only = Some(known_name(value()?)?),
+                option if option.starts_with('-') => {
+                    return Err(
+                        format!("{option} is unknown; the options are --minutes, --seed and --only").into()
+                    );
+                }
+                _ => options.tests.push(argument.clone()),
+            }
+        }
+        Ok(options)
+    }
+
+    fn selects(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only == name)
+    }
+}
+
+fn number(option: &str, text: &str) -> Outcome<u64> {
+    text.parse().map_err(|_| format!("{option} is {text:?}; write a number from 0 to {}", u64::MAX).into())
+}
+
+fn known_name(name: String) -> Outcome<String> {
+    let names: Vec<_> = ONCE.iter().map(|step| step.name).chain(SEEDED.iter().map(|step| step.name)).collect();
+    if names.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(format!("--only is {name:?}; the names are {}", names.join(", ")).into())
+}
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let options = Options::parse(arguments)?;
+    let end = Instant::now() + Duration::from_secs(60 * options.minutes.unwrap_or(MINUTES));
+    let mut findings = BTreeSet::new();
+    let mut skipped = vec![];
+    let mut note = |done: &Finished, found: Vec<String>| {
+        done.show();
+        skipped.extend(done.skipped());
+        findings.extend(found);
+    };
+    let mut runs = 0_usize;
+    if options.seed.is_none() || options.only.is_none() {
+        for step in ONCE.iter().filter(|step| options.selects(step.name)) {
+            let done = step.run();
+            let found = done.problem.iter().map(|problem| format!("{} ({problem}): {}", step.name, step.words()));
+            note(&done, found.collect());
+            runs += 1;
+        }
+    }
+    // A given seed is repeated once. Otherwise each round draws one, until the time is over.
+    let mut has_time = true;
+    while has_time {
+        let seed = options.seed.map_or_else(draw_seed, Ok)?;
+        println!("── seed {seed}");
+        for exploration in SEEDED.iter().filter(|step| options.selects(step.name)) {
+            if runs > 0 && Instant::now() > end {
+                break;
+            }
+            let mut command = (exploration.command)(seed, &options.tests);
+            command.env(SEED_VARIABLE, seed.to_string()).env(PROPERTY_VARIABLE, seed.to_string());
+            let done = run_command(exploration.name, command);
+            let found = findings_of(exploration.name, seed, &done);
+            note(&done, found);
+            runs += 1;
+        }
+        let is_seeded = SEEDED.iter().any(|step| options.selects(step.name));
+        has_time = options.seed.is_none() && is_seeded && Instant::now() < end;
+    }
+    conclude(runs, &findings, &skipped)
+}
+
+fn conclude(runs: usize, findings: &BTreeSet<String>, skipped: &[String]) -> Outcome {
+    skipped.iter().for_each(|line| println!("skipped: {line}"));
+    findings.iter().for_each(|line| println!("finding: {line}"));
+    println!("{runs} runs, {} findings", findings.len());
+    if findings.is_empty() { Ok(()) } else { Err(format!("{} findings", findings.len()).into()) }
+}
+
+fn draw_seed() -> Outcome<u64> {
+    let mut bytes = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    // Short enough to be typed.
+    Ok(u64::from_le_bytes(bytes) % 1_000_000_000)
+}
+
+fn xtask(arguments: &[&str]) -> Command {
+    program(env::current_exe().unwrap_or_else(|_| "xtask".into()), arguments)
+}
+
+fn months(seed: u64, _: &[String]) -> Command {
+    xtask(&["simulate", "--seed", &seed.to_string(), "--rounds", MONTHS])
+}
+
+fn requests(_: u64, _: &[String]) -> Command {
+    xtask(&["schemathesis"])
+}
+
+fn random_tests(_: u64, names: &[String]) -> Command {
+    let mut command = xtask(&["test", "--no-fail-fast", "--profile=explore", "-E", RANDOM_TESTS]);
+    command.args(names);
+    command
+}
+
+/// All tests with their large sizes, also those that the gate leaves out.
+fn tests(_: u64, names: &[String]) -> Command {
+    let mut command = xtask(&["test", "--no-fail-fast", "--profile=explore"]);
+    command.args(names);
+    command
+}
+
+/// Returns a line for each failed test, or one for the step.
+fn findings_of(name: &str, seed: u64, done: &Finished) -> Vec<String> {
+    let Some(problem) = &done.problem else { return vec![] };
+    let repeat = format!("cargo xtask explore --seed {seed} --only {name}");
+    let tests: BTreeSet<_> = done.output.lines().filter_map(failed_test).collect();
+    if tests.is_empty() {
+        return vec![format!("{name} ({problem}): {repeat}")];
+    }
+    tests.into_iter().map(|test| format!("{test}: {repeat} {test}")).collect()
+}
+
+/// Reads a line of nextest such as `FAIL [ 0.01s] (1/9) candor-domain::rules ids::id_is_kept`.
+fn failed_test(line: &str) -> Option<&str> {
+    const RESULTS: [&str; 5] = ["FAIL [", "TIMEOUT [", "SIGABRT [", "SIGSEGV [", "SIGKILL ["];
+    let line = line.trim_start();
+    if !RESULTS.iter().any(|result| line.starts_with(result)) {
+        return None;
+    }
+    line.rsplit(' ').next().filter(|name| name.chars().any(char::is_alphabetic))
+}
+
+#[cfg(test)]
+mod tests_of_options {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Options, String> {
+        let arguments: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        Options::parse(&arguments).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn options_are_read_or_refused_with_the_remedy() {
+        let all = parse("--minutes 5 --seed 7 --only tests csv").unwrap();
+        let expected = Options {
+            minutes: Some(5),
+            seed: Some(7),
+            only: Some("tests".to_owned()),
+            tests: vec!["csv".to_owned()],
+        };
+        assert_eq!(all, expected);
+        let seed = parse("--seed 0x1").unwrap_err();
+        assert_eq!(seed, "--seed is \"0x1\"; write a number from 0 to 18446744073709551615");
+        assert!(parse("--only x").unwrap_err().contains("the names are documentation, "));
+        assert_eq!(parse("--seed").unwrap_err(), "--seed needs a value");
+        assert!(parse("--fast").unwrap_err().contains("the options are"));
+    }
+
+    #[test]
+    fn each_failed_test_is_one_finding_with_its_command() {
+        let output = "  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n  PASS [ 0.1s] a b\n  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n";
+        let done = Finished {
+            name: "tests",
+            seconds: 1.0,
+            output: output.to_owned(),
+            problem: Some("exit status: 100".to_owned()),
+        };
+        let expected = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
+        assert_eq!(findings_of("tests", 7, &done), [expected]);
+        let done = Finished { output: String::new(), ..done };
+        let expected = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
+        assert_eq!(findings_of("requests", 7, &done), [expected]);
+    }
+}

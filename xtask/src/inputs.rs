@@ -1,0 +1,91 @@
+//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine.
+
+use crate::packages::fingerprint;
+use crate::process::{Outcome, cargo, output, program};
+use crate::steps::{Finished, Step, run_command};
+use crate::workspace::Workspace;
+use std::fs;
+use std::path::PathBuf;
+
+/// Paths whose change can break every check of the built program.
+const COMMON: [&str; 3] = ["Cargo.toml", "rust-toolchain.toml", ".cargo"];
+const DOCS: &str = "documentation of the code";
+
+pub(crate) struct Inputs {
+    workspace: Workspace,
+    /// Folder with a file for each check that passed, which contains the fingerprint of its inputs.
+    passed: PathBuf,
+}
+
+impl Inputs {
+    pub(crate) fn load() -> Outcome<Self> {
+        let workspace = Workspace::load()?;
+        let passed = workspace.target_directory.join("gate");
+        fs::create_dir_all(&passed)?;
+        Ok(Self { workspace, passed })
+    }
+
+    /// Runs the step, unless it passed with the same inputs.
+    pub(crate) fn run_unless_passed(&self, step: &Step) -> Finished {
+        if step.inputs.is_empty() {
+            return step.run();
+        }
+        let paths: Vec<&str> = step.inputs.iter().chain(&COMMON).copied().collect();
+        if self.is_unchanged(step.name, &paths) {
+            let reason = format!("unchanged since it passed: {}", step.inputs.join(", "));
+            return Finished::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
+        }
+        let done = step.run();
+        self.keep(&done, step.name, &paths);
+        done
+    }
+
+    /// Checks the links of the documentation of each crate that has changed. A broken link, or a link to a private
+    /// item, is an error.
+    pub(crate) fn document_changed_crates(&self) -> Finished {
+        let folders: Vec<(String, String)> = self
+            .workspace
+            .packages
+            .iter()
+            .filter_map(|package| {
+                let folder = package.manifest.parent()?.strip_prefix(crate::process::root()).ok()?;
+                package.has_library.then(|| (package.name.clone(), folder.to_string_lossy().into_owned()))
+            })
+            .collect();
+        let changed: Vec<_> = folders
+            .iter()
+            .filter(|(name, folder)| !self.is_unchanged(&format!("doc-{name}"), &[folder]))
+            .collect();
+        if changed.is_empty() {
+            return Finished::skip(DOCS, "no crate has changed since it passed");
+        }
+        let mut command = cargo(&["doc", "--locked", "--no-deps"]);
+        command.args(changed.iter().flat_map(|(name, _)| ["--package", name])).env("RUSTDOCFLAGS", "-D warnings");
+        let done = run_command(DOCS, command);
+        changed.iter().for_each(|(name, folder)| self.keep(&done, &format!("doc-{name}"), &[folder]));
+        done
+    }
+
+    fn is_unchanged(&self, name: &str, paths: &[&str]) -> bool {
+        let recorded = fs::read_to_string(self.passed.join(name)).ok();
+        recorded.is_some() && recorded == state(paths).ok()
+    }
+
+    fn keep(&self, done: &Finished, name: &str, paths: &[&str]) {
+        let path = self.passed.join(name);
+        // Without the file, the check runs again.
+        let _ = match state(paths) {
+            Ok(state) if done.problem.is_none() => fs::write(path, state),
+            _ => fs::remove_file(path),
+        };
+    }
+}
+
+/// Returns a text that changes with the content of the files below these paths, committed or not.
+fn state(paths: &[&str]) -> Outcome<String> {
+    let git = |arguments: &[&str]| output(program("git", arguments).arg("--").args(paths));
+    let committed = git(&["ls-files", "--stage"])?;
+    let changed = git(&["diff", "HEAD"])?;
+    let added = git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(format!("{:016x}", fingerprint([committed, changed, added].join("\0").as_bytes())))
+}

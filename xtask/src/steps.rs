@@ -1,0 +1,143 @@
+//! Steps of the gate and of explorations: each is a program, whose output is kept together.
+
+use crate::process::{cargo, program};
+use std::env;
+use std::io::{Read, pipe};
+use std::process::Command;
+use std::time::Instant;
+
+#[derive(Clone, Copy)]
+enum Runner {
+    Cargo,
+    /// This program.
+    Xtask,
+}
+
+/// A named command of cargo or of this program.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    runner: Runner,
+    arguments: &'static [&'static str],
+    /// Paths that decide the result. If they are unchanged since the step passed, it is skipped. Empty: always run.
+    pub(crate) inputs: &'static [&'static str],
+}
+
+/// A step that has ended, or was skipped.
+pub(crate) struct Finished {
+    pub(crate) name: &'static str,
+    pub(crate) seconds: f64,
+    pub(crate) output: String,
+    pub(crate) problem: Option<String>,
+}
+
+impl Step {
+    pub(crate) const fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
+        Self { name, runner: Runner::Cargo, arguments, inputs: &[] }
+    }
+
+    pub(crate) const fn xtask(name: &'static str, arguments: &'static [&'static str]) -> Self {
+        Self { name, runner: Runner::Xtask, arguments, inputs: &[] }
+    }
+
+    pub(crate) const fn unless_unchanged(self, inputs: &'static [&'static str]) -> Self {
+        Self { inputs, ..self }
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        match self.runner {
+            Runner::Cargo => cargo(self.arguments),
+            Runner::Xtask => program(env::current_exe().unwrap_or_else(|_| "xtask".into()), self.arguments),
+        }
+    }
+
+    /// Returns the command line that repeats the step.
+    pub(crate) fn words(&self) -> String {
+        let program = match self.runner {
+            Runner::Cargo => "cargo",
+            Runner::Xtask => "cargo xtask",
+        };
+        format!("{program} {}", self.arguments.join(" "))
+    }
+
+    /// Runs the step and shows its output as it comes.
+    pub(crate) fn run_and_show(&self) -> Finished {
+        println!("── {}", self.name);
+        let started = Instant::now();
+        let status = self.command().status().map_err(|error| format!("cannot run it: {error}"));
+        let problem = status.and_then(|status| if status.success() { Ok(()) } else { Err(status.to_string()) });
+        let done = Finished::new(self.name, started, String::new(), problem);
+        done.show_result();
+        done
+    }
+
+    /// Runs the step and keeps its output.
+    pub(crate) fn run(&self) -> Finished {
+        run_command(self.name, self.command())
+    }
+}
+
+/// Runs a command and keeps its output.
+pub(crate) fn run_command(name: &'static str, mut command: Command) -> Finished {
+    let started = Instant::now();
+    let mut kept = vec![];
+    let mut run = || -> std::io::Result<Result<(), String>> {
+        let (mut reader, writer) = pipe()?;
+        let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
+        // The command holds ends of the pipe: without this, reading would never end.
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        reader.read_to_end(&mut kept)?;
+        let status = child.wait()?;
+        Ok(if status.success() { Ok(()) } else { Err(status.to_string()) })
+    };
+    let problem = run().unwrap_or_else(|error| Err(format!("cannot run it: {error}")));
+    Finished::new(name, started, String::from_utf8_lossy(&kept).into_owned(), problem)
+}
+
+impl Finished {
+    fn new(name: &'static str, started: Instant, output: String, problem: Result<(), String>) -> Self {
+        Self { name, seconds: started.elapsed().as_secs_f64(), output, problem: problem.err() }
+    }
+
+    /// Describes a step that did not run, for this reason.
+    pub(crate) fn skip(name: &'static str, reason: &str) -> Self {
+        Self { name, seconds: 0.0, output: format!("skipped: {reason}\n"), problem: None }
+    }
+
+    pub(crate) fn show(&self) {
+        print!("── {}\n{}", self.name, self.output);
+        self.show_result();
+    }
+
+    fn show_result(&self) {
+        let result = self.problem.as_ref().map_or("passed".to_owned(), |problem| format!("FAILED ({problem})"));
+        println!("── {}: {result} in {:.1} s\n", self.name, self.seconds);
+    }
+
+    /// Returns what the step skipped: the lines of its output that say so, with its name.
+    pub(crate) fn skipped(&self) -> impl Iterator<Item = String> {
+        let lines = self.output.lines().filter(|line| line.contains("skipped: "));
+        lines.map(|line| format!("{}: {}", self.name, line.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_of_both_streams_is_kept_with_the_result() {
+        let mut command = program("sh", &[]);
+        command.args(["-c", "echo one; echo 'two: skipped: three' >&2; exit 3"]);
+        let done = run_command("a step", command);
+        assert_eq!(done.output, "one\ntwo: skipped: three\n");
+        assert_eq!(done.problem.as_deref(), Some("exit status: 3"));
+        assert_eq!(done.skipped().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
+    }
+
+    #[test]
+    fn missing_program_is_a_problem() {
+        let done = run_command("a step", program("no-such-program", &[]));
+        assert!(done.problem.is_some_and(|problem| problem.starts_with("cannot run it: ")));
+    }
+}
