@@ -9,7 +9,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Method, StatusCode, Url};
 
 use crate::error::Error;
-use crate::generated::types::Environment;
+use crate::generated::basic_types::Environment;
 use crate::request::Core;
 use crate::secret::Secret;
 use crate::tls;

@@ -7,7 +7,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use crate::generated::types::{ErrorCode, ErrorDetail, FieldProblem};
+use crate::generated::basic_types::{ErrorCode, ErrorDetail, FieldProblem};
 use crate::response::{header, now};
 
 /// Header in which the service advises for or against a retry.

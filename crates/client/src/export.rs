@@ -6,13 +6,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "operations")]
 use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::Method;
 use serde::Deserialize;
 
 use crate::client::Candor;
 use crate::error::Error;
-use crate::generated::types::{ExportLine, ExportedResource};
+use crate::generated::basic_types::ExportedResource;
+#[cfg(feature = "operations")]
+use crate::generated::types::ExportLine;
 use crate::request::{Core, Spec};
 
 /// Interruptions without a new checkpoint after which an export fails.
@@ -87,16 +90,17 @@ impl ExportReader {
     ///
     /// # Errors
     /// Failures that a retry would not change, and repeated interruptions.
+    #[cfg(feature = "operations")]
     pub async fn next(&mut self) -> Result<Option<ExportLine>, Error> {
         let Some(text) = self.next_text().await? else { return Ok(None) };
         serde_json::from_slice(&text).map(Some).map_err(Error::Unreadable)
     }
 
     /// Returns the JSON text of the next line, as the service sent it, or `None` behind the last one. Use either
-    /// this or [`ExportReader::next`].
+    /// this or `next`.
     ///
     /// # Errors
-    /// Those of [`ExportReader::next`].
+    /// Failures that a retry would not change, and repeated interruptions.
     pub async fn next_text(&mut self) -> Result<Option<Vec<u8>>, Error> {
         while !self.is_complete {
             match self.read().await {
@@ -118,6 +122,7 @@ impl ExportReader {
     }
 
     /// Returns the lines as a stream, which ends with its first error.
+    #[cfg(feature = "operations")]
     #[must_use]
     pub fn into_stream(self) -> BoxStream<'static, Result<ExportLine, Error>> {
         let next = |mut reader: Self| async move { Ok(reader.next().await?.map(|line| (line, reader))) };

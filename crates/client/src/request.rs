@@ -2,26 +2,18 @@
 //! key.
 
 use std::fmt;
-use std::future::{Future, IntoFuture};
-use std::marker::PhantomData;
-use std::pin::Pin;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::client::{Log, LogEntry};
 use crate::error::{ApiError, Error};
-use crate::generated::types::DryRun;
 use crate::response::{Response, header};
 
 /// Longest time from the first attempt to the start of the last one.
@@ -33,9 +25,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Time limit of a response that is received line by line; each part has the limit of the client.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
 const JSON: &str = "application/json";
-const CSV: &str = "text/csv";
-/// Characters of ids that stay as they are in a path.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The part of a client that sends requests.
 pub(crate) struct Core {
@@ -52,7 +41,7 @@ impl fmt::Debug for Core {
     }
 }
 
-/// A request that a generated method describes and [`Core`] sends.
+/// A request that a method of the client describes and [`Core`] sends.
 #[derive(Clone)]
 pub(crate) struct Spec {
     pub(crate) method: Method,
@@ -60,7 +49,7 @@ pub(crate) struct Spec {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) body: Option<(&'static str, Bytes)>,
     /// Error message of the first argument that cannot be sent.
-    problem: Option<String>,
+    pub(crate) problem: Option<String>,
 }
 
 impl Spec {
@@ -75,69 +64,6 @@ impl Spec {
         }
         self
     }
-
-    pub(crate) fn optional_json(self, body: &Option<impl Serialize>) -> Self {
-        match body {
-            Some(body) => self.json(body),
-            None => self,
-        }
-    }
-
-    pub(crate) fn csv(mut self, text: String) -> Self {
-        self.body = Some((CSV, text.into()));
-        self
-    }
-
-    /// Adds a query. Lists of the members in `joined` become one parameter, others become one for each element.
-    pub(crate) fn query(mut self, query: &impl Serialize, joined: &[&str]) -> Self {
-        match serde_json::to_value(query) {
-            Ok(members) => add_query(&mut self.query, &members, joined),
-            Err(error) => self.problem = Some(format!("The query cannot be written: {error}.")),
-        }
-        self
-    }
-}
-
-fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]) {
-    for (name, value) in members.as_object().into_iter().flatten() {
-        match value {
-            Value::Array(elements) if joined.contains(&name.as_str()) => {
-                pairs.push((name.clone(), elements.iter().map(plain).collect::<Vec<_>>().join(",")));
-            }
-            Value::Object(conditions) => {
-                for (field, condition) in conditions {
-                    add_condition(pairs, name, field, condition);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                add(pairs, name, value);
-            }
-        }
-    }
-}
-
-/// Adds a filter as parameters such as `filter[status]`, `filter[updated_at][gte]`, `filter[custom_fields.city]`.
-fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {
-    let Value::Object(parts) = condition else { return add(pairs, &format!("{name}[{field}]"), condition) };
-    for (key, part) in parts {
-        let is_custom = field == "custom_fields";
-        let name = if is_custom { format!("{name}[{field}.{key}]") } else { format!("{name}[{field}][{key}]") };
-        add(pairs, &name, part);
-    }
-}
-
-fn add(pairs: &mut Vec<(String, String)>, name: &str, value: &Value) {
-    match value {
-        Value::Null => {}
-        Value::Array(elements) => elements.iter().for_each(|element| add(pairs, name, element)),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            pairs.push((name.to_owned(), plain(value)));
-        }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Settings of one call.
@@ -297,85 +223,4 @@ fn random<const SIZE: usize>() -> Option<[u8; SIZE]> {
     let mut bytes = [0; SIZE];
     SystemRandom::new().fill(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Encodes an id for a path.
-pub(crate) fn segment(id: &str) -> String {
-    utf8_percent_encode(id, SEGMENT).to_string()
-}
-
-/// A call that is sent when it is awaited. Awaiting it returns the body of the response.
-#[must_use = "a call is sent when it is awaited"]
-pub struct Call<T> {
-    core: Arc<Core>,
-    spec: Spec,
-    options: Options,
-    data: PhantomData<fn() -> T>,
-}
-
-impl<T> Call<T> {
-    pub(crate) fn new(core: &Arc<Core>, spec: Spec) -> Self {
-        Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
-    }
-
-    /// Sets the key under which the service remembers a POST. Default: a new one for each call.
-    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
-        self.options.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Returns the effects of a write without any change. Reads have no dry runs.
-    pub fn dry_run(mut self) -> Call<DryRun> {
-        self.spec.query.push(("dry_run".to_owned(), "true".to_owned()));
-        Call { core: self.core, spec: self.spec, options: self.options, data: PhantomData }
-    }
-
-    /// Sets the ETag of the version to change.
-    pub fn if_match(mut self, etag: impl Into<String>) -> Self {
-        self.options.if_match = Some(etag.into());
-        self
-    }
-
-    /// Sets the ETag of a known version; the call fails with [`Error::NotModified`] while the resource has it.
-    pub fn if_none_match(mut self, etag: impl Into<String>) -> Self {
-        self.options.if_none_match = Some(etag.into());
-        self
-    }
-
-    /// Sets the time limit of one attempt.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets the maximum number of retries.
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.options.max_retries = Some(retries);
-        self
-    }
-}
-
-impl<T: DeserializeOwned> Call<T> {
-    /// Sends the call, and returns the body together with status, headers, request id and quota.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn with_response(self) -> Result<Response<T>, Error> {
-        self.core.send(&self.spec, &self.options).await?.json()
-    }
-}
-
-impl<T: DeserializeOwned + Send + 'static> IntoFuture for Call<T> {
-    type Output = Result<T, Error>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { Ok(self.with_response().await?.data) })
-    }
-}
-
-impl<T> fmt::Debug for Call<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.spec.method, self.spec.path)
-    }
 }

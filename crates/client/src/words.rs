@@ -66,6 +66,7 @@ macro_rules! words {
 pub(crate) use words;
 
 /// Deserializes a present member to `Some`, so that null differs from an absent member.
+#[cfg(feature = "operations")]
 pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

@@ -8,7 +8,7 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use std::fs;
 
 /// Templates, each with the file that it generates.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("types.ts.jinja", "clients/typescript/src/generated/types.ts"),
     ("errors.ts.jinja", "clients/typescript/src/generated/errors.ts"),
     ("resources.ts.jinja", "clients/typescript/src/generated/resources.ts"),
@@ -16,6 +16,7 @@ const FILES: [(&str, &str); 9] = [
     ("errors.py.jinja", "clients/python/src/candor_client/_generated/errors.py"),
     ("resources.py.jinja", "clients/python/src/candor_client/_generated/resources.py"),
     ("types.rs.jinja", "crates/client/src/generated/types.rs"),
+    ("types.rs.jinja", "crates/client/src/generated/basic_types.rs"),
     ("resources.rs.jinja", "crates/client/src/generated/resources.rs"),
     ("dispatch.rs.jinja", "tests/tests/binary/client/generated/dispatch.rs"),
 ];
@@ -47,7 +48,8 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
     let requests = rust::requests(api);
     let render = |(template, path): &(&str, &str)| -> Outcome<(String, String)> {
         let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
-        let text = environment.render_named_str(template, &source, context! { api, requests })?;
+        let is_basic = path.ends_with("basic_types.rs");
+        let text = environment.render_named_str(template, &source, context! { api, requests, is_basic })?;
         let text = if path.ends_with(".rs") { rust::formatted(&text, &[])? } else { text };
         Ok(((*path).to_owned(), text))
     };

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use candor_client::Method;
 use candor_client::types::Me;
 use serde_json::json;
 
@@ -26,8 +27,9 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
     let url = url.strip_suffix("/v1").unwrap_or(url).to_owned();
     let profile = Profile { url: url.clone(), key: ApiKey::parse(&read_key()?)? };
     let candor = Account::from(profile.clone()).client(AGENT)?;
-    let me = candor.me().get().await;
-    let me = me.map_err(RemoteFailure::calling(format!("log in to {url}")))?;
+    let answer = candor.request(Method::GET, "me").send().await;
+    let me = answer.and_then(|response| response.json::<Me>());
+    let me = me.map_err(RemoteFailure::calling(format!("log in to {url}")))?.data;
     profiles.insert(&login.profile, profile);
     profiles.write(&path)?;
     let object = json!({

@@ -1,4 +1,7 @@
 //! Types and methods generated from the OpenAPI document.
 
+pub(crate) mod basic_types;
+#[cfg(feature = "operations")]
 pub(crate) mod resources;
-pub mod types;
+#[cfg(feature = "operations")]
+pub(crate) mod types;

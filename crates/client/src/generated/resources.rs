@@ -6,8 +6,9 @@ use std::sync::Arc;
 use reqwest::Method;
 
 use super::types;
+use crate::call::{Call, segment};
 use crate::pages::Pages;
-use crate::request::{Call, Core, Spec, segment};
+use crate::request::{Core, Spec};
 
 /// Operations with paths that begin with `/api-keys`.
 #[derive(Clone, Debug)]

@@ -5,18 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::basic_types::*;
 use crate::secret::Secret;
 use crate::words::{present, words};
-/// Any JSON value: text, number, flag, null, array or object.
-pub use serde_json::Value;
-words! {
-    /// Access level of an API key. `admin` permits administrative requests.
-    AccessLevel {
-        Standard = "standard",
-        Admin = "admin",
-    }
-}
-
 /// Type `Actor` as responses return it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -236,36 +227,6 @@ impl ApiKeyRotate {
     pub fn overlap_seconds(mut self, value: i64) -> Self {
         self.overlap_seconds = Some(value);
         self
-    }
-}
-
-words! {
-    /// Permission of an API key. `write` does not include `read`. `*` grants all permissions.
-    ApiKeyScope {
-        ObservationsRead = "observations:read",
-        ObservationsWrite = "observations:write",
-        ObjectivesRead = "objectives:read",
-        ObjectivesWrite = "objectives:write",
-        EmployeesRead = "employees:read",
-        EmployeesWrite = "employees:write",
-        WebhooksRead = "webhooks:read",
-        WebhooksWrite = "webhooks:write",
-        SummariesRead = "summaries:read",
-        SummariesWrite = "summaries:write",
-        ConversationsRead = "conversations:read",
-        ConversationsWrite = "conversations:write",
-        AssignmentsRead = "assignments:read",
-        AssignmentsWrite = "assignments:write",
-        NotificationsRead = "notifications:read",
-        NotificationsWrite = "notifications:write",
-        EventsRead = "events:read",
-        AuditRead = "audit:read",
-        SettingsRead = "settings:read",
-        SettingsWrite = "settings:write",
-        ExportsRead = "exports:read",
-        Scim = "scim",
-        EmployeesErase = "employees:erase",
-        All = "*",
     }
 }
 
@@ -807,23 +768,6 @@ words! {
         OccurredAtDescending = "-occurred_at",
         OccurredAt = "occurred_at",
     }
-}
-
-/// The state of the resource or another resource prevents the request: 409.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Conflict {
-    /// Member whose value prevents the request.
-    pub field: String,
-    /// Current value of the member, of any type.
-    pub current: Value,
-    /// Attempted transition. Present if the state does not allow it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempted_transition: Option<String>,
-    /// Resource that already has the value. Present if a unique value is taken by a resource that the key
-    /// sees.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub conflicting_id: Option<String>,
 }
 
 /// A connector to an HR system.
@@ -2373,14 +2317,6 @@ impl EmployeeUpdate {
     }
 }
 
-words! {
-    /// Data set of an API key. `test` is separate from `live` and sends no mail.
-    Environment {
-        Live = "live",
-        Test = "test",
-    }
-}
-
 /// An event whose data was removed, because the person that it was about was erased.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2514,48 +2450,6 @@ words! {
         Running = "running",
         Completed = "completed",
     }
-}
-
-words! {
-    /// Stable error codes. Branch on the code; messages may change.
-    ErrorCode {
-        ValidationError = "validation_error",
-        BadRequest = "bad_request",
-        AuthenticationRequired = "authentication_required",
-        PermissionDenied = "permission_denied",
-        NotFound = "not_found",
-        Conflict = "conflict",
-        IdempotencyConflict = "idempotency_conflict",
-        Unprocessable = "unprocessable",
-        RateLimited = "rate_limited",
-        ServerError = "server_error",
-        UpstreamError = "upstream_error",
-        Unavailable = "unavailable",
-        Timeout = "timeout",
-    }
-}
-
-/// Detail of an error. New versions may add shapes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum ErrorDetail {
-    /// A value with the members of [`FieldProblem`].
-    FieldProblem(Box<FieldProblem>),
-    /// A value with the members of [`MissingScope`].
-    MissingScope(Box<MissingScope>),
-    /// A value with the members of [`MissingAccessLevel`].
-    MissingAccessLevel(Box<MissingAccessLevel>),
-    /// A value with the members of [`RefusedEnvironment`].
-    RefusedEnvironment(Box<RefusedEnvironment>),
-    /// A value with the members of [`Conflict`].
-    Conflict(Box<Conflict>),
-    /// A value with the members of [`IdempotencyConflict`].
-    IdempotencyConflict(Box<IdempotencyConflict>),
-    /// A value with the members of [`RateLimit`].
-    RateLimit(Box<RateLimit>),
-    /// A shape that a later version of the service adds.
-    Unknown(Value),
 }
 
 /// Type `ErrorResponse` as responses return it.
@@ -2934,22 +2828,6 @@ words! {
     }
 }
 
-words! {
-    /// Resources that an export can contain.
-    ExportedResource {
-        Employees = "employees",
-        Observations = "observations",
-        EmployeeObjectives = "employee_objectives",
-        ManagerObjectives = "manager_objectives",
-        Summaries = "summaries",
-        Conversations = "conversations",
-        Messages = "messages",
-        Assignments = "assignments",
-        Departments = "departments",
-        Attributes = "attributes",
-    }
-}
-
 /// The values of one member before and after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2958,45 +2836,6 @@ pub struct FieldChange {
     pub from: Value,
     /// Value after the change, of any type. Null if there is none.
     pub to: Value,
-}
-
-words! {
-    /// Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
-    /// `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
-    /// have status 400.
-    FieldErrorCode {
-        Required = "required",
-        TooShort = "too_short",
-        TooLong = "too_long",
-        InvalidFormat = "invalid_format",
-        InvalidEnum = "invalid_enum",
-        OutOfRange = "out_of_range",
-        NotFoundInOrganization = "not_found_in_organization",
-        FieldManagedExternally = "field_managed_externally",
-        UnknownField = "unknown_field",
-        ReadOnly = "read_only",
-        ReportingCycle = "reporting_cycle",
-        InvalidState = "invalid_state",
-        LimitReached = "limit_reached",
-        NotAParticipant = "not_a_participant",
-        NotAReviewer = "not_a_reviewer",
-        NotPossible = "not_possible",
-    }
-}
-
-/// An invalid field or parameter: 400 or 422.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct FieldProblem {
-    /// Member or parameter, for example `title`, `custom_fields.city` or `limit`.
-    pub field: String,
-    /// Kind of error.
-    pub code: FieldErrorCode,
-    /// Required correction, for display.
-    pub message: String,
-    /// Id that does not exist. Present with `not_found_in_organization`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
 }
 
 /// A part of a text around its first match.
@@ -3060,14 +2899,6 @@ pub struct HourStats {
     pub successes: i64,
     /// Number of failed attempts.
     pub failures: i64,
-}
-
-/// The idempotency key was already used for another request: 409.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct IdempotencyConflict {
-    /// Idempotency key that was used for another request.
-    pub idempotency_key: String,
 }
 
 /// An invitation of a person, without its token.
@@ -3372,52 +3203,6 @@ words! {
     }
 }
 
-/// The key of a request and its access.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Me {
-    /// Id of the API key of this request.
-    pub key_id: String,
-    /// Display name of the key.
-    pub name: String,
-    /// Organization of the key.
-    pub organization_id: String,
-    /// Data set that the key accesses.
-    pub environment: Environment,
-    /// Access level. `admin` permits administrative requests.
-    pub access_level: AccessLevel,
-    /// Permissions of the key.
-    pub scopes: Vec<ApiKeyScope>,
-    /// Person the key acts for. The key sees only what this person may see. Null for a key of the
-    /// organization.
-    pub employee_id: Option<String>,
-    /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
-    pub connector_id: Option<String>,
-    /// Expiry time of the key. Null if it does not expire.
-    pub expires_at: Option<String>,
-    /// Request quotas of the key.
-    pub quotas: MeQuotas,
-}
-
-/// Type `MeQuotas` as responses return it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct MeQuotas {
-    /// Quota of requests of the class `read`.
-    pub read: Quota,
-    /// Quota of requests of the class `write`.
-    pub write: Quota,
-    /// Quota of requests of the class `webhook_test`.
-    pub webhook_test: Quota,
-    /// Quota of requests of the class `csv`.
-    pub csv: Quota,
-    /// Quota of requests of the class `export`.
-    pub export: Quota,
-    /// Quota of requests of the class `scim`. Absent for keys without a connector.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scim: Option<Quota>,
-}
-
 /// A message of a conversation. Immutable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -3492,22 +3277,6 @@ words! {
         CreatedAtDescending = "-created_at",
         CreatedAt = "created_at",
     }
-}
-
-/// The API key lacks an access level: 403.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct MissingAccessLevel {
-    /// Required access level.
-    pub required_access_level: AccessLevel,
-}
-
-/// The API key lacks a scope: 403.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct MissingScope {
-    /// Missing scope.
-    pub required_scope: ApiKeyScope,
 }
 
 /// A notice sent to one person.
@@ -4849,40 +4618,6 @@ impl PortalLinkExchange {
     }
 }
 
-/// Limit of requests within a sliding window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Quota {
-    /// Requests that are allowed within the window.
-    pub limit: i64,
-    /// Length of the sliding window in seconds.
-    pub window_seconds: i64,
-}
-
-words! {
-    /// Quota class of a request. Each class has its own limit.
-    QuotaClass {
-        Read = "read",
-        Write = "write",
-        WebhookTest = "webhook_test",
-        Csv = "csv",
-        Export = "export",
-        Scim = "scim",
-    }
-}
-
-/// A quota is used up: 429.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RateLimit {
-    /// Quota class of the request.
-    pub quota: QuotaClass,
-    /// Requests that are allowed within the window.
-    pub limit: i64,
-    /// Length of the sliding window in seconds.
-    pub window_seconds: i64,
-}
-
 /// Number of failed attempts with the same reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4891,14 +4626,6 @@ pub struct ReasonCount {
     pub reason: Option<DeliveryFailure>,
     /// Number of attempts that failed for this reason.
     pub count: i64,
-}
-
-/// The environment of the API key is not allowed here: 403.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RefusedEnvironment {
-    /// Environment of the key.
-    pub key_environment: Environment,
 }
 
 words! {
