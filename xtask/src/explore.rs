@@ -22,7 +22,7 @@ const MONTHS: &str = "20000";
 const RANDOM_TESTS: &str =
     "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
 
-/// What does not depend on a seed, and takes longer than the gate may.
+/// Steps that do not depend on a seed, and take longer than the gate may.
 const ONCE: [Step; 7] = [
     Step::cargo("documentation", &["doc", "--locked", "--workspace", "--no-deps"]),
     Step::xtask("standalone", &["standalone"]),
@@ -33,7 +33,7 @@ const ONCE: [Step; 7] = [
     Step::xtask("footprint", &["footprint", "--release"]),
 ];
 
-/// What a seed decides.
+/// A step whose choices depend on the seed.
 #[derive(Clone, Copy)]
 struct Exploration {
     name: &'static str,
