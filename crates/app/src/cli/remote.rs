@@ -40,7 +40,7 @@ too, and explained on standard error.
 
 Exit status:
   0  success
-  1  another failure, such as a filter or a file
+  1  another failure, such as a file
   2  wrong usage, or no such profile
   3  the key is refused or lacks a permission (401, 403)
   4  the request is refused (another 4xx)
@@ -49,7 +49,7 @@ Exit status:
 
 Examples:
   candor api GET employees -q limit=5
-  candor api GET employees -f 'filter[status]=active' --paginate --jq '.data[].email'
+  candor api GET employees -f 'filter[status]=active' --paginate | jq -r '.data[].email'
   candor api POST employees -f email=ada@example.com -f first_name=Ada -f last_name=Moreau --dry-run
   candor api PATCH employees/EMPLOYEE_ID -f 'custom_fields:={\"city\": \"Paris\"}'
   candor api POST employees/csv --input people.csv")]
@@ -62,9 +62,6 @@ pub(crate) struct Api {
     /// Print status and headers of the response, too
     #[arg(long, short)]
     pub(crate) include: bool,
-    /// Print the results of a jq filter instead; texts are printed without quotes
-    #[arg(long, value_name = "FILTER")]
-    pub(crate) jq: Option<String>,
     #[command(flatten)]
     pub(crate) account: AccountChoice,
 }

@@ -61,9 +61,6 @@ pub(crate) enum RemoteFailure {
         /// Number of the invalid line, from 1.
         line: usize,
     },
-    /// The filter of `--jq` fails on the response.
-    #[error("cannot apply --jq to the response: {0}; without --jq the response is printed as it is")]
-    Filter(String),
     /// The response to a request with `--paginate` is no list.
     #[error("{0} returns no list; leave out --paginate")]
     NoList(String),
@@ -99,7 +96,6 @@ impl CommandFailure for RemoteFailure {
             Self::NoConfigurationFolder
             | Self::OpenToOthers(_)
             | Self::MalformedProfiles { .. }
-            | Self::Filter(_)
             | Self::NoList(_) => FAILURE,
             Self::Call { error, .. } => status_of(error),
         }

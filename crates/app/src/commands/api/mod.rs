@@ -2,7 +2,7 @@
 
 mod call;
 mod field;
-mod filter;
+mod indent;
 mod pages;
 mod print;
 
@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::remote::{Account, RemoteFailure};
 use call::Call;
-use filter::Filter;
 use print::{Printer, Received};
 
 /// Name of the command in `User-Agent`.
@@ -25,8 +24,7 @@ const AGENT: &str = "candor-api";
 /// [`RemoteFailure`], whose exit status tells the class of the error; [`Error::Io`] if the output cannot be
 /// written.
 pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
-    let filter = api.jq.as_deref().map(Filter::compile).transpose()?;
-    let printer = Printer::new(filter, api.include, output);
+    let printer = Printer::new(api.include, output);
     let (account, paginate) = (api.account, api.paginate);
     let call = Call::new(api.request)?;
     if paginate {

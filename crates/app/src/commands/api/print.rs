@@ -1,12 +1,11 @@
-//! Output of `candor api`: the response as it arrived, indented, or filtered.
+//! Output of `candor api`: the response as it arrived, or indented.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use candor_client::{ApiError, HeaderMap, StatusCode};
-use jaq_json::{Val, read, write};
 
-use super::filter::Filter;
+use super::indent::indented;
 use crate::error::Error;
 use crate::output::{Output, is_steering};
 
@@ -19,7 +18,6 @@ pub(super) struct Received {
 
 /// Writes responses to standard output.
 pub(super) struct Printer {
-    filter: Option<Filter>,
     include: bool,
     is_terminal: bool,
     /// `true` to indent JSON.
@@ -27,26 +25,23 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(filter: Option<Filter>, include: bool, output: Output) -> Self {
+    pub(super) fn new(include: bool, output: Output) -> Self {
         let is_terminal = io::stdout().is_terminal();
-        Self { filter, include, is_terminal, is_pretty: is_terminal && !output.json }
+        Self { include, is_terminal, is_pretty: is_terminal && !output.json }
     }
 
-    /// Prints a response, or the results of the filter, with status and headers if they are wanted.
+    /// Prints a response, with status and headers if they are wanted.
     ///
     /// # Errors
-    /// [`Error::Io`] if the output cannot be written; a failure of the filter.
+    /// [`Error::Io`] if the output cannot be written.
     pub(super) fn received(&self, received: &Received) -> Result<(), Error> {
         if let Some((status, headers)) = &received.head {
             self.head(*status, headers)?;
         }
-        let Some(filter) = &self.filter else { return self.print(&self.formatted(&received.body)) };
-        filter.apply(&received.body, |result| {
-            if let Val::TStr(text) = result { self.print(text) } else { self.print(&self.json(result)) }
-        })
+        self.print(&self.formatted(&received.body))
     }
 
-    /// Prints an error response. The filter is for the expected response, so it is not applied.
+    /// Prints an error response.
     ///
     /// # Errors
     /// [`Error::Io`] if the output cannot be written.
@@ -69,17 +64,8 @@ impl Printer {
 
     /// Returns the body, indented if it is JSON for a terminal.
     fn formatted<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
-        let value = if self.is_pretty { read::parse_single(body).ok() } else { None };
-        value.map_or(Cow::Borrowed(body), |value| self.json(&value).into())
-    }
-
-    fn json(&self, value: &Val) -> Vec<u8> {
-        let indent = self.is_pretty.then(|| "  ".to_owned());
-        let style = write::Pp { indent, sep_space: self.is_pretty, ..write::Pp::default() };
-        let mut text = Vec::new();
-        // Writing to a vector cannot fail.
-        let _ = write::write(&mut text, &style, 0, value);
-        text
+        let pretty = if self.is_pretty { indented(body) } else { None };
+        pretty.map_or(Cow::Borrowed(body), Cow::Owned)
     }
 
     /// Prints a text and the end of its line; nothing if it is empty.
@@ -115,7 +101,7 @@ mod tests {
     use super::*;
 
     fn printer(is_pretty: bool) -> Printer {
-        Printer { filter: None, include: false, is_terminal: is_pretty, is_pretty }
+        Printer { include: false, is_terminal: is_pretty, is_pretty }
     }
 
     #[test]
