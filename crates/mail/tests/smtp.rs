@@ -38,7 +38,7 @@ fn mail(number: usize) -> Mail {
         text: "One line.\n.\n..two dots\n".to_owned(),
         html: "<p>One line.</p>".to_owned(),
         date: Timestamp::from_millis(1_772_442_000_000),
-        deadline: Duration::from_secs(20),
+        deadline: Duration::from_secs(90),
     }
 }
 

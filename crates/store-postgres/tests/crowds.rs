@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_postgres::Transaction;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(100);
 /// Number of reads, higher than the number of connections.
 const READS: usize = 40;
 /// Number of blocked commits, higher than the number of slots for shared transactions.

@@ -26,7 +26,7 @@ use candor_test_postgres::is_spread;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::Client;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(100);
 
 /// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {

@@ -22,7 +22,7 @@ use crate::run::{Fresh, Sql};
 use crate::{Fixtures, Random};
 
 /// Longest wait for a condition.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(100);
 /// Pause between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The earliest time, before all timestamps of the tests.

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Time limit for a start, which usually takes half a second, on a loaded machine.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_secs(100);
 const POLL: Duration = Duration::from_millis(5);
 const SUPERUSER: &str = "candor";
 /// Maximum length of the folder's path. A socket path has at most 107 bytes (`sun_path`; 103 on macOS), and the

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(100);
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_candor-test-postgres"));

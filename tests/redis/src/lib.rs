@@ -18,7 +18,7 @@ const PROGRAM: &str = "CANDOR_TEST_REDIS_SERVER";
 const PROGRAMS: [&str; 2] = ["redis-server", "valkey-server"];
 const GUARD: &str = include_str!("guard.sh");
 /// Time limit for a start, for a busy machine.
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(100);
 const POLL: Duration = Duration::from_millis(5);
 
 /// A server on one port, removed on drop. Tests can stop and restart it.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use tls::Certificate;
 
-/// Limit on every wait of a test. No awaited step takes this long.
+/// Limit on every wait of a test. No awaited step takes this long, not even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Transport security of the server.

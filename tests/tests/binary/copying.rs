@@ -1,13 +1,12 @@
 //! Tests `candor copy`: data is copied to the other store and back, and the service continues there.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Receiver, ReceiverResponse, Response, Service, candor, wait_until};
+use crate::support::{
+    Client, Installation, PATIENCE, Receiver, ReceiverResponse, Response, Service, candor, wait_until,
+};
 
 const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Lists that must be equal on both stores.
 const LISTS: [&str; 16] = [

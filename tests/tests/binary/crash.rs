@@ -4,17 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Service, wait_until};
+use crate::support::{Client, Installation, PATIENCE, Service, wait_until};
 
 const ROUNDS: usize = 4;
 const WRITERS: usize = 8;
 /// Number of writes acknowledged per round before the kill, which comes while others are in flight.
 const WRITES: usize = 120;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn kill_during_writes_loses_nothing_acknowledged_on_sqlite() {

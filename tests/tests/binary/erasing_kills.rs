@@ -2,16 +2,14 @@
 //! person keeps everything.
 
 use std::fs;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::erasing::{CANARY, is_in_no_row};
-use crate::support::{Client, Installation, Service, wait_until};
+use crate::support::{Client, Installation, PATIENCE, Service, wait_until};
 
 /// Observations about the person: several pieces of the erasure.
 const OBSERVATIONS: usize = 600;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn erasure_survives_a_kill_at_each_stage_on_sqlite() {

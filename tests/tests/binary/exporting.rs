@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::export::{ExportCursor, ExportPlace, ExportedResource};
@@ -11,10 +10,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::page::{Key as PageKey, Position};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Key, Service, candor, finished, signal, spawn, wait_until};
-
-/// Limit on every wait of a test.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Client, Installation, Key, PATIENCE, Service, candor, finished, signal, spawn, wait_until};
 
 /// A running service with people, and an installation whose environment has its key.
 fn running() -> (Installation, Key, Service) {

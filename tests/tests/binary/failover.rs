@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use candor_test_postgres::TestSession;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, PrimaryAndStandby, Receiver, Response, Service, signal, wait_until};
+use crate::support::{
+    Client, Installation, PATIENCE, PrimaryAndStandby, Receiver, Response, Service, signal, wait_until,
+};
 
-/// Limit on every wait, for a busy machine. Leases from the lost server expire after 30 seconds.
-const PATIENCE: Duration = Duration::from_secs(90);
 const WRITERS: usize = 4;
 /// Number of acknowledged writes before the primary dies, and again after the failover.
 const WRITES: usize = 150;
@@ -132,7 +131,7 @@ impl Load {
     /// Follows the feed page by page without pause until it has every acknowledged write.
     fn follow(&self, client: &mut Client) -> Vec<(String, String)> {
         let (mut followed, mut cursor) = (vec![], String::new());
-        let complete = wait_until(PATIENCE * 2, || {
+        let complete = wait_until(PATIENCE, || {
             let answer = client.get(&format!("{FEED}&limit=7{cursor}")).unwrap();
             if answer.status != 200 {
                 assert_unavailable(&answer);

@@ -5,17 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, PrimaryAndStandby, Service, wait_until};
+use crate::support::{Client, Installation, PATIENCE, PrimaryAndStandby, Service, wait_until};
 
 const KILLS: usize = 4;
 const WRITERS: usize = 6;
 /// Number of writes acknowledged per round before the kill, which comes while others are in flight.
 const WRITES: usize = 150;
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Lists that the copy is made of. Nothing writes what has members that are derived from other resources.
 const LISTS: [&str; 6] = [
     "employees?filter[status]=all",

@@ -2,11 +2,10 @@
 
 use std::io::Write;
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Service, candor, wait_until};
+use crate::support::{Installation, PATIENCE, Service, candor, wait_until};
 
 #[test]
 fn ready_service_answers_health_checks_and_metrics() {
@@ -141,7 +140,7 @@ fn metrics_include_the_sizes_of_organizations() {
     let organization = service.client(&key).get("/v1/me").unwrap().json()["organization_id"].clone();
     let label = format!("{{organization={organization}}} ");
     let mut sizes = None;
-    let measured = wait_until(Duration::from_secs(60), || {
+    let measured = wait_until(PATIENCE, || {
         let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
         let value = |name: &str| {
             let line =

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::thread;
-use std::time::Duration;
 
 use candor_test_postgres::{Cluster, TestSession};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Mode, Pooler, Receiver, Service, candor, wait_until};
+use crate::support::{Client, Installation, Mode, PATIENCE, Pooler, Receiver, Service, candor, wait_until};
 
-const SOON: Duration = Duration::from_secs(30);
 const WRITERS: usize = 6;
 /// Number of writes per writer.
 const WRITES: usize = 25;
@@ -63,7 +61,7 @@ fn serves(place: &Installation, key: &str) {
     });
     assert_eq!(written.iter().collect::<BTreeSet<_>>().len(), WRITERS * WRITES);
     let mut events = vec![];
-    let told = wait_until(SOON, || {
+    let told = wait_until(PATIENCE, || {
         events = client.all("/v1/events?filter[event]=observation.created");
         events.len() >= written.len()
     });

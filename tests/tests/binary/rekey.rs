@@ -1,10 +1,8 @@
 //! Replacement of the master key while webhooks have secrets, on both stores.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Service, candor, wait_until};
+use crate::support::{Installation, PATIENCE, Service, candor, wait_until};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
@@ -79,7 +77,7 @@ fn lost_master_key_costs_only_the_data_sealed_with_that_key() {
         let metrics = service.anonymous().unwrap().get("/metrics").unwrap().text();
         metrics.contains("candor_webhook_attempts_total{outcome=\"secret\"} 1")
     };
-    assert!(wait_until(Duration::from_secs(20), counted).is_some(), "{}", service.log());
+    assert!(wait_until(PATIENCE, counted).is_some(), "{}", service.log());
     let rotated = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap();
     assert_eq!(rotated.status, 200, "{}", rotated.text());
     assert_eq!(client.post(&format!("{path}/test"), &json!({})).unwrap().status, 200);

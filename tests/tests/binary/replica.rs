@@ -3,14 +3,11 @@
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, PrimaryAndStandby, Proxy, Service, candor, wait_until};
+use crate::support::{Client, Installation, PATIENCE, PrimaryAndStandby, Proxy, Service, candor, wait_until};
 
-/// Limit on every wait, for a busy machine.
-const SOON: Duration = Duration::from_secs(30);
 const WRITERS: usize = 4;
 /// Number of observations per writer.
 const WRITES: usize = 60;
@@ -99,12 +96,12 @@ fn replica_serves_only_reads_that_may_lag() {
     let service = Service::serve(&test.place);
     let mut client = service.client(&test.key);
     let before = test.observe(&mut client, "Before");
-    assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
-    assert!(wait_until(SOON, || is_noted(&mut client, &before)).is_some());
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &before)).is_some(), "{}", service.log());
+    assert!(wait_until(PATIENCE, || is_noted(&mut client, &before)).is_some());
     assert_eq!((metric(&service, UP), metric(&service, FALLBACKS)), (1, 0), "{}", service.log());
     let reads = metric(&service, READS);
     assert!(reads >= 2, "{reads}");
-    assert!(wait_until(SOON, || is_told(&mut client, &before) && !lags(&service)).is_some());
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &before) && !lags(&service)).is_some());
 
     test.pair.pause();
     let meanwhile = test.observe(&mut client, "Meanwhile");
@@ -112,7 +109,7 @@ fn replica_serves_only_reads_that_may_lag() {
     assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
     assert!(metric(&service, READS) > reads);
     // Waits for the next check of the replica, which measures the age of the last replayed change.
-    assert!(wait_until(SOON, || is_told(&mut client, &before) && lags(&service)).is_some());
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &before) && lags(&service)).is_some());
     let listed = client.all("/v1/observations");
     assert!(listed.iter().any(|item| item["id"] == meanwhile.as_str()), "lists show what was written");
     assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
@@ -133,7 +130,7 @@ fn replica_serves_only_reads_that_may_lag() {
     let after = test.observe(&mut client, "After");
     test.pair.resume();
     let mut told = vec![];
-    let came = wait_until(SOON, || {
+    let came = wait_until(PATIENCE, || {
         told = page(&mut client, Some(&cursor)).0;
         !told.is_empty()
     });
@@ -161,7 +158,7 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
         let (mut client, is_over) = (service.client(&test.key), &is_over);
         let follower = scope.spawn(move || {
             let (mut followed, mut cursor) = (vec![], None);
-            let all = wait_until(SOON, || {
+            let all = wait_until(PATIENCE, || {
                 let (told, next) = page(&mut client, cursor.as_deref());
                 followed.extend(told);
                 cursor = Some(next);
@@ -197,7 +194,7 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     let service = Service::serve(&test.place);
     let mut client = service.client(&test.key);
     let before = test.observe(&mut client, "Before");
-    assert!(wait_until(SOON, || is_told(&mut client, &before)).is_some(), "{}", service.log());
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &before)).is_some(), "{}", service.log());
     assert_eq!(metric(&service, UP), 1);
 
     test.pair.standby.kill().unwrap();
@@ -211,7 +208,7 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     assert_eq!(outages, told(&service, "the replica answers again") + 1, "{}", service.log());
 
     test.pair.standby.start_again().unwrap();
-    let back = wait_until(SOON, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
+    let back = wait_until(PATIENCE, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
     assert!(back.is_some(), "{}", service.log());
     assert_eq!(told(&service, "the replica answers again"), outages, "{}", service.log());
 
@@ -237,7 +234,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     assert!(looked.code == Some(1) && looked.stdout.contains("has not arrived there yet"), "{}", looked.stdout);
 
     pair.resume();
-    let up = wait_until(SOON, || {
+    let up = wait_until(PATIENCE, || {
         page(&mut client, None);
         metric(&service, UP) == 1
     });

@@ -9,9 +9,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::support::TestApi;
+use crate::support::{PATIENCE, TestApi};
 
-const DEADLINE: Duration = Duration::from_secs(60);
 /// Number of requests that a non-reading client pipelines.
 const AHEAD: usize = 6_000;
 
@@ -51,8 +50,36 @@ impl TestListener {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
         let mut answer = Vec::new();
-        let _ = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await.unwrap();
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap();
         String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// Talks until the first answer is no 408: a new connection times out if a busy machine delays its first byte.
+    async fn talk_in_time(&self, bytes: &[u8]) -> String {
+        let talk = async {
+            loop {
+                let answer = self.talk(bytes).await;
+                if !answer.starts_with("HTTP/1.1 408 ") {
+                    return answer;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, talk).await.expect("every connection times out")
+    }
+
+    /// Opens a connection whose first request was answered with 200. The rest of that answer is still to be read.
+    async fn used_connection(&self, ask: &str) -> TcpStream {
+        let connect = async {
+            loop {
+                let mut stream = TcpStream::connect(self.address).await.unwrap();
+                let mut first = [0; 12];
+                let _ = stream.write_all(ask.as_bytes()).await;
+                if stream.read_exact(&mut first).await.is_ok() && &first == b"HTTP/1.1 200" {
+                    return stream;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, connect).await.expect("every connection times out")
     }
 }
 
@@ -74,7 +101,7 @@ async fn pipelining_client_that_reads_nothing_is_disconnected() {
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
     for client in idle {
-        tokio::time::timeout(DEADLINE, client).await.expect("the connection stays open").unwrap();
+        tokio::time::timeout(PATIENCE, client).await.expect("the connection stays open").unwrap();
     }
     it.handle.stop(false).await;
 }
@@ -97,7 +124,7 @@ async fn unread_small_answers_disconnect_the_client() {
             .starts_with("HTTP/1.1 200")
         {}
     };
-    tokio::time::timeout(DEADLINE, again).await.expect("the connection stays open");
+    tokio::time::timeout(PATIENCE, again).await.expect("the connection stays open");
     it.handle.stop(false).await;
 }
 
@@ -106,13 +133,12 @@ async fn endless_head_times_out_behind_pipelined_requests() {
     const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
     let it = listening(HttpSettings::default(), options).await;
-    let mut waiting = TcpStream::connect(it.address).await.unwrap();
-    waiting.write_all(ASK.as_bytes()).await.unwrap();
-    waiting.readable().await.unwrap();
+    let mut waiting = it.used_connection(ASK).await;
     for (before, rest) in
         [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
     {
-        let answer = it.talk(format!("{}{rest}", ASK.repeat(before)).as_bytes()).await;
+        let asked = format!("{}{rest}", ASK.repeat(before));
+        let answer = it.talk_in_time(asked.as_bytes()).await;
         assert_eq!(answer.matches("HTTP/1.1 200 ").count(), before, "{answer}");
         let (_, late) = answer.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {answer}"));
         let (head, body) = late.split_once("\r\n\r\n").unwrap();
@@ -122,8 +148,8 @@ async fn endless_head_times_out_behind_pipelined_requests() {
     // An idle connection may wait longer than `head_time`: the timer starts with the first byte of a head.
     waiting.write_all("GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".as_bytes()).await.unwrap();
     let mut answer = String::new();
-    tokio::time::timeout(DEADLINE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
-    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
+    tokio::time::timeout(PATIENCE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 1, "{answer}");
     it.handle.stop(false).await;
 }
 
@@ -182,7 +208,7 @@ async fn pipelined_requests_are_answered_in_order() {
     // A chunk may end within a multi-byte character, so only the complete answer is decoded.
     let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
     let found = loop {
-        let length = tokio::time::timeout(DEADLINE, stream.read(&mut piece)).await.unwrap().unwrap();
+        let length = tokio::time::timeout(PATIENCE, stream.read(&mut piece)).await.unwrap().unwrap();
         answer.extend_from_slice(&piece[..length]);
         let text = String::from_utf8_lossy(&answer);
         let found: Vec<_> =
@@ -246,7 +272,7 @@ async fn client_over_its_connection_limit_gets_an_error() {
             .starts_with("HTTP/1.1 200")
         {}
     };
-    tokio::time::timeout(DEADLINE, again).await.expect("closed connections make room");
+    tokio::time::timeout(PATIENCE, again).await.expect("closed connections make room");
     it.handle.stop(false).await;
 }
 

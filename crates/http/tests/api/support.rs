@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::App;
 use actix_web::body::MessageBody;
@@ -30,6 +31,8 @@ use crate::receivers::{self, Receivers};
 use crate::{documented, stores};
 
 /// Start time of the tests: 2026-03-02T09:00:00.000Z.
+/// Limit on every wait of a test. It only ends the test of a broken program.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
 /// Base of `Location` headers.
 pub(crate) const PUBLIC_URL: &str = "https://candor.example";

@@ -1,7 +1,5 @@
 //! Large answers that clients do not read: memory is bounded per key and in total.
 
-use std::time::Duration;
-
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::{AnswerLimits, HttpSettings, ServerOptions};
 use candor_service::usecases::operator;
@@ -10,9 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::connections::{TestListener, serving};
-use crate::support::TestApi;
+use crate::support::{PATIENCE, TestApi};
 
-const DEADLINE: Duration = Duration::from_secs(60);
 /// Number of employees whose list page is slightly larger than 1 MiB.
 const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
@@ -52,7 +49,7 @@ async fn page(server: &TestListener, key: &str) -> String {
 /// Retries until the page is served.
 async fn page_in_the_end(server: &TestListener, key: &str) {
     let asked = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
-    tokio::time::timeout(DEADLINE, asked).await.expect("the memory of answers is given back");
+    tokio::time::timeout(PATIENCE, asked).await.expect("the memory of answers is given back");
 }
 
 #[tokio::test]
@@ -74,7 +71,7 @@ async fn unread_answers_over_the_limit_of_a_key_are_503() {
     let mut rest = vec![0; 65_536];
     let mut left = PEOPLE * 32 * 1024;
     while left > 0 {
-        let length = tokio::time::timeout(DEADLINE, read_later.read(&mut rest)).await.unwrap().unwrap();
+        let length = tokio::time::timeout(PATIENCE, read_later.read(&mut rest)).await.unwrap().unwrap();
         assert!(length > 0, "the answer is cut off");
         left = left.saturating_sub(length);
     }

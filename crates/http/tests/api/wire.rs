@@ -8,9 +8,7 @@ use candor_http::{Api, HttpSettings, Readiness, ServerOptions, server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::TestApi;
-
-const DEADLINE: Duration = Duration::from_secs(20);
+use crate::support::{PATIENCE, TestApi};
 
 struct TestListener {
     address: std::net::SocketAddr,
@@ -36,7 +34,7 @@ async fn talk(address: std::net::SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let _ = stream.write_all(bytes).await;
     let mut answer = Vec::new();
-    let read = tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await;
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
     assert!(read.is_ok(), "the connection stays open: {}", String::from_utf8_lossy(&answer));
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -150,6 +148,23 @@ async fn head_returns_the_content_length_without_a_body() {
 }
 
 #[tokio::test]
+async fn idle_connections_do_not_delay_the_shutdown() {
+    // Longer than any test runs.
+    let long = Duration::from_secs(600);
+    let options =
+        ServerOptions { drain_seconds: 600, keep_alive: long, head_time: long, ..ServerOptions::default() };
+    let it = listening(HttpSettings::default(), options).await;
+    let mut used = TcpStream::connect(it.address).await.unwrap();
+    used.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut first = [0; 12];
+    tokio::time::timeout(PATIENCE, used.read_exact(&mut first)).await.unwrap().unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let _unused = TcpStream::connect(it.address).await.unwrap();
+    tokio::time::timeout(PATIENCE, it.handle.stop(true)).await.expect("idle connections delay the stop");
+    assert!(tokio::time::timeout(PATIENCE, it.ended).await.unwrap().unwrap().is_ok());
+}
+
+#[tokio::test]
 async fn shutdown_lets_the_request_in_flight_finish() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
@@ -159,14 +174,14 @@ async fn shutdown_lets_the_request_in_flight_finish() {
     );
     stream.write_all(begun.as_bytes()).await.unwrap();
     let mut first = [0; 25];
-    tokio::time::timeout(DEADLINE, stream.read_exact(&mut first)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, stream.read_exact(&mut first)).await.unwrap().unwrap();
     assert!(first.starts_with(b"HTTP/1.1 100 Continue"), "the request is in flight");
     let stopping = tokio::spawn(it.handle.stop(true));
     stream.write_all(b"{\"name\":\"Care\"}").await.unwrap();
     let mut answer = Vec::new();
-    tokio::time::timeout(DEADLINE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
     let answer = String::from_utf8_lossy(&answer).into_owned();
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-    tokio::time::timeout(DEADLINE, stopping).await.unwrap().unwrap();
-    assert!(tokio::time::timeout(DEADLINE, it.ended).await.unwrap().unwrap().is_ok());
+    tokio::time::timeout(PATIENCE, stopping).await.unwrap().unwrap();
+    assert!(tokio::time::timeout(PATIENCE, it.ended).await.unwrap().unwrap().is_ok());
 }

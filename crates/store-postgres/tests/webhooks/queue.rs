@@ -13,7 +13,7 @@ use tokio_postgres::Client;
 use crate::receiver::Receiver;
 use crate::support;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(100);
 
 /// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {

@@ -14,11 +14,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// Deadline for attempts that must not time out.
-pub(crate) const AMPLE: Duration = Duration::from_secs(20);
+pub(crate) const AMPLE: Duration = Duration::from_secs(60);
 /// Deadline for attempts that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(300);
-/// Longest duration of an attempt with a short deadline, on a busy machine.
-pub(crate) const SLACK: Duration = Duration::from_secs(10);
+/// Limit on every wait of a test. It only ends the test of a broken program.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 pub(crate) const BODY: &str = r#"{"id":"evt_00000000000000000000000001"}"#;
@@ -128,15 +128,14 @@ pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest
     WebhookRequest { url: url.into(), headers, custom_headers: vec![], body, deadline }
 }
 
-/// Makes one attempt with a new sender and checks that it ends in time.
+/// Makes one attempt with a new sender.
 pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, AttemptOutcome) {
     told(&sender(), post(url, deadline)).await
 }
 
 pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
-    let limit = request.deadline + SLACK;
-    let Attempt { response_status, duration, outcome, .. } = sender.send(request).await;
-    assert!(duration < limit, "the attempt took {duration:?}");
+    let attempt = tokio::time::timeout(PATIENCE, sender.send(request)).await;
+    let Attempt { response_status, outcome, .. } = attempt.expect("the attempt ends at its deadline");
     (response_status, outcome)
 }
 
@@ -148,14 +147,14 @@ pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, AttemptO
     (status, AttemptOutcome::Failed(reason))
 }
 
-/// Waits for a condition and fails after [`AMPLE`].
+/// Waits for a condition and fails after [`PATIENCE`].
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let wait = async {
         while !condition() {
             tokio::task::yield_now().await;
         }
     };
-    assert!(tokio::time::timeout(AMPLE, wait).await.is_ok(), "not reached in time: {what}");
+    assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "not reached in time: {what}");
 }
 
 /// Resets a connection, as a crashed process does.

@@ -9,13 +9,12 @@ use candor_client::{Candor, FollowOptions};
 use candor_test_faults::{Fault, FaultProxy};
 
 use super::{Fixture, hire};
+use crate::support::PATIENCE;
 
 #[path = "../../../../crates/client/examples/replica.rs"]
 #[expect(unreachable_pub, reason = "an example, as its readers have it")]
 mod replica;
 
-/// Limit on every wait of a test.
-const PATIENCE: Duration = Duration::from_secs(60);
 const PEOPLE: usize = 130;
 
 fn email(event: &Event) -> String {

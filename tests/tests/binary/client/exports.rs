@@ -1,7 +1,6 @@
 //! Exports through responses that break off, and a replica of all resources.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use candor_client::ExportOptions;
 use candor_client::types::{EmployeeUpdate, ExportLine, ListEmployeesQuery};
@@ -9,13 +8,11 @@ use candor_test_faults::{Fault, FaultProxy};
 use serde_json::Value;
 
 use super::{Fixture, hire};
+use crate::support::PATIENCE;
 
 #[path = "../../../../crates/client/examples/export_replica.rs"]
 #[expect(unreachable_pub, reason = "an example, as its readers have it")]
 mod export_replica;
-
-/// Limit on every wait of a test.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn export_through_faults_has_every_row_once() {

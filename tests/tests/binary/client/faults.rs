@@ -14,12 +14,14 @@ use super::Fixture;
 
 const ROWS: usize = 200;
 const WORKERS: usize = 20;
+/// Client timeout that ends an attempt without a response, and that other attempts stay below.
+const LATE: Duration = Duration::from_secs(5);
 
 #[tokio::test]
 async fn creates_through_faults_make_one_row_each() {
     let fixture = Fixture::start();
     let proxy = FaultProxy::start(fixture.service.address, Fault::mixed()).unwrap();
-    let client = fixture.builder().base_url(proxy.url()).timeout(Duration::from_secs(1)).max_retries(10);
+    let client = fixture.builder().base_url(proxy.url()).timeout(LATE).max_retries(10);
     let client = client.build().unwrap();
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = tokio::task::JoinSet::new();
@@ -84,7 +86,7 @@ async fn only_a_failed_connect_counts_as_unsent() {
     let proxy = |fault| FaultProxy::start(fixture.service.address, vec![fault]).unwrap();
     let (reset, slow) = (proxy(Fault::ResetAfter), proxy(Fault::SlowAfter));
     for (url, is_unsent) in [(format!("http://{free}"), true), (reset.url(), false), (slow.url(), false)] {
-        let client = fixture.builder().base_url(&url).timeout(Duration::from_secs(1)).max_retries(0);
+        let client = fixture.builder().base_url(&url).timeout(LATE).max_retries(0);
         let failed = client.build().unwrap().me().get().await.unwrap_err();
         assert_eq!((failed.is_unsent(), failed.is_transient()), (is_unsent, true), "{url}: {failed}");
     }

@@ -1,7 +1,6 @@
 //! Every operation of the service once, as listed in clients/operations.json.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use candor_client::types::{DepartmentCreate, DepartmentUpdate, EmployeeCreate, EmployeeUpdate, Environment};
 use candor_client::types::{ErrorCode, ListDepartmentsQuery};
@@ -12,10 +11,9 @@ use serde_json::{Value, json};
 
 use super::Fixture;
 use super::generated::dispatch::{OPERATIONS, call};
+use crate::support::PATIENCE;
 
 const STEPS: &str = include_str!("../../../../clients/operations.json");
-/// Limit on the wait for a delivery.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One call, with references to earlier answers filled in.
 #[derive(serde::Deserialize)]

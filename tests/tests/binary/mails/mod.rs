@@ -3,21 +3,19 @@
 mod kills;
 
 use std::fs;
-use std::time::Duration;
 
 use candor_test_smtp::{Received, Reply, Step, TestSmtp, Wire};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Service, candor, wait_until};
+use crate::support::{Client, Installation, PATIENCE, Service, candor, wait_until};
 
-/// Limit on every wait. A postponed mail is retried after a minute.
-const PATIENCE: Duration = Duration::from_secs(100);
-/// Timeout of the mail server. A lease lasts 1.5 times as long plus five seconds.
-const TIMEOUT_SECONDS: u64 = 3;
+/// Timeout of the mail server, much longer than a session takes, or than it takes to kill a process during one. A
+/// lease lasts 1.5 times as long plus five seconds.
+const TIMEOUT: &str = "15s";
 
 /// Configures mails over plain text to a server on the loopback address.
 fn mailing(place: Installation, server: &TestSmtp) -> Installation {
-    let url = format!("smtp://127.0.0.1:{}?tls=none&timeout={TIMEOUT_SECONDS}s", server.port());
+    let url = format!("smtp://127.0.0.1:{}?tls=none&timeout={TIMEOUT}", server.port());
     with_server(place, &url)
 }
 

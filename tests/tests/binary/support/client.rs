@@ -2,14 +2,11 @@
 
 use std::io::{self, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use serde_json::Value;
 
+use super::PATIENCE;
 use super::wire::{self, Headers};
-
-/// Limit on the wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Status, headers and body of an answer.
 #[derive(Debug, Clone)]

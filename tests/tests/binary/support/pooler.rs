@@ -6,18 +6,16 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use candor_test_postgres::Cluster;
 
 use super::place::Folder;
-use super::wait_until;
+use super::{PATIENCE, wait_until};
 
 /// Environment variable with the path of another PgBouncer.
 const VARIABLE: &str = "CANDOR_TEST_PGBOUNCER";
 /// Path of PgBouncer on Debian.
 const USUAL: &str = "/usr/sbin/pgbouncer";
-const START: Duration = Duration::from_secs(30);
 /// The first version that supports prepared statements in transaction mode.
 const PREPARING: (u32, u32) = (1, 21);
 
@@ -58,7 +56,7 @@ impl Pooler {
         let process = command.arg(settings).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pooler = Self { process, port, keeps_statements, _folder: folder };
         let answers = || TcpStream::connect(("127.0.0.1", port)).is_ok();
-        assert!(wait_until(START, answers).is_some(), "PgBouncer does not answer");
+        assert!(wait_until(PATIENCE, answers).is_some(), "PgBouncer does not answer");
         Some(pooler)
     }
 

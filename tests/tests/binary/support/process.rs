@@ -5,17 +5,12 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Client, Installation, wait_until};
+use super::{Client, Installation, PATIENCE, wait_until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_candor-under-test");
-/// Limit on the start of a service, for a busy machine.
-const START: Duration = Duration::from_secs(30);
-/// Documented limit on a graceful stop.
-const STOP: Duration = Duration::from_secs(20);
 
 /// Exit code and output of a command.
 pub(crate) struct CommandResult {
@@ -139,7 +134,7 @@ pub(crate) fn freeze(process: u32) {
         stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" T"))
     };
     let tasks = || fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    assert!(wait_until(START, || tasks().all(stands)).is_some(), "it cannot be stopped");
+    assert!(wait_until(PATIENCE, || tasks().all(stands)).is_some(), "it cannot be stopped");
 }
 
 /// A running service, killed on drop.
@@ -178,7 +173,7 @@ impl Service {
                 .and_then(|mut client| client.get("/readyz"))
                 .is_ok_and(|answer| answer.status == 200)
         };
-        assert!(address.port() == 1 || wait_until(START, ready).is_some(), "not ready: {}", service.log());
+        assert!(address.port() == 1 || wait_until(PATIENCE, ready).is_some(), "not ready: {}", service.log());
         service
     }
 
@@ -214,11 +209,11 @@ impl Service {
     /// Waits for the end of a service that was asked to stop.
     pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         let mut status = None;
-        let ended = wait_until(STOP, || {
+        let ended = wait_until(PATIENCE, || {
             status = self.process.try_wait().unwrap();
             status.is_some()
         });
-        assert!(ended.is_some(), "it goes on after {STOP:?}: {}", self.log());
+        assert!(ended.is_some(), "it goes on after {PATIENCE:?}: {}", self.log());
         status.unwrap()
     }
 

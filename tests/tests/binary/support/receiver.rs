@@ -4,14 +4,12 @@ use std::io::{self, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
+use super::PATIENCE;
 use super::wire::{self, Headers};
-
-/// Limit on every wait of a test. No awaited step takes this long.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that was received completely.
 #[derive(Debug, Clone)]

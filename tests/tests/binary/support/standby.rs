@@ -1,13 +1,9 @@
 //! A PostgreSQL server with a streaming standby.
 
-use std::time::Duration;
-
 use candor_test_postgres::{Cluster, TestSession};
 
-use super::{signal, wait_until};
+use super::{PATIENCE, signal, wait_until};
 
-/// Limit on the wait for replication, for a busy machine.
-const SOON: Duration = Duration::from_secs(30);
 /// Settings of both servers. Acknowledged writes survive the death of a server process, but not of the machine.
 const SETTINGS: [&str; 6] = [
     "wal_level=replica",
@@ -43,7 +39,7 @@ impl PrimaryAndStandby {
         primary.execute("SELECT pg_reload_conf()").unwrap();
         let synchronous = "SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')";
         assert!(
-            wait_until(SOON, || primary.is_true(synchronous).unwrap()).is_some(),
+            wait_until(PATIENCE, || primary.is_true(synchronous).unwrap()).is_some(),
             "the standby does not follow"
         );
     }
@@ -70,7 +66,7 @@ impl PrimaryAndStandby {
         let standby = TestSession::connect(&self.standby.url()).unwrap();
         standby.execute("SELECT pg_wal_replay_pause()").unwrap();
         let paused = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
-        assert!(wait_until(SOON, || standby.is_true(paused).unwrap()).is_some(), "the standby goes on");
+        assert!(wait_until(PATIENCE, || standby.is_true(paused).unwrap()).is_some(), "the standby goes on");
     }
 
     /// Resumes replay on the standby.
@@ -83,6 +79,6 @@ impl PrimaryAndStandby {
         self.standby.promote().unwrap();
         let session = TestSession::connect(&self.standby.url()).unwrap();
         let promoted = "SELECT NOT pg_is_in_recovery()";
-        assert!(wait_until(SOON, || session.is_true(promoted).unwrap()).is_some(), "the standby stays one");
+        assert!(wait_until(PATIENCE, || session.is_true(promoted).unwrap()).is_some(), "the standby stays one");
     }
 }

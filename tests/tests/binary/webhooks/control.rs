@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::fixtures::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe, text};
+use super::fixtures::{KIND, Subscription, employee, impatient, observe, subscribe, text};
 use crate::support::{
-    Client, Installation, ReceivedRequest, Receiver, ReceiverResponse, Response, Service, wait_until,
+    Client, Installation, PATIENCE, ReceivedRequest, Receiver, ReceiverResponse, Response, Service, wait_until,
 };
 
 /// Prefix of paths that return an error until the test changes that.

@@ -2,14 +2,11 @@
 //! subscription.
 
 use std::io;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Receiver};
 
-/// Limit on every wait. A lease runs 15 seconds longer than the receiver's timeout.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// The event type that these tests cause in large numbers.
 pub(super) const KIND: &str = "observation.created";
 

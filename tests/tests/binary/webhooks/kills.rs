@@ -7,15 +7,17 @@ use std::thread;
 
 use candor_test_explore::size;
 
-use super::fixtures::{KIND, PATIENCE, Subscription, employee, impatient, observe, subscribe};
+use super::fixtures::{KIND, Subscription, employee, impatient, observe, subscribe};
 use super::ledger::settled;
 use super::load::Load;
-use crate::support::{Installation, ReceivedRequest, Receiver, ReceiverResponse, Service, freeze, wait_until};
+use crate::support::{
+    Installation, PATIENCE, ReceivedRequest, Receiver, ReceiverResponse, Service, freeze, wait_until,
+};
 
 /// Number of kills per store in the gate, and in an exploration.
 const KILLS: [usize; 2] = [15, 300];
 /// Receiver timeout, much longer than it takes to kill a process whose delivery has arrived.
-const TIMEOUT_SECONDS: u64 = 5;
+const TIMEOUT_SECONDS: u64 = 15;
 /// Number of retries, high enough that failures of the receiver never exhaust a delivery.
 const RETRIES: usize = 50;
 

@@ -6,8 +6,8 @@ use candor_domain::signature;
 use candor_domain::time::Timestamp;
 use serde_json::Value;
 
-use super::fixtures::{KIND, PATIENCE, Subscription, text};
-use crate::support::{Client, ReceivedRequest, Receiver, wait_until};
+use super::fixtures::{KIND, Subscription, text};
+use crate::support::{Client, PATIENCE, ReceivedRequest, Receiver, wait_until};
 
 /// Events, log entries and received requests of one subscription, by event id.
 #[derive(Debug, Default)]

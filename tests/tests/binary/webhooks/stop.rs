@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
-use super::fixtures::{KIND, PATIENCE, employee, impatient, observe, subscribe, trusting};
+use super::fixtures::{KIND, employee, impatient, observe, subscribe, trusting};
 use super::ledger::settled;
 use super::load::Load;
-use crate::support::{Installation, Receiver, ReceiverResponse, Service, signal, wait_until};
+use crate::support::{
+    Installation, PATIENCE, ReceivedRequest, Receiver, ReceiverResponse, Service, signal, wait_until,
+};
 
 /// Number of writes and deliveries before the signal, so that it comes under load.
 const ENOUGH: usize = 100;
-/// Receiver timeout, longer than the documented limit on a stop.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// Number of later events that are delivered one after the other. A delivery that is due before them comes first,
+/// unless it is leased.
+const LATER: usize = 20;
 
 #[test]
 fn shutdown_under_load_loses_and_repeats_nothing_on_sqlite() {
@@ -57,27 +59,37 @@ fn a_stop_under_load(place: Installation) {
 
 #[test]
 fn hanging_receivers_do_not_delay_the_shutdown() {
-    let place =
-        trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", &format!("{}s", TIMEOUT.as_secs()));
+    // The longest timeout. The lease lasts even longer.
+    let place = trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", "60s");
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());
     let mut client = service.client(&key);
     let employee = employee(&mut client);
     let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
     receiver.answers(|_| ReceiverResponse::Hold);
-    let leased = Instant::now();
-    let observed = observe(&mut client, &employee).unwrap();
+    let mut observations = BTreeSet::from([observe(&mut client, &employee).unwrap()]);
     receiver.until("a delivery", |all| all.len() == 1);
     signal(service.process_id(), "TERM");
     assert!(service.wait_for_exit().success(), "{}", service.log());
     receiver.next_generation();
     receiver.answers(|_| ReceiverResponse::Status(200));
     let service = Service::serve(&place);
-    receiver.until("another delivery", |all| all.len() == 2);
-    // A lease lasts longer than the receiver's timeout, so an early second attempt shows that the lease was
-    // released.
-    assert!(leased.elapsed() < TIMEOUT, "its lease ran out instead of being given back");
-    let ledger = settled(&mut service.client(&key), &receiver, &subscription, &BTreeSet::from([observed]));
-    assert_eq!(ledger.len(), 1);
+    let mut client = service.client(&key);
+    for count in 1..=LATER {
+        observations.insert(observe(&mut client, &employee).unwrap());
+        let later = |all: &[ReceivedRequest]| {
+            all.iter().filter(|arrival| arrival.is_acknowledged() && arrival.event() != all[0].event()).count()
+        };
+        receiver.until("a later delivery", |all| later(all) == count);
+    }
+    let arrivals = receiver.arrivals();
+    let event = arrivals[0].event();
+    assert!(
+        arrivals[1..].iter().any(|arrival| arrival.event() == event),
+        "its lease is kept instead of being given back"
+    );
+    let ledger = settled(&mut client, &receiver, &subscription, &observations);
+    assert_eq!(ledger.len(), 1 + LATER);
+    assert!(!ledger.is_recorded(&arrivals[0]), "the stop waited for the receiver's timeout: {ledger:?}");
     service.stop();
 }

@@ -1,16 +1,14 @@
 //! Sends a request as a dry run and then for real, and compares the effects.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use candor_domain::ulid::Ulid;
 use candor_port_clock::Clock;
 use serde_json::{Value, json};
 
 use super::watched::Watched;
-use crate::support::{TestApi, TestResponse};
+use crate::support::{PATIENCE, TestApi, TestResponse};
 
-/// Longest wait until the events of a change are in the feed.
-const DEADLINE: Duration = Duration::from_secs(20);
 /// Time between two requests, in milliseconds. Changes within one millisecond get later times than the clock's.
 const APART_MILLIS: i64 = 100;
 
@@ -126,7 +124,7 @@ impl<'w> Comparison<'w> {
                 types.sort_unstable();
                 return types;
             }
-            assert!(begun.elapsed() < DEADLINE, "the feed has only {types:?} of {expected} events");
+            assert!(begun.elapsed() < PATIENCE, "the feed has only {types:?} of {expected} events");
             tokio::task::yield_now().await;
         }
     }

@@ -110,7 +110,7 @@ impl<'w> Feed<'w> {
     pub(crate) async fn all(&mut self, prefix: &str) -> Vec<Value> {
         let last = mark(self.world).await;
         let mut events = vec![];
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + crate::support::PATIENCE;
         while Instant::now() < deadline {
             let cursor = if self.cursor.is_empty() { String::new() } else { format!("&cursor={}", self.cursor) };
             let page = self.world.get(&format!("/v1/events?limit=100{cursor}")).await.json();
