@@ -1,4 +1,4 @@
-//! Tests an outage of the database: the service reports the outage, answers in time, and recovers.
+//! Tests an outage of the database: the service reports the outage, refuses requests, and recovers.
 
 use serde_json::json;
 
@@ -63,6 +63,7 @@ fn silent_database_does_not_delay_the_shutdown() {
     client.send(format!("{head}\r\n{body}").as_bytes()).unwrap();
     signal(service.process_id(), "TERM");
     assert!(service.wait_for_exit().success(), "{}", service.log());
+    assert!(client.receive().is_err(), "the stop waited for the request");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Shared windows on a real server: concurrent instances, a server restart, a password.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use candor_domain::access::QuotaClass;
 use candor_domain::id::KeyId;
@@ -11,6 +12,8 @@ use candor_test_redis::TestRedis;
 const LIMIT: u32 = 600;
 const INSTANCES: usize = 4;
 const CLIENTS: usize = 32;
+/// Limit on the wait for a reconnection. It only ends the test of a broken program.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn key() -> KeyId {
     "key_01KJNZYV00000000000000001J".parse().unwrap()
@@ -30,30 +33,30 @@ async fn four_instances_admit_exactly_the_limit_of_a_key() {
     let stores: Vec<Arc<RedisRateLimits>> = (0..INSTANCES).map(|_| Arc::new(store(&server.url()))).collect();
     // Each client continues until it is refused, so that demand exceeds the limit.
     let client = |store: Arc<RedisRateLimits>| async move {
-        let (mut admitted, mut first, mut last) = (0, i64::MAX, 0);
+        let mut resets = vec![];
         loop {
             let status = store.admit(key(), QuotaClass::Read, LIMIT).await.unwrap();
             if !status.admitted {
                 assert_eq!(status.remaining, 0);
-                return (admitted, first, last);
+                return resets;
             }
-            admitted += 1;
-            // The time when the request leaves the window, by the server's clock.
-            first = first.min(status.reset_at_seconds);
-            last = last.max(status.reset_at_seconds);
+            // The time when the request leaves the window, by the server's clock and rounded up.
+            resets.push(status.reset_at_seconds);
         }
     };
     let clients: Vec<_> =
         (0..CLIENTS).map(|number| tokio::spawn(client(Arc::clone(&stores[number % INSTANCES])))).collect();
-    let (mut admitted, mut first, mut last) = (0, i64::MAX, 0);
+    let mut resets = vec![];
     for client in clients {
-        let of_one = client.await.unwrap();
-        admitted += of_one.0;
-        first = first.min(of_one.1);
-        last = last.max(of_one.2);
+        resets.extend(client.await.unwrap());
     }
-    assert!(last - first < 60, "all requests were within one window");
-    assert_eq!(admitted, LIMIT);
+    let most_within = |seconds: i64| {
+        let within = |from: &i64| resets.iter().filter(|reset| (*from..from + seconds).contains(reset)).count();
+        resets.iter().map(within).max().unwrap_or_default()
+    };
+    // Requests whose rounded times are at most 59 seconds apart share a window. A window was full when it refused
+    // a client; its rounded times are at most 60 seconds apart. A busy machine may need more than one window.
+    assert!(most_within(60) <= LIMIT as usize && most_within(61) >= LIMIT as usize, "{resets:?}");
 }
 
 #[tokio::test]
@@ -82,12 +85,15 @@ async fn restarted_server_is_used_again_and_gets_the_script() {
         assert!(matches!(gone, Err(RateLimitStoreError::Unreachable(_))), "{gone:?}");
     }
     server.resume().unwrap();
-    let mut answers = vec![];
     // The first request may still get the error of the failed reconnection.
-    while answers.len() < 3 && !answers.iter().any(Result::is_ok) {
-        answers.push(remaining(&store, QuotaClass::Read).await);
-    }
-    assert_eq!(answers.last(), Some(&Ok(599)), "{answers:?}");
+    let reconnected = async {
+        loop {
+            if let Ok(left) = remaining(&store, QuotaClass::Read).await {
+                return left;
+            }
+        }
+    };
+    assert_eq!(tokio::time::timeout(PATIENCE, reconnected).await, Ok(599));
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_port_storage::ChangeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Each combination of resource and scope.
 const KINDS: [(&str, &str); 3] =
