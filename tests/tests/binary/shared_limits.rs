@@ -153,7 +153,7 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
         let is_down = || services.iter().all(|service| metric(service, UP) == Some(0));
         let down = wait_until(PATIENCE, is_down);
         let more = wait_until(PATIENCE, || answers.count() > LIMIT);
-        // The server is gone, so that nobody recovers before its restart.
+        // The server is gone, so that no instance recovers before its restart.
         let before: Vec<_> = services.iter().map(|service| outages_and_recoveries(service).1).collect();
         let resumed = server.resume();
         // Counts log lines: on a busy machine an instance may fail again before another one has recovered.
