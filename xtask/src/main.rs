@@ -9,6 +9,7 @@ mod cluster;
 mod deny;
 mod deploy;
 mod explore;
+mod footprint;
 mod inputs;
 mod openapi;
 mod outside;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 21] = [
+const COMMANDS: [Command; 22] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -48,6 +49,7 @@ const COMMANDS: [Command; 21] = [
     ("console", |_| outside::CONSOLE.run()),
     ("simulate", simulate::run),
     ("bench", bench::run),
+    ("footprint", footprint::run),
     ("deploy", |_| deploy::run()),
     ("package", package::run),
     ("deny", |_| deny::run()),

@@ -20,6 +20,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub(crate) struct Service {
     binary: PathBuf,
     folder: PathBuf,
+    settings: Vec<(String, String)>,
     address: SocketAddr,
     process: Child,
 }
@@ -34,13 +35,19 @@ impl Service {
         let mut command = command_in(binary, &folder);
         command.arg("dev").env("CANDOR_LISTEN", address.to_string()).envs(settings.iter().copied());
         let process = command.stdout(log.try_clone()?).stderr(log).spawn()?;
-        let service = Self { binary: binary.to_path_buf(), folder, address, process };
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let service = Self { binary: binary.to_path_buf(), folder, settings, address, process };
         service.wait_until_ready()?;
         Ok(service)
     }
 
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -59,7 +66,9 @@ impl Service {
 
     /// Executes a command and returns the JSON object that it prints.
     fn execute(&self, arguments: &[&str]) -> Outcome<serde_json::Value> {
-        let answer = output(command_in(&self.binary, &self.folder).args(arguments).arg("--json"))?;
+        let mut command = command_in(&self.binary, &self.folder);
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
+        let answer = output(command.args(arguments).arg("--json"))?;
         Ok(serde_json::from_str(&answer)?)
     }
 
