@@ -1,5 +1,6 @@
 //! Enumerations that later versions of the service may extend, and members that may be null.
 
+#[cfg(feature = "operations")]
 use serde::{Deserialize, Deserializer};
 
 /// Declares an enumeration of words, with a variant for words that this version does not know.
