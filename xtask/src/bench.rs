@@ -1,6 +1,5 @@
 //! `cargo xtask bench`: builds the service as for a release, and measures it.
 
-use crate::clients;
 use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
 
@@ -15,9 +14,5 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         .arg(target.join("release/candor"))
         .arg("--document")
         .arg(root().join("docs/performance.md"));
-    for client in clients::benches(&target) {
-        bench.arg("--client").args(client);
-    }
-    bench.env("PYTHONPATH", root().join(clients::PYTHON).join("src"));
     run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
 }

@@ -1,7 +1,6 @@
 //! Requests on many connections for a few seconds, with their latencies.
 
 use crate::Result;
-use crate::cost::{Cost, Usage};
 use crate::http::Connection;
 use crate::random::Random;
 use crate::traffic::Traffic;
@@ -46,8 +45,8 @@ pub(crate) struct Sample {
     pub(crate) rate: f64,
     /// Latencies in microseconds, ascending. Empty if only the rate is known.
     pub(crate) micros: Vec<u32>,
-    /// Cost of each request, if it was measured.
-    pub(crate) cost: Option<Cost>,
+    /// Microseconds of processor time for each request, if they were measured.
+    pub(crate) cost: Option<f64>,
 }
 
 impl Sample {
@@ -60,9 +59,9 @@ impl Sample {
         Self { rate: micros.len() as f64 / time.as_secs_f64(), micros, cost: None }
     }
 
-    /// Adds the cost of the requests.
-    pub(crate) fn with_usage(self, usage: Usage, requests: f64) -> Self {
-        Self { cost: Some(usage.per_request(requests)), ..self }
+    /// Adds the processor time of the requests.
+    pub(crate) fn with_cost(self, time: Duration, requests: f64) -> Self {
+        Self { cost: Some(time.as_secs_f64() * 1e6 / requests), ..self }
     }
 
     /// Returns the milliseconds within which this fraction of the requests was answered.
@@ -75,25 +74,21 @@ impl Sample {
 
 /// Sends one burst to a service on this machine.
 pub(crate) fn burst(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
-    burst_to(&[(address, traffic.clone())], shape)
-}
-
-/// Sends one burst to several services on this machine. Each gets an equal part of the connections.
-pub(crate) fn burst_to(services: &[(SocketAddr, Traffic)], shape: Shape) -> Result<Sample> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
-    let limited = async { timeout(shape.time + PATIENCE, tasks.run_until(send_all(services, shape))).await };
+    let limited =
+        async { timeout(shape.time + PATIENCE, tasks.run_until(send_all(address, traffic, shape))).await };
     runtime.block_on(limited).map_err(|_| "the service stopped answering")?
 }
 
-async fn send_all(services: &[(SocketAddr, Traffic)], shape: Shape) -> Result<Sample> {
+async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
     let mut connections = Vec::with_capacity(shape.connections);
-    for (address, traffic) in services.iter().cycle().take(shape.connections) {
-        connections.push((Connection::open(*address).await?, traffic));
+    for _ in 0..shape.connections {
+        connections.push(Connection::open(address).await?);
     }
     let started = Instant::now();
     let mut senders = JoinSet::new();
-    for (number, (connection, traffic)) in (0_u64..).zip(connections) {
+    for (number, connection) in (0_u64..).zip(connections) {
         let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
         let (most, deadline) = (shape.requests.div_ceil(shape.connections), started + shape.time);
         let continues = move |now, sent| now < deadline && sent < most;

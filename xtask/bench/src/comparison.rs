@@ -83,12 +83,6 @@ impl Comparison {
         self.line(what, (value, "×"), Limit::AtMost(at_most))
     }
 
-    /// Returns the milliseconds within which the first contender answers 99 of 100 requests.
-    pub(crate) fn p99(&self, what: impl Into<String>, limit: Limit) -> Line {
-        let value = typical(&self.samples[0], |sample| sample.within(0.99));
-        Line { against: String::new(), ..self.line(what, (value, "ms"), limit) }
-    }
-
     pub(crate) fn line(&self, what: impl Into<String>, value: (f64, &'static str), limit: Limit) -> Line {
         let against =
             self.samples.get(1).map_or_else(String::new, |samples| format!("{}{}", self.label, figures(samples)));
@@ -102,18 +96,16 @@ impl Comparison {
     }
 }
 
-/// Formats the rate, the latencies if they are known, and the cost of a request if it was measured.
+/// Formats the rate, the latencies if they are known, and the processor time of a request if it was measured.
 pub(crate) fn figures(samples: &[Sample]) -> String {
     let mut text = per_second(typical(samples, |sample| sample.rate));
     if samples.iter().any(|sample| !sample.micros.is_empty()) {
         let within = |part| typical(samples, |sample| sample.within(part));
         text += &format!(", p50 {:.2} ms, p99 {:.2} ms", within(0.5), within(0.99));
     }
-    let costs: Vec<_> = samples.iter().filter_map(|sample| sample.cost).collect();
+    let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.cost).collect();
     if !costs.is_empty() {
-        let micros = median(costs.iter().map(|cost| cost.micros));
-        text +=
-            &format!(", {micros:.0} µs and {:.1} kB each", median(costs.iter().map(|cost| cost.bytes / 1000.0)));
+        text += &format!(", {:.0} µs each", median(costs));
     }
     text
 }

@@ -10,7 +10,7 @@ use crate::scratch::Scratch;
 use crate::service::Candor;
 use crate::store::Store;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Default number of concurrent clients. The limits on the results come from measurements with this number.
 pub(crate) const CLIENTS: usize = 32;
@@ -19,31 +19,17 @@ pub(crate) const CLIENTS: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Main,
-    /// Many people, who report to each other in a deep tree.
-    Tree,
-    /// Few observations, for a service that has done nothing before.
+    /// Few observations, for a service that has done nothing before. The search measure adds texts.
     Small,
-    /// Few observations. The search measures add texts of many tenants.
-    Search,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Main, Self::Tree, Self::Small, Self::Search];
-
-    pub(crate) fn size(self, options: &Options) -> Size {
-        match self {
-            Self::Main => options.size(),
-            Self::Tree => Size { people: 100_000, ..options.size() },
-            Self::Small | Self::Search => Size { people: 10_000, observations: 10_000 },
-        }
-    }
+    pub(crate) const ALL: [Self; 2] = [Self::Main, Self::Small];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Main => "main",
-            Self::Tree => "tree",
             Self::Small => "small",
-            Self::Search => "search",
         }
     }
 }
@@ -65,11 +51,10 @@ impl<'a> DataSet<'a> {
         scratch: &Scratch,
         postgres: Option<&Postgres>,
     ) -> Result<Self> {
-        let (started, name, size) = (Instant::now(), kind.name(), kind.size(options));
+        let (started, name, size) = (Instant::now(), kind.name(), options.size());
+        let size = if kind == Kind::Small { Size { observations: size.people, ..size } } else { size };
         let mut set = Self { options, size, instances: vec![], reference: None };
-        let mut start = |candor| {
-            Instance::start(candor, size, options.before.as_ref()).map(|instance| set.instances.push(instance))
-        };
+        let mut start = |candor| Instance::start(candor, size).map(|instance| set.instances.push(instance));
         if let Some(postgres) = postgres.filter(|_| kind == Kind::Main || options.measures(Store::Postgres)) {
             let url = postgres.create_database(name)?;
             start(Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?)?;
@@ -98,14 +83,9 @@ impl<'a> DataSet<'a> {
         self.instances.iter().find(|instance| instance.store == store)
     }
 
-    /// Lets contenders that write take turns.
-    pub(crate) fn compare(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
-        self.compare_for(instance, contenders, Turns::Plain, self.options.turn())
-    }
-
-    /// Lets contenders that read take turns.
-    pub(crate) fn compare_reads(&self, instance: &Instance, contenders: &[Contender<'_>]) -> Result<Comparison> {
-        self.compare_for(instance, contenders, Turns::Warm, self.options.turn())
+    /// Lets contenders take turns.
+    pub(crate) fn compare(&self, instance: &Instance, turns: Turns, all: &[Contender<'_>]) -> Result<Comparison> {
+        Comparison::run(instance.store, all, self.options.rounds(), (self.options.turn(), turns))
     }
 
     /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service that uses it.
@@ -120,17 +100,7 @@ impl<'a> DataSet<'a> {
         if let Some((reference, postgres)) = self.reference.as_ref().zip(self.on(Store::Postgres)) {
             contenders.push(reference.contender(script(postgres, reference)?, CLIENTS));
         }
-        Ok(self.compare_for(instance, &contenders, turns, self.options.turn())?.against("pgbench"))
-    }
-
-    pub(crate) fn compare_for(
-        &self,
-        instance: &Instance,
-        contenders: &[Contender<'_>],
-        turns: Turns,
-        time: Duration,
-    ) -> Result<Comparison> {
-        Comparison::run(instance.store, contenders, self.options.rounds(), (time, turns))
+        Ok(self.compare(instance, turns, &contenders)?.against("pgbench"))
     }
 
     pub(crate) fn truncate_logs(&self) -> Result {

@@ -1,38 +1,38 @@
-//! `docs/performance.md`: the results, and the method and machine of the measurement.
+//! `docs/performance.md`: the results, and the method, machine and commit of the measurement.
 
 use crate::Result;
-use crate::data_set::{CLIENTS, Kind};
-use crate::measures::{MANAGER_CLIENTS, RETRIED};
+use crate::data_set::CLIENTS;
+use crate::measures::RETRIED;
 use crate::options::Options;
 use crate::report::{Line, grouped, table};
 use minijinja::{Environment, context};
 use std::env;
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::thread::available_parallelism;
 
 const TEMPLATE: &str = include_str!("../performance.md.jinja");
 
-pub(crate) fn write(options: &Options, lines: &[Line], postgres: &str) -> Result {
-    fs::write(&options.document, text(options, lines, &machine(postgres))?)?;
+/// Writes the document. The commit is that of the folder which contains it.
+pub(crate) fn write(path: &Path, options: &Options, lines: &[Line], postgres: &str) -> Result {
+    let folder = path.parent().ok_or("the document is in no folder")?;
+    let commit = output(Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).current_dir(folder))?;
+    let date = output(Command::new("date").args(["-u", "+%F"]))?;
+    fs::write(path, text(options, lines, [&commit, &date], &machine(postgres))?)?;
     println!("The document is written.");
     Ok(())
 }
 
-fn text(options: &Options, lines: &[Line], machine: &str) -> Result<String> {
-    let (main, tree) = (Kind::Main.size(options), Kind::Tree.size(options));
-    let verdict = match lines.iter().filter(|line| !line.is_met()).count() {
-        0 => "Every limit is met.".to_owned(),
-        1 => "One limit is missed.".to_owned(),
-        many => format!("{many} limits are missed."),
-    };
+fn text(options: &Options, lines: &[Line], [commit, date]: [&str; 2], machine: &str) -> Result<String> {
     let values = context! {
-        verdict, machine,
+        commit, date, machine,
+        missed => lines.iter().filter(|line| !line.is_met()).count(),
         table => table(lines),
-        observations => grouped(main.observations.into()),
-        people => grouped(main.people.into()),
-        tree_people => grouped(tree.people.into()),
+        observations => grouped(options.size().observations.into()),
+        people => grouped(options.size().people.into()),
+        texts => grouped(options.texts().into()),
         clients => CLIENTS,
-        manager_clients => MANAGER_CLIENTS,
         turn => options.turn().as_secs(),
         rounds => options.rounds(),
         retried => RETRIED,
@@ -40,20 +40,24 @@ fn text(options: &Options, lines: &[Line], machine: &str) -> Result<String> {
     Ok(Environment::new().render_str(TEMPLATE, values)? + "\n")
 }
 
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
 /// Properties of the machine, without its name.
 fn machine(postgres: &str) -> String {
     let cores = available_parallelism().map_or(0, usize::from);
     let processor = first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| env::consts::ARCH.to_owned());
-    let memory =
-        first_value("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
-    let memory = memory.map_or_else(String::new, |kib| format!(", {} GB of memory", (kib * 1024) / 1_000_000_000));
+    let memory = first_value("/proc/meminfo", "MemTotal").unwrap_or_default();
     let system = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(
-        "- {cores} cores ({processor}){memory}\n- {} {}, databases on {}\n\
-         - PostgreSQL {postgres}, SQLite as bundled\n",
+        "- {cores} cores ({processor}), {memory} of memory\n- {} {}\n- PostgreSQL {postgres}, SQLite as bundled\n",
         env::consts::OS,
-        system.trim(),
-        temporary_file_system(),
+        system.trim()
     )
 }
 
@@ -63,30 +67,22 @@ fn first_value(path: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-/// Type of the file system that holds the temporary files.
-fn temporary_file_system() -> String {
-    let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(|fields| fields.len() > 2);
-    let holding =
-        fields.filter(|fields| env::temp_dir().starts_with(fields[1])).max_by_key(|fields| fields[1].len());
-    holding.map_or_else(|| "an unknown file system".to_owned(), |fields| fields[2].to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::tests::parse;
     use crate::report::Limit;
     use crate::report::tests::line;
+    use clap::Parser;
 
     #[test]
-    fn document_starts_with_the_number_of_missed_limits() {
-        let options = parse("").unwrap();
-        let document = text(&options, &[line(1.0, Limit::AtLeast(1.1))], "- a machine\n").unwrap();
-        assert!(document.contains("\nOne limit is missed.\n"));
-        assert!(document.contains("\n- a machine\n") && document.contains("| GET  | SQLite |"));
-        assert!(
-            text(&options, &[line(1.1, Limit::AtLeast(1.1))], "").unwrap().contains("\nEvery limit is met.\n")
-        );
+    fn document_names_its_commit_and_the_missed_limits() {
+        let options = Options::try_parse_from(["bench", "--binary", "b"]).unwrap();
+        let document = |value| {
+            text(&options, &[line(value, Limit::AtLeast(1.1))], ["abc", "2026-01-02"], "- a machine\n").unwrap()
+        };
+        let missed = document(1.0);
+        assert!(missed.contains("commit `abc` on 2026-01-02. Missed limits: 1.\n"), "{missed}");
+        assert!(missed.contains("\n- a machine\n") && missed.contains("| GET  | SQLite |"));
+        assert!(document(1.1).contains("Missed limits: 0.\n"));
     }
 }

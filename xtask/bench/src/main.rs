@@ -25,6 +25,7 @@ mod service;
 mod store;
 mod traffic;
 
+use clap::Parser;
 use data_set::{DataSet, Kind};
 use options::Options;
 use pgbench::Postgres;
@@ -38,7 +39,7 @@ use store::Store;
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> ExitCode {
-    match run(&Options::read(measures::names().collect())) {
+    match run(&Options::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(problem) => {
@@ -56,8 +57,10 @@ fn run(options: &Options) -> Result<bool> {
     println!("\n{}", report::table(&lines));
     let missed = lines.iter().filter(|line| !line.is_met()).count();
     println!("{missed} of {} results miss their limits", lines.len());
-    match &postgres {
-        Some(postgres) if options.is_complete() => document::write(options, &lines, &postgres.version()?)?,
+    match (&postgres, &options.document) {
+        (Some(postgres), Some(path)) if options.is_complete() => {
+            document::write(path, options, &lines, &postgres.version()?)?;
+        }
         _ => println!("Only a complete run on both stores writes the document."),
     }
     Ok(missed == 0 || !options.check)

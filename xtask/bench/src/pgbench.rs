@@ -58,7 +58,7 @@ impl Postgres {
 
     pub(crate) fn reference(&self, url: String, folder: &Path) -> Result<Reference> {
         let database = Database::connect(&url)?;
-        let processes = Processes { service: None, server: Some(cost::server(&database)?) };
+        let processes = Processes(vec![cost::server(&database)?]);
         let (program, folder) = (self.pgbench.clone(), folder.to_path_buf());
         Ok(Reference { database, program, url, folder, processes })
     }
@@ -91,10 +91,10 @@ impl Reference {
     /// Returns a contender that runs a script.
     pub(crate) fn contender(&self, script: PathBuf, clients: usize) -> Contender<'_> {
         Box::new(move |time, _| {
-            let before = self.processes.usage()?;
+            let before = self.processes.time()?;
             let rate = self.rate(&script, clients, time)?;
-            let usage = self.processes.usage()? - before;
-            Ok(Sample::from_rate(rate).with_usage(usage, rate * time.as_secs_f64()))
+            let used = self.processes.time()?.saturating_sub(before);
+            Ok(Sample::from_rate(rate).with_cost(used, rate * time.as_secs_f64()))
         })
     }
 

@@ -76,18 +76,3 @@ impl Scratch {
         &self.path
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn dropped_folder_is_removed_with_its_files() {
-        let scratch = Scratch::create().unwrap();
-        let path = scratch.path().to_path_buf();
-        fs::write(path.join("file"), "text").unwrap();
-        drop(scratch);
-        assert!(!path.exists());
-    }
-}

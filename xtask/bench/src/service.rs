@@ -2,11 +2,10 @@
 
 use crate::Result;
 use crate::api::Api;
-use crate::cost::{Processes, Usage};
 use crate::scratch::Guard;
 use candor_domain::access::Tenant;
-use candor_domain::id::{EmployeeId, OrganizationId};
-use procfs::process::{Process, Status};
+use candor_domain::id::OrganizationId;
+use procfs::process::Process;
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -52,7 +51,6 @@ pub(crate) struct Candor {
     folder: PathBuf,
     /// URL of the database.
     pub(crate) database: String,
-    settings: Vec<(&'static str, String)>,
     role: &'static str,
 }
 
@@ -74,22 +72,13 @@ impl Candor {
     pub(crate) fn new(binary: &Path, folder: &Path, database: String) -> Result<Self> {
         fs::create_dir_all(folder)?;
         let (binary, folder) = (binary.to_path_buf(), folder.to_path_buf());
-        Ok(Self { binary, folder, database, settings: vec![], role: "all" })
+        Ok(Self { binary, folder, database, role: "all" })
     }
 
     /// Returns the same binary with another database and a folder of its own, which also holds SQLite's database.
     pub(crate) fn beside(&self, name: &str, database: impl FnOnce(&Path) -> String) -> Result<Self> {
         let folder = self.folder.with_extension(name);
         Self::new(&self.binary, &folder, database(&folder))
-    }
-
-    pub(crate) fn with_binary(&self, binary: &Path) -> Self {
-        Self { binary: binary.to_path_buf(), ..self.clone() }
-    }
-
-    pub(crate) fn with_setting(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.settings.push((name, value.into()));
-        self
     }
 
     /// Sets the role `api`, which runs no background work.
@@ -129,13 +118,6 @@ impl Candor {
         self.member(&[&create[..], &limits].concat(), "key")
     }
 
-    /// Creates a key with the rights of a person.
-    pub(crate) fn create_key_for(&self, organization: OrganizationId, person: EmployeeId) -> Result<String> {
-        let (organization, person) = (organization.to_string(), person.to_string());
-        let create = ["key", "create", "--org", &organization, "--name", "person", "--scopes", "*"];
-        self.member(&[&create[..], &["--employee", &person, "--reads-per-minute", UNLIMITED]].concat(), "key")
-    }
-
     /// Creates a key of the connector of an identity provider.
     pub(crate) fn create_scim_key(&self, organization: OrganizationId, connector: &str) -> Result<String> {
         let organization = organization.to_string();
@@ -155,7 +137,7 @@ impl Candor {
             shell.env("CANDOR_LISTEN", address.to_string());
         })?;
         let process = guard.said.parse().map_err(|_| "the service did not start")?;
-        let mut service = Service { _guard: guard, address, process, log, ready_after: Duration::ZERO };
+        let service = Service { _guard: guard, address, process, log };
         service.wait_until_ready(started)?;
         Ok(service)
     }
@@ -173,7 +155,6 @@ impl Candor {
         }
         command.current_dir(&self.folder).envs(SETTINGS);
         command.env("CANDOR_DATABASE_URL", &self.database).env("CANDOR_DATA_DIR", &self.folder);
-        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
     }
 }
 
@@ -184,8 +165,6 @@ pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) process: i32,
     log: PathBuf,
-    /// Time from the start of the process until `/readyz` answered 200.
-    pub(crate) ready_after: Duration,
 }
 
 impl Service {
@@ -193,25 +172,11 @@ impl Service {
         Api { address: self.address, key: key.to_owned() }
     }
 
-    /// Resident memory in bytes.
-    pub(crate) fn resident_bytes(&self) -> Result<u64> {
-        self.memory(|status| status.vmrss)
-    }
-
     /// Anonymous memory in bytes. Pages of a mapped database do not count: the system reclaims them when it needs
     /// memory.
     pub(crate) fn own_bytes(&self) -> Result<u64> {
-        self.memory(|status| status.rssanon)
-    }
-
-    fn memory(&self, property: impl Fn(&Status) -> Option<u64>) -> Result<u64> {
-        let kilobytes = property(&Process::new(self.process)?.status()?);
+        let kilobytes = Process::new(self.process)?.status()?.rssanon;
         Ok(kilobytes.ok_or("the system does not report the memory of processes")? * 1024)
-    }
-
-    /// Resources that the process has used so far.
-    pub(crate) fn usage(&self) -> Result<Usage> {
-        Processes { service: Some(self.process), server: None }.usage()
     }
 
     /// Does some work. Returns its result and the peak of [`Self::own_bytes`] meanwhile.
@@ -238,14 +203,13 @@ impl Service {
         Ok(OpenOptions::new().write(true).open(&self.log)?.set_len(0)?)
     }
 
-    fn wait_until_ready(&mut self, started: Instant) -> Result {
+    fn wait_until_ready(&self, started: Instant) -> Result {
         while self.api("").get("/readyz").is_err() {
             if self.has_ended() || started.elapsed() > START_TIMEOUT {
                 return Err(format!("the service is not ready; the end of its log:\n{}", self.log_tail()).into());
             }
             pause();
         }
-        self.ready_after = started.elapsed();
         Ok(())
     }
 

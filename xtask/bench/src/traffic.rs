@@ -12,12 +12,11 @@ use std::cell::Cell;
 use std::io::Write;
 use std::rc::Rc;
 
+/// Path of all observations.
+pub(crate) const OBSERVATIONS: &str = "/v1/observations";
 /// Number of different cursors, which are requested in turn.
 const CURSORS: u32 = 2_000;
 const TEXT_CHARS: usize = 400;
-/// Numbers of the people with reports of their own.
-const BUSY_MANAGERS: (u32, u32) = (100, 900);
-
 /// Function that appends one whole request.
 type WriteRequest = dyn Fn(&mut Random, &mut Vec<u8>);
 
@@ -66,14 +65,6 @@ impl Traffic {
         Self::get(key, move |random| random.pick(&paths).clone())
     }
 
-    /// Returns GETs of any of these paths, each with its key.
-    pub(crate) fn read_any_with_keys(places: Vec<(String, String)>) -> Self {
-        Self::new(move |random, out| {
-            let (key, path) = random.pick(&places);
-            write_get(out, path, key);
-        })
-    }
-
     /// Returns requests with JSON bodies. `line` returns the method and the path.
     pub(crate) fn with_body(
         key: &str,
@@ -99,15 +90,6 @@ impl Traffic {
         body: impl Fn(&mut Random) -> Value + 'static,
     ) -> Self {
         Self::with_body(key, move |random| format!("POST {}", path(random)), body)
-    }
-
-    /// Returns traffic that changes people.
-    fn patch_person(
-        key: &str,
-        person: impl Fn(&mut Random) -> EmployeeId + 'static,
-        body: impl Fn(&mut Random) -> Value + 'static,
-    ) -> Self {
-        Self::with_body(key, move |random| format!("PATCH /v1/employees/{}", person(random)), body)
     }
 
     /// Mixes requests of both kinds in random order: one in `ratio` is of `rare`.
@@ -141,8 +123,8 @@ impl Traffic {
     }
 
     /// Returns GETs of the first page of 50 observations.
-    pub(crate) fn first_page(key: &str, parameters: &str) -> Self {
-        Self::read(key, format!("/v1/observations?limit=50{parameters}"))
+    pub(crate) fn first_page(key: &str) -> Self {
+        Self::read(key, "/v1/observations?limit=50".to_owned())
     }
 
     /// Returns GETs of pages of 50 observations, anywhere in the list.
@@ -153,17 +135,14 @@ impl Traffic {
     }
 
     /// Returns creates of observations about any of the first `people`. Each has `tags` attributes that are
-    /// neighbours in the list.
-    pub(crate) fn creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
-        Self::creates_at("/v1/observations", key, people, attributes, tags)
-    }
-
-    /// Returns dry runs of [`Traffic::creates`].
-    pub(crate) fn dry_creates(key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
-        Self::creates_at("/v1/observations?dry_run=true", key, people, attributes, tags)
-    }
-
-    fn creates_at(path: &'static str, key: &str, people: u32, attributes: &[AttributeId], tags: usize) -> Self {
+    /// neighbours in the list. The path may ask for a dry run.
+    pub(crate) fn creates(
+        path: &'static str,
+        key: &str,
+        people: u32,
+        attributes: &[AttributeId],
+        tags: usize,
+    ) -> Self {
         let attributes = attributes.to_vec();
         Self::post(
             key,
@@ -180,48 +159,20 @@ impl Traffic {
     pub(crate) fn creates_about(people: &[Person]) -> Self {
         let each = people.iter().map(|person| {
             let id = person.id;
-            Self::post(&person.key, observations, move |_| observation_body(id, &[]))
+            Self::post(&person.key, |_| OBSERVATIONS.to_owned(), move |_| observation_body(id, &[]))
         });
         let each: Vec<_> = each.collect();
         Self::new(move |random, out| random.pick(&each).write(random, out))
     }
 
-    /// Returns creates of people with an invitation.
-    pub(crate) fn invitations(key: &str) -> Self {
-        Self::post(
-            key,
-            |_| "/v1/employees".to_owned(),
-            |random| {
-                let email = format!("person-{:016x}@example.com", random.next());
-                json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true})
-            },
-        )
-    }
-
-    /// Returns PATCHes that set the manager of one person.
-    pub(crate) fn reports_to(key: &str, person: u32, manager: u32) -> Self {
-        Self::patch_person(
-            key,
-            move |_| data::person(person),
-            move |_| json!({"manager_id": data::person(manager)}),
-        )
-    }
-
     /// Returns PATCHes that set the first names of people without reports.
     pub(crate) fn renames(key: &str, size: Size) -> Self {
-        Self::patch_person(
+        Self::with_body(
             key,
-            move |random| leaf(random, size),
+            move |random| {
+                format!("PATCH /v1/employees/{}", data::person(random.between(size.people / 2, size.people)))
+            },
             |random| json!({"first_name": format!("Name {:x}", random.next())}),
-        )
-    }
-
-    /// Returns PATCHes that set the managers of people without reports.
-    pub(crate) fn moves(key: &str, size: Size) -> Self {
-        Self::patch_person(
-            key,
-            move |random| leaf(random, size),
-            |random| json!({"manager_id": data::person(random.between(BUSY_MANAGERS.0, BUSY_MANAGERS.1))}),
         )
     }
 
@@ -249,10 +200,6 @@ pub(crate) fn usual_text() -> String {
     "Kept everybody informed. ".repeat(TEXT_CHARS / 25)
 }
 
-fn observations(_: &mut Random) -> String {
-    "/v1/observations".to_owned()
-}
-
 fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
     json!({"employee_id": person, "type": "strength", "observation": usual_text(), "attribute_ids": tags})
 }
@@ -261,11 +208,6 @@ fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
 /// new.
 fn numbered(number: u32) -> Random {
     Random::seeded(u64::MAX / 3 + u64::from(number))
-}
-
-/// Returns a person without reports: any of the second half, except for the line at its end.
-fn leaf(random: &mut Random, size: Size) -> EmployeeId {
-    data::person(random.between(size.people / 2, size.line_start()))
 }
 
 /// Returns the path of the page of 50 after an observation, with the cursor that the service would issue.
@@ -295,7 +237,7 @@ mod tests {
 
     #[test]
     fn repeated_request_is_identical_in_every_byte() {
-        let creates = Traffic::creates("key", SIZE.people, &[], 0);
+        let creates = Traffic::creates(OBSERVATIONS, "key", SIZE.people, &[], 0);
         let written = |traffic: &Traffic, random: &mut Random| {
             let mut out = vec![];
             traffic.write(random, &mut out);
@@ -306,15 +248,5 @@ mod tests {
         let all: Vec<_> = (0..3).map(|_| written(&once, &mut random)).collect();
         assert_ne!(all[0], all[1]);
         assert!((0..20).all(|_| all.contains(&written(&again, &mut random))));
-    }
-
-    #[test]
-    fn leaf_has_no_reports() {
-        let managers: Vec<_> = (1..SIZE.people).filter_map(|index| SIZE.manager(index)).collect();
-        let mut random = Random::seeded(1);
-        for _ in 0..200 {
-            let chosen = leaf(&mut random, SIZE);
-            assert!(managers.iter().all(|manager| data::person(*manager) != chosen));
-        }
     }
 }

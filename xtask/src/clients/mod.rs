@@ -17,7 +17,7 @@ use crate::process::{Outcome, root};
 use crate::text::first_difference;
 use std::fs;
 
-pub(crate) use suite::{PYTHON, benches, run as test};
+pub(crate) use suite::run as test;
 
 const DOCUMENT: &str = "docs/openapi.json";
 

@@ -13,9 +13,7 @@ use std::thread;
 use std::time::Instant;
 
 const TYPESCRIPT: &str = "clients/typescript";
-/// Program that measures the library for TypeScript.
-const BENCH_SCRIPT: &str = "bench.mjs";
-pub(crate) const PYTHON: &str = "clients/python";
+const PYTHON: &str = "clients/python";
 const RUST: &str = "candor-client";
 /// Source of the program that tries the packaged crate: it sends a request to a port without a service.
 const PROGRAM: &str = r#"#[tokio::main(flavor = "current_thread")]
@@ -70,30 +68,12 @@ fn typescript_project(target: &Path) -> Outcome<PathBuf> {
     for name in ["src", "test", "examples"] {
         copy(&root().join(TYPESCRIPT).join(name), &folder.join(name))?;
     }
-    let files = ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", BENCH_SCRIPT, "README.md"];
+    let files = ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", "README.md"];
     for name in files.into_iter().chain(["CHANGELOG.md"]) {
         fs::copy(root().join(TYPESCRIPT).join(name), folder.join(name))?;
     }
     run_program(&mut tool("npm", &["run", "--silent", "build"], &folder, target))?;
     Ok(folder)
-}
-
-/// Language, program and script that measure a library, as `--client` of the bench has them.
-pub(crate) fn benches(target: &Path) -> Vec<[String; 3]> {
-    let typescript = typescript_project(target).map(|folder| ("node".into(), folder.join(BENCH_SCRIPT)));
-    let python = packages::python(target, PYTHON)
-        .map(|environment| (environment.join("bin/python"), root().join(PYTHON).join("bench.py")));
-    let mut benches = vec![];
-    for (language, bench) in [("TypeScript", typescript), ("Python", python)] {
-        match bench {
-            Ok((program, script)) => {
-                let [program, script]: [PathBuf; 2] = [program, script];
-                benches.push([language.to_owned(), program.display().to_string(), script.display().to_string()]);
-            }
-            Err(problem) => println!("not measured: the client library for {language}: {problem}"),
-        }
-    }
-    benches
 }
 
 fn typescript(target: &Path) -> Outcome {

@@ -17,10 +17,6 @@ pub(crate) const DAYS: u32 = 1_000;
 const MILLIS_PER_DAY: u64 = 86_400_000;
 /// Direct reports of a manager.
 const BRANCHES: u32 = 10;
-/// People at the end of the list who report to each other in a line. They give managers at every depth.
-pub(crate) const LINE: u32 = 60;
-/// One in `APPROVED` objectives is approved and begins on a distant day.
-pub(crate) const APPROVED: u32 = 10;
 
 /// Numbers of loaded rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +33,6 @@ pub(crate) struct Series {
 }
 
 pub(crate) const PEOPLE: Series = Series { before: "017", after: "00a3c15e0b7d4429f86e1b" };
-pub(crate) const OBJECTIVES: Series = Series { before: "019", after: "005e21f7b80c4d93a6711f" };
 pub(crate) const OBSERVATIONS: Series = Series { before: "018", after: "00c9074d21e86fb35a90d2" };
 pub(crate) const EVENTS: Series = Series { before: "019", after: "00e7203d11a84fc66b29d8" };
 
@@ -62,10 +57,6 @@ pub(crate) fn observation(index: u32) -> ObservationId {
 }
 
 impl Size {
-    pub(crate) const fn objectives(self) -> u32 {
-        self.observations / 10
-    }
-
     /// Returns the day of an observation in days since 1970-01-01. Later rows mostly have later days.
     pub(crate) fn day(self, index: u32) -> u32 {
         FIRST_DAY + index / self.per_day() - index % 7
@@ -77,40 +68,6 @@ impl Size {
 
     pub(crate) fn per_day(self) -> u32 {
         (self.observations / DAYS).max(1)
-    }
-
-    /// Returns the manager of a person. The first person has none.
-    pub(crate) fn manager(self, index: u32) -> Option<u32> {
-        if index > self.line_start() {
-            return Some(index - 1);
-        }
-        Some(index.checked_sub(1)? / BRANCHES)
-    }
-
-    /// Returns the first person of the line at the end. The next ones report to their predecessor.
-    pub(crate) fn line_start(self) -> u32 {
-        self.people - LINE
-    }
-
-    /// Returns the number of people above each person, and below.
-    pub(crate) fn depths_and_sizes(self) -> Vec<(u32, u32)> {
-        let mut found = vec![(0, 0); self.people as usize];
-        for index in 1..self.people {
-            let mut above = self.manager(index);
-            while let Some(manager) = above {
-                found[index as usize].0 += 1;
-                found[manager as usize].1 += 1;
-                above = self.manager(manager);
-            }
-        }
-        found
-    }
-
-    /// Returns the observation with this rank in the default order of the list, the newest first.
-    pub(crate) fn ranked(self, rank: u32) -> u32 {
-        let mut all: Vec<(u32, u32)> = (0..self.observations).map(|index| (self.day(index), index)).collect();
-        let (_, found, _) = all.select_nth_unstable_by(rank as usize, |one, other| other.cmp(one));
-        found.1
     }
 }
 
@@ -143,8 +100,6 @@ pub(crate) fn load(database: &Database, tenant: [u8; 16], size: Size) -> Result<
 mod tests {
     use super::*;
 
-    const SIZE: Size = Size { people: 1_000, observations: 5_000 };
-
     #[test]
     fn ids_are_valid_and_grow_with_their_numbers() {
         let ids: Vec<_> = [0, 1, 9, 10, 99_999, 999_999].into_iter().map(observation).collect();
@@ -153,24 +108,5 @@ mod tests {
             assert_eq!(id.to_string().parse(), Ok(id));
         }
         assert_ne!(person(1).to_bytes(), observation(1).to_bytes());
-    }
-
-    #[test]
-    fn depths_and_sizes_follow_the_managers() {
-        let found = SIZE.depths_and_sizes();
-        assert_eq!(found[0], (0, 999));
-        assert_eq!(found[1].0, 1);
-        let line = SIZE.line_start() as usize;
-        assert_eq!(found[line].1, LINE - 1);
-        assert_eq!(found[999], (found[line].0 + LINE - 1, 0));
-    }
-
-    #[test]
-    fn rank_zero_is_the_newest_observation() {
-        let first = SIZE.ranked(0);
-        assert!((0..SIZE.observations).all(|index| (SIZE.day(index), index) <= (SIZE.day(first), first)));
-        let ranked = SIZE.ranked(700);
-        let newer = (0..SIZE.observations).filter(|index| (SIZE.day(*index), *index) > (SIZE.day(ranked), ranked));
-        assert_eq!(newer.count(), 700);
     }
 }

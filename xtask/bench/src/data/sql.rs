@@ -1,8 +1,7 @@
 //! The statements that insert the rows. Both stores have the same ones, except for the notation of values.
 
 use super::{
-    APPROVED, BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, LINE, MILLIS_PER_DAY, NUMBER_STEP, OBJECTIVES,
-    OBSERVATIONS, PEOPLE, Series, Size,
+    BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, MILLIS_PER_DAY, NUMBER_STEP, OBSERVATIONS, PEOPLE, Series, Size,
 };
 use crate::store::Store;
 use candor_domain::id::AttributeId;
@@ -26,7 +25,7 @@ impl Store {
         self.pick(format!("'{hex}'::uuid"), format!("X'{hex}'"))
     }
 
-    fn ids(self, ids: &[AttributeId]) -> String {
+    pub(super) fn ids(self, ids: &[AttributeId]) -> String {
         let each: Vec<String> = ids.iter().map(|id| hex(&id.to_bytes())).collect();
         self.pick(format!("'{{{}}}'::uuid[]", each.join(",")), format!("X'{}'", each.concat()))
     }
@@ -36,14 +35,6 @@ impl Store {
         let Series { before, after } = series;
         let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{after}'");
         self.pick(format!("({digits})::uuid"), format!("unhex({digits})"))
-    }
-
-    /// The id of a row that was created at `millis` and whose index is the value of an expression.
-    pub(crate) fn id_of_time(self, millis: &str, index: &str) -> String {
-        self.pick(
-            format!("(lpad(to_hex({millis}), 12, '0') || lpad(to_hex({index}), 20, '0'))::uuid"),
-            format!("unhex(printf('%012x%020x', {millis}, {index}))"),
-        )
     }
 
     pub(crate) fn time(self, millis: &str) -> String {
@@ -61,7 +52,7 @@ impl Store {
         )
     }
 
-    fn no(self) -> &'static str {
+    pub(super) fn no(self) -> &'static str {
         self.pick("false", "0")
     }
 }
@@ -87,19 +78,13 @@ pub(super) struct Rows<'a> {
 impl Rows<'_> {
     /// All statements in their order.
     pub(super) fn statements(&self) -> Vec<String> {
-        vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags(), self.objectives()]
-    }
-
-    /// Index of the manager of person `k`.
-    fn manager(&self, k: &str) -> String {
-        let line = self.size.line_start();
-        format!("(CASE WHEN {k} > {line} THEN {k} - 1 ELSE ({k} - 1) / {BRANCHES} END)")
+        vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags()]
     }
 
     fn people(&self) -> String {
         let Self { store, size, tenant, .. } = self;
         let (tenant, id) = (store.bytes(*tenant), store.id(PEOPLE, "k"));
-        let manager = store.id(PEOPLE, &self.manager("k"));
+        let manager = store.id(PEOPLE, &manager("k"));
         let at = store.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
         format!(
             "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, \
@@ -127,8 +112,8 @@ impl Rows<'_> {
              UNION ALL SELECT {}, d, depth + 1 FROM up WHERE a > 0) \
              SELECT {}, {ancestor}, {descendant}, depth FROM up ORDER BY a, d",
             numbers(size.people),
-            self.manager("k"),
-            self.manager("a"),
+            manager("k"),
+            manager("a"),
             store.bytes(*tenant),
         )
     }
@@ -169,31 +154,6 @@ impl Rows<'_> {
         )
     }
 
-    /// Objectives of employees. Some are approved, the others proposed; they end on days of the observations.
-    fn objectives(&self) -> String {
-        let Self { store, size, tenant, .. } = self;
-        let at = store.time(&format!("{} + k", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
-        let far = store.date(&format!("{FIRST_DAY} * 4"));
-        let ends = format!("{FIRST_DAY} + (k * 7919) % {DAYS}");
-        let approved = |yes: &str, no: &str| format!("CASE WHEN k % {APPROVED} = 0 THEN {yes} ELSE {no} END");
-        format!(
-            "INSERT INTO objectives (tenant_id, id, scope, owner_id, title, description, status, period_start, \
-             period_end, created_at, updated_at, held_back, shelf, scope_status, due_on, version) {} \
-             SELECT {}, {}, 'employee', {}, 'Objective ' || k, substr('{WORDS}', 1 + k % 90, 300), {}, {}, {}, \
-             {at}, {at}, {}, 'employee', {}, {}, 1 FROM n",
-            numbers(size.objectives()),
-            store.bytes(*tenant),
-            store.id(OBJECTIVES, "k"),
-            store.id(PEOPLE, &self.about()),
-            approved("'approved'", "'proposed'"),
-            approved(&far, &store.date(&format!("{ends} - 90"))),
-            approved(&far, &store.date(&ends)),
-            store.no(),
-            approved("'employee/approved'", "'employee/proposed'"),
-            approved(&far, "NULL"),
-        )
-    }
-
     /// The attributes of observations as rows: the first, second and third of each observation.
     fn tags(&self) -> String {
         let Self { store, size, tenant, .. } = self;
@@ -217,4 +177,9 @@ impl Rows<'_> {
     }
 }
 
-const _: () = assert!(LINE > 1 && WORDS.len() >= 90 + 400);
+/// Index of the manager of a person.
+fn manager(person: &str) -> String {
+    format!("(({person} - 1) / {BRANCHES})")
+}
+
+const _: () = assert!(WORDS.len() >= 90 + 400);

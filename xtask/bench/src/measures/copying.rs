@@ -3,7 +3,6 @@
 
 use super::*;
 use candor_tables::schema::{Copying, Placement, TABLES};
-use std::time::Instant;
 
 const MIN_SPEED: f64 = 0.5;
 
@@ -20,7 +19,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
         return Ok(vec![]);
     };
-    let rounds = (0..data.options.copies()).map(|number| round(instance, sqlite, number));
+    let rounds = (0..data.options.rounds().div_ceil(2)).map(|number| round(instance, sqlite, number));
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
     let seconds = |property: fn(&Round) -> f64| format!("{:.1} s", typical(&rounds, property));
     let (to_postgres, bare) = (seconds(|round| round.to_postgres), seconds(|round| round.bare));
@@ -65,11 +64,4 @@ fn bare_seconds(from: &str, to: &str) -> Result<f64> {
         from.run(&format!("COPY (SELECT * FROM {table}) TO {}", file(table)))?;
     }
     seconds(|| tables.iter().try_for_each(|table| to.run(&format!("COPY {table} FROM {}", file(table)))))
-}
-
-/// Returns the seconds that some work takes.
-pub(super) fn seconds(work: impl FnOnce() -> Result) -> Result<f64> {
-    let started = Instant::now();
-    work()?;
-    Ok(started.elapsed().as_secs_f64())
 }

@@ -1,15 +1,11 @@
 //! Exports: their speed against `COPY` of the same rows, their memory, and the wait of another tenant beside two of
 //! them.
 
-use super::copying::seconds;
-use super::slow_lists::watched_requests;
-use super::tenants::{contender, spin};
+use super::tenants::tail_beside;
 use super::*;
-use crate::api::{Api, TIMEOUT};
-use serde_json::Value;
+use crate::api::TIMEOUT;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Lower bound for the speed of an export as a multiple of `COPY`.
 const MIN_SPEED: f64 = 0.4;
@@ -22,16 +18,17 @@ const EXPORTS: usize = 2;
 /// Exports of a key in a minute.
 const QUOTA: usize = 6;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
-const SEED: u64 = 90_000;
+const SEED: u64 = 80_000;
 const PATH: &str = "/v1/exports?resources=observations";
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let (speed, memory) = alone(data, instance)?;
-    Ok(vec![speed, memory, beside_exports(data, instance)?])
+    let mut lines = alone(data, instance)?;
+    lines.push(beside_exports(data, instance)?);
+    Ok(lines)
 }
 
 /// Measures the seconds and the memory of exports without other requests.
-fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<(Line, Line)> {
+fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     // The first export fills the page caches of the store, as any read would.
     export_all(&instance.another_client()?, data)?;
     let idle = instance.service.own_bytes()?;
@@ -42,28 +39,25 @@ fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<(Line, Line)> {
         rounds.push((exported, bare_seconds(instance)?));
         peak = bytes.max(peak);
     }
-    let rows = grouped(data.size.observations.into());
-    let line = |what: String, figures, value, limit| Line::new(what, instance.store, figures, value, limit);
     let exported = typical(&rounds, |(exported, _)| *exported);
-    let rate =
-        format!("{exported:.1} s, {} rows/s", grouped((f64::from(data.size.observations) / exported).round()));
-    let (bare, value, limit) = match typical(&rounds, |(_, bare)| bare.unwrap_or(f64::NAN)) {
-        seconds if seconds.is_nan() => (String::new(), (exported, "s"), Limit::None),
-        seconds => {
-            let ratio = typical(&rounds, |(exported, bare)| bare.unwrap_or(f64::NAN) / exported);
-            (format!("`COPY` of the same rows {seconds:.1} s"), (ratio, "×"), Limit::AtLeast(MIN_SPEED))
-        }
-    };
-    let megabytes = peak.saturating_sub(idle) as f64 / MEGABYTE;
-    Ok((
-        line(format!("Export of {rows} observations"), [rate, bare], value, limit),
-        line(
-            "Memory of an export above that of the idle service with filled caches".to_owned(),
-            [format!("peak of {} exports", rounds.len()), String::new()],
-            (megabytes, "MB"),
-            Limit::AtMost(MAX_MEGABYTES),
-        ),
-    ))
+    let rate = format!("{exported:.1} s, {}", per_second(f64::from(data.size.observations) / exported));
+    let bare = typical(&rounds, |(_, bare)| *bare);
+    let speed = Line::new(
+        format!("Export of {} observations", grouped(data.size.observations.into())),
+        instance.store,
+        [rate, format!("`COPY` of the same rows {bare:.1} s")],
+        (typical(&rounds, |(exported, bare)| bare / exported), "×"),
+        Limit::AtLeast(MIN_SPEED),
+    );
+    let memory = Line::new(
+        "Memory of an export above that of the idle service with filled caches",
+        instance.store,
+        [format!("peak of {} exports", rounds.len()), String::new()],
+        (peak.saturating_sub(idle) as f64 / MEGABYTE, "MB"),
+        Limit::AtMost(MAX_MEGABYTES),
+    );
+    // SQLite has no `COPY` to compare with.
+    Ok(instance.store.pick(vec![speed, memory.clone()], vec![memory]))
 }
 
 /// Exports all observations.
@@ -77,20 +71,16 @@ fn export_all(client: &Api, data: &DataSet<'_>) -> Result {
 }
 
 /// Returns the seconds in which PostgreSQL writes the same rows as text into a pipe.
-fn bare_seconds(instance: &Instance) -> Result<Option<f64>> {
-    if instance.store != Store::Postgres {
-        return Ok(None);
-    }
+fn bare_seconds(instance: &Instance) -> Result<f64> {
     let tenant = instance.store.bytes(instance.tenant);
     let rows = format!("SELECT * FROM observations WHERE tenant_id = {tenant} ORDER BY id");
+    let copy = format!("COPY ({rows}) TO PROGRAM 'cat >/dev/null'");
     let database = instance.database()?;
-    seconds(|| database.run(&format!("COPY ({rows}) TO PROGRAM 'cat >/dev/null'"))).map(Some)
+    seconds(|| database.run_by_store(&copy, ""))
 }
 
 /// Measures the reads of another tenant beside two exports, against those on a machine that is as busy.
 fn beside_exports(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
-    let [(_, one), (_, list), _] = watched_requests(instance)?;
-    let reads = one.mixed_with(&list, 2);
     // Keys for each turn, since the quota of a key is `QUOTA` exports a minute.
     let clients = (0..EXPORTS * (data.options.rounds() + 1)).map(|_| instance.another_client());
     let (clients, next) = (clients.collect::<Result<Vec<_>>>()?, AtomicUsize::new(0));
@@ -102,15 +92,8 @@ fn beside_exports(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
             all.into_iter().try_for_each(|exports| exports.join().map_err(|_| "an export panicked")?)
         })
     };
-    let contenders = [
-        contender(instance, &reads, SEED, exports),
-        contender(instance, &reads, SEED + 1, |time, _| spin(time)),
-        contender(instance, &reads, SEED + 2, |time, _| wait(time)),
-    ];
-    let comparison = data.compare(instance, &contenders)?.against("busy machine");
-    let idle = typical(&comparison.samples[2], |sample| sample.within(0.99));
-    let line = comparison.tail(format!("p99 of another tenant's reads beside {EXPORTS} exports"), MAX_TAIL);
-    Ok(Line { against: format!("{}; idle p99 {idle:.2} ms", line.against), ..line })
+    let what = "p99 of another tenant's reads beside two exports";
+    tail_beside(data, instance, (what, MAX_TAIL), SEED, exports)
 }
 
 /// Exports again and again for a time, at most as often as the quota allows.

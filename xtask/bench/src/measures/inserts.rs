@@ -32,7 +32,7 @@ pub(super) fn script(
         changes: longest("changes", "audit_entries WHERE action LIKE 'observation%'")?,
         answer: longest("sealed", "replays")?,
     };
-    let name = format!("create-{}-{}", creates.people, creates.tags);
+    let name = format!("create-{}", creates.tags);
     reference.script(&name, &inserts(data, postgres, creates, &stored))
 }
 
@@ -50,7 +50,7 @@ fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &S
     let ring: Vec<_> = all.iter().chain(&all).map(|attribute| hex(&attribute.to_bytes())).collect();
     let filler = |bytes: i64| "x".repeat(usize::try_from(bytes).unwrap_or_default());
     let person = format!("('{}' || :p || '{}')::uuid", PEOPLE.before, PEOPLE.after);
-    let last = creates.people.min(data.size.people) - 1;
+    let last = data.size.people - 1;
     let (tags, last_tag, count) = (ring.join(","), all.len().saturating_sub(1), creates.tags);
     format!(
         "\\set r random(1000000000, 9999999999)\n\\set p {FIRST_NUMBER} + {NUMBER_STEP} * random(0, {last})\n\

@@ -1,13 +1,7 @@
-//! One observation, pages of the list, and properties that make a page more expensive.
+//! One observation, and pages of the list.
 
 use super::*;
-use crate::data::{FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, OBSERVATIONS, Size};
-use crate::traffic::page_after;
-
-const MAX_DEPTH_COST: f64 = 1.2;
-const MAX_EXPAND_COST: f64 = 2.6;
-const PAGE: u32 = 50;
-const DEEP_PAGE: u32 = 10_000;
+use crate::data::{self, FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, Size};
 
 /// Reads, and the statement of the store that pgbench runs for comparison.
 struct Read<'a> {
@@ -36,19 +30,17 @@ pub(super) fn get(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
 }
 
 pub(super) fn list(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let Size { observations, .. } = data.size;
+    let (last, per_day) = (data.size.observations - 1, data.size.per_day());
     Read {
         what: "List of 50, anywhere in it",
         traffic: Traffic::any_page,
         words: &["FROM observations AS r", "(r.observation_date, r.id) <"],
         variables: format!(
-            "\\set k random({}, {})\n\\set n {FIRST_NUMBER} + {NUMBER_STEP} * :k\n\
-             \\set d {FIRST_DAY} + :k / {} - :k % 7\n",
-            observations / 100,
-            observations - 1,
-            data.size.per_day()
+            "\\set k random({}, {last})\n\\set n {FIRST_NUMBER} + {NUMBER_STEP} * :k\n\
+             \\set d {FIRST_DAY} + :k / {per_day} - :k % 7\n",
+            data.size.observations / 100,
         ),
-        values: vec![(PAGE + 1).to_string(), Store::Postgres.date(":d"), script_id(), "false".to_owned()],
+        values: vec!["51".to_owned(), Store::Postgres.date(":d"), script_id(), "false".to_owned()],
         at_least: 0.8,
     }
     .measure(data, instance)
@@ -56,7 +48,7 @@ pub(super) fn list(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
 
 /// The id of the observation whose number is in the variable `n`.
 fn script_id() -> String {
-    format!("('{}' || :n || '{}')::uuid", OBSERVATIONS.before, OBSERVATIONS.after)
+    format!("('{}' || :n || '{}')::uuid", data::OBSERVATIONS.before, data::OBSERVATIONS.after)
 }
 
 impl Read<'_> {
@@ -73,30 +65,4 @@ impl Read<'_> {
         })?;
         Ok(vec![comparison.speed(self.what, Limit::AtLeast(self.at_least))])
     }
-}
-
-pub(super) fn depth(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let page = DEEP_PAGE.min(data.size.observations / PAGE / 2);
-    let last_before = data.size.ranked((page - 1) * PAGE - 1);
-    let deep = Traffic::read(&instance.api.key, page_after(data.size, last_before));
-    let what = format!("Page {} against page 1", grouped(page.into()));
-    against_first_page(data, instance, &what, deep, MAX_DEPTH_COST)
-}
-
-pub(super) fn expand(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let expanded = Traffic::first_page(&instance.api.key, "&expand=employee,attributes");
-    let what = "Page with `expand=employee,attributes` against the plain page";
-    against_first_page(data, instance, what, expanded, MAX_EXPAND_COST)
-}
-
-fn against_first_page(
-    data: &DataSet<'_>,
-    instance: &Instance,
-    what: &str,
-    traffic: Traffic,
-    at_most: f64,
-) -> Result<Vec<Line>> {
-    let first = Traffic::first_page(&instance.api.key, "");
-    let contenders = [traffic, first].map(|traffic| instance.contender(traffic, CLIENTS, 0));
-    Ok(vec![data.compare_reads(instance, &contenders)?.cost(what, at_most)])
 }

@@ -3,15 +3,11 @@
 //!
 //! The loads take all processors of the machine, and so do their clients. Any program that does this delays
 //! another one by the time slices of the system. So the comparison is the wait beside as many spinning threads as
-//! there are processors, and the wait on an idle machine stands beside it.
+//! there are processors.
 
-use super::csv::{PEOPLE, Uploads, file};
-use super::slow_lists::watched_requests;
+use super::csv::{Uploads, file};
 use super::*;
-use crate::api::Api;
-use serde_json::{Value, json};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Number of concurrent requests of the loud tenant, all of one key.
 const LOUD: usize = 30;
@@ -26,6 +22,8 @@ const FIELD_CHARS: usize = 1_024;
 const TEXT_CHARS: usize = 20_000;
 /// Number of summaries with long texts.
 const TEXTS: usize = 300;
+/// Rows of the watched tenant.
+const WATCHED: usize = 200;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
 const SEED: u64 = 70_000;
 
@@ -33,38 +31,35 @@ const SEED: u64 = 70_000;
 type Load<'a> = Box<dyn Fn(Duration, u64) -> Result + Send + Sync + 'a>;
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let [(_, one), (_, list), _] = watched_requests(instance)?;
-    let reads = one.mixed_with(&list, 2);
-    let mut lines = vec![];
-    for (number, (what, load)) in (0..).zip(loads(instance)?) {
-        let seed = SEED + 100 * number;
-        let contenders = [
-            contender(instance, &reads, seed, &load),
-            contender(instance, &reads, seed + 1, |time, _| spin(time)),
-            contender(instance, &reads, seed + 2, |time, _| wait(time)),
-        ];
-        let comparison = data.compare(instance, &contenders)?.against("busy machine");
-        let idle = typical(&comparison.samples[2], |sample| sample.within(0.99));
+    let line = |(number, (what, load)): (u64, (&str, Load<'_>))| {
         let what = format!("p99 of another tenant's reads beside {LOUD} clients with {what}");
-        let line = comparison.tail(what, MAX_TAIL);
-        lines.push(Line { against: format!("{}; idle p99 {idle:.2} ms", line.against), ..line });
-    }
-    Ok(lines)
+        tail_beside(data, instance, (&what, MAX_TAIL), SEED + 100 * number, load)
+    };
+    (0..).zip(loads(instance)?).map(line).collect()
 }
 
-/// Returns a contender that reads as the watched tenant while `work` runs.
-pub(super) fn contender<'a>(
+/// Compares the p99 of a new tenant's reads while `load` runs with that on a busy machine.
+pub(super) fn tail_beside(
+    data: &DataSet<'_>,
     instance: &Instance,
-    reads: &'a Traffic,
+    (what, at_most): (&str, f64),
     seed: u64,
-    work: impl Fn(Duration, u64) -> Result + Send + Sync + 'a,
-) -> Contender<'a> {
-    let address = instance.service.address;
-    Box::new(move |time, round| Ok(beside(address, reads, seed + 3 * round, || work(time, seed + round))?.1))
+    load: impl Fn(Duration, u64) -> Result + Send + Sync,
+) -> Result<Line> {
+    let (address, tenant) = (instance.service.address, instance.create_organization()?);
+    let person = tenant.create_person()?;
+    let one = Traffic::read(&tenant.key, format!("/v1/employees/{}", person.id));
+    burst(address, &Traffic::creates_about(&[person]), Shape::for_requests(WATCHED, SEED))?;
+    let reads = one.mixed_with(&Traffic::first_page(&tenant.key), 2);
+    let contenders: [Contender<'_>; 2] = [
+        Box::new(|time, round| Ok(beside(address, &reads, seed + 2 * round, || load(time, seed + round))?.1)),
+        Box::new(|time, round| Ok(beside(address, &reads, seed + 2 * round + 1, || spin(time))?.1)),
+    ];
+    Ok(data.compare(instance, Turns::Plain, &contenders)?.against("busy machine").tail(what, at_most))
 }
 
 /// Keeps every processor busy for this time.
-pub(super) fn spin(time: Duration) -> Result {
+fn spin(time: Duration) -> Result {
     let until = Instant::now() + time;
     let processors = thread::available_parallelism()?.get();
     thread::scope(|scope| {
@@ -106,8 +101,8 @@ fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
 fn uploads(instance: &Instance) -> Result<Load<'_>> {
     let tenant = instance.create_organization()?;
     let uploads = (0..LOUD).map(|_| Uploads::new(&tenant)).collect::<Result<Vec<_>>>()?;
-    let people = file("t-", "Ada", PEOPLE);
-    uploads[0].send(&people, "created", PEOPLE)?;
+    let people = file("t-", "Ada");
+    uploads[0].send(&people, "created")?;
     Ok(Box::new(move |_, _| {
         thread::scope(|scope| {
             let all: Vec<_> = uploads.iter().map(|upload| scope.spawn(|| upload.send_any(&people))).collect();
@@ -117,7 +112,7 @@ fn uploads(instance: &Instance) -> Result<Load<'_>> {
 }
 
 /// Creates a tenant with a page of people whose custom fields are full of a character.
-pub(super) fn create_large_people(instance: &Instance, character: &str) -> Result<Api> {
+fn create_large_people(instance: &Instance, character: &str) -> Result<Api> {
     let tenant = instance.create_organization()?;
     let value = character.repeat(FIELD_CHARS);
     let fields: serde_json::Map<String, Value> =

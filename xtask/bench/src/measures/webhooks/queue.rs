@@ -4,8 +4,6 @@ use crate::data::{self, numbers};
 use crate::measures::*;
 use crate::service::wait_until;
 use candor_domain::id::WebhookId;
-use serde_json::{Value, json};
-use std::time::Duration;
 
 /// Type of event that no measure causes.
 pub(super) const NEVER: &str = "employee.rehired";
@@ -50,20 +48,8 @@ impl<'a> DeliveryQueue<'a> {
     }
 
     /// Subscribes a receiver to events of one type.
-    pub(super) fn subscribe(&self, receiver: &Receiver, event_type: &str) -> Result<Subscription> {
-        self.subscribe_with(receiver, event_type, (json!(null), json!({})))
-    }
-
-    /// Subscribes a receiver to events of one type, with a filter and custom headers.
-    pub(super) fn subscribe_with(
-        &self,
-        receiver: &Receiver,
-        event_type: &str,
-        (filter, headers): (Value, Value),
-    ) -> Result<Subscription> {
-        let body = json!({
-            "url": receiver.url(), "event_types": [event_type], "filter": filter, "headers": headers,
-        });
+    pub(super) fn subscribe(&self, url: &str, event_type: &str) -> Result<Subscription> {
+        let body = json!({"url": url, "event_types": [event_type]});
         Ok(Subscription(self.instance.api.create("/v1/webhooks", &body)?.parse()?))
     }
 

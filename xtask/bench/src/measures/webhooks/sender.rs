@@ -13,7 +13,6 @@ use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
@@ -38,9 +37,9 @@ pub(super) struct Post {
 }
 
 impl SenderAlone {
-    pub(super) fn new(receiver: &Receiver, data: String) -> Result<Self> {
+    pub(super) fn new(url: String, data: String) -> Result<Self> {
         let runtime = Builder::new_multi_thread().enable_all().build()?;
-        let post = runtime.block_on(async { Post::new(receiver, data) })?;
+        let post = runtime.block_on(async { Post::new(url, data) })?;
         Ok(Self { runtime, post })
     }
 
@@ -73,10 +72,10 @@ async fn send_posts(post: Post, left: Arc<AtomicU32>) -> std::result::Result<(),
 
 impl Post {
     /// Creates a sender. Call it within a runtime.
-    pub(super) fn new(receiver: &Receiver, data: String) -> Result<Self> {
+    pub(super) fn new(url: String, data: String) -> Result<Self> {
         let trusted = vec!["127.0.0.0/8".parse()?];
         let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() })?;
-        Ok(Self { sender, url: receiver.url(), secrets: [signature::generate([7; 32])], data })
+        Ok(Self { sender, url, secrets: [signature::generate([7; 32])], data })
     }
 
     /// Posts the event of the resource with this id.
