@@ -27,7 +27,7 @@ const FIRST: [Step; 7] = [
 const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
 /// Checks of the binary from outside, the longest ones first.
-const BESIDE: [Step; 11] = [
+const BESIDE: [Step; 12] = [
     Step::xtask("client libraries", &["clients", "--test"]),
     Step::xtask("console in a browser", &["console"]),
     Step::xtask("generated requests", &["schemathesis"]),
@@ -37,6 +37,7 @@ const BESIDE: [Step; 11] = [
     Step::xtask("simulated months", &["simulate"]),
     Step::xtask("reference in a browser", &["reference"]),
     Step::xtask("wheel and npm packages", &["package", "--test"]),
+    Step::xtask("footprint", &["footprint"]),
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),
     Step::xtask("files of a data team", &["warehouse"]).unless_unchanged(&[

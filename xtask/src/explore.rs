@@ -23,13 +23,14 @@ const RANDOM_TESTS: &str =
     "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
 
 /// Steps that do not depend on a seed, and take longer than the gate may.
-const ONCE: [Step; 6] = [
+const ONCE: [Step; 7] = [
     Step::cargo("documentation", &["doc", "--locked", "--workspace", "--no-deps"]),
     Step::xtask("standalone", &["standalone"]),
     Step::xtask("generators", &["generators"]),
     Step::xtask("warehouse", &["warehouse"]),
     Step::xtask("scim", &["scim"]),
     Step::xtask("cluster", &["cluster"]),
+    Step::xtask("footprint", &["footprint", "--release"]),
 ];
 
 /// A step whose choices depend on the seed.
