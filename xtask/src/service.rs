@@ -26,14 +26,23 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts a service with these settings and waits until it is ready.
+    /// Starts `candor dev` with these settings and waits until it is ready.
     pub(crate) fn start(binary: &Path, settings: &[(&str, &str)]) -> Outcome<Self> {
+        Self::execute_and_wait(binary, "dev", settings)
+    }
+
+    /// Starts `candor serve` with these settings and waits until it is ready. The database is migrated already.
+    pub(crate) fn serve(binary: &Path, settings: &[(&str, &str)]) -> Outcome<Self> {
+        Self::execute_and_wait(binary, "serve", settings)
+    }
+
+    fn execute_and_wait(binary: &Path, subcommand: &str, settings: &[(&str, &str)]) -> Outcome<Self> {
         let folder = env::temp_dir().join(format!("candor-xtask-{}", std::process::id()));
         fs::create_dir(&folder)?;
         let address = free_address()?;
         let log = File::create(folder.join("log"))?;
         let mut command = command_in(binary, &folder);
-        command.arg("dev").env("CANDOR_LISTEN", address.to_string()).envs(settings.iter().copied());
+        command.arg(subcommand).env("CANDOR_LISTEN", address.to_string()).envs(settings.iter().copied());
         let process = command.stdout(log.try_clone()?).stderr(log).spawn()?;
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let service = Self { binary: binary.to_path_buf(), folder, settings, address, process };
