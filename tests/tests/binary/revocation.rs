@@ -1,4 +1,5 @@
-//! A revoked key is refused by every instance. Tests of the service with a manual clock check the documented second.
+//! A revoked key is refused by every instance. Tests of the service with a manual clock check the documented
+//! second.
 
 use serde_json::json;
 

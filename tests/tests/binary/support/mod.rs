@@ -22,8 +22,8 @@ pub(crate) use receiver::{ReceivedRequest, Receiver, ReceiverResponse};
 pub(crate) use standby::PrimaryAndStandby;
 pub(crate) use tls::TlsServer;
 
-/// Limit on every wait for a condition. It only ends the test of a broken program: no condition takes this long, not
-/// even on a busy machine.
+/// Limit on every wait for a condition. It only ends the test of a broken program: no condition takes this long,
+/// not even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// Interval between two checks of a condition.
 const POLL: Duration = Duration::from_millis(10);
