@@ -150,41 +150,6 @@ async fn send(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
-
-    const SHAPE: Shape = Shape::for_time(3, Duration::from_millis(50), 1);
-
-    /// Sends a burst to a server that answers every request with this response.
-    fn burst_answered_by(response: &'static [u8]) -> Result<Sample> {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        thread::spawn(move || {
-            for stream in listener.incoming().take(SHAPE.connections) {
-                let mut stream = stream.unwrap();
-                thread::spawn(move || {
-                    let mut request = [0; 512];
-                    while matches!(stream.read(&mut request), Ok(read) if read > 0) {
-                        stream.write_all(response).unwrap();
-                    }
-                });
-            }
-        });
-        burst(address, &Traffic::read("key", "/".to_owned()), SHAPE)
-    }
-
-    #[test]
-    fn burst_measures_every_answer() {
-        let sample = burst_answered_by(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
-        assert!(sample.rate > 0.0 && !sample.micros.is_empty() && sample.micros.is_sorted());
-    }
-
-    #[test]
-    fn answer_of_another_status_ends_the_burst() {
-        let problem =
-            burst_answered_by(b"HTTP/1.1 500 Oh\r\ncontent-length: 2\r\n\r\nno").unwrap_err().to_string();
-        assert_eq!(problem, "GET / HTTP/1.1 answered 500: no");
-    }
 
     #[test]
     fn quantile_is_read_from_the_latencies() {

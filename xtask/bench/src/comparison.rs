@@ -14,15 +14,6 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Runs one turn of this length. The number distinguishes the turns of a contender.
 pub(crate) type Contender<'a> = Box<dyn Fn(Duration, u64) -> Result<Sample> + 'a>;
 
-/// Part of a turn whose requests count as samples. The default is the whole turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turns {
-    Plain,
-    /// For reads. The first third of a turn does not count, because it refills caches that the turns of other
-    /// contenders have displaced.
-    Warm,
-}
-
 /// Samples of contenders on one store: by contender, then by round. The first contender is the one that is
 /// measured.
 #[derive(Debug)]
@@ -33,27 +24,14 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    pub(crate) fn run(
-        store: Store,
-        contenders: &[Contender<'_>],
-        rounds: usize,
-        (turn, turns): (Duration, Turns),
-    ) -> Result<Self> {
-        let lead_in = turn / 3;
-        let take = |contender: &Contender<'_>, time: Duration, round: u64| match turns {
-            Turns::Plain => contender(time, round),
-            Turns::Warm => {
-                contender(lead_in.min(time), 2 * round)?;
-                contender(time.saturating_sub(lead_in), 2 * round + 1)
-            }
-        };
+    pub(crate) fn run(store: Store, contenders: &[Contender<'_>], rounds: usize, turn: Duration) -> Result<Self> {
         for contender in contenders {
-            take(contender, WARM_UP.min(turn), 0)?;
+            contender(WARM_UP.min(turn), 0)?;
         }
         let mut samples = vec![Vec::new(); contenders.len()];
         for round in 1..=rounds as u64 {
             for (contender, samples) in contenders.iter().zip(&mut samples) {
-                samples.push(take(contender, turn, round)?);
+                samples.push(contender(turn, round)?);
             }
         }
         Ok(Self { store, samples, label: String::new() })
@@ -146,8 +124,8 @@ mod tests {
         assert_eq!(alone.speed("", Limit::AtLeast(1.0)).limit, Limit::None);
     }
 
-    /// Runs two contenders for one round. Returns the name, length and number of each turn, and the comparison.
-    fn turns(turns: Turns) -> (Vec<(&'static str, Duration, u64)>, Comparison) {
+    #[test]
+    fn contenders_alternate_after_a_warm_up() {
         let log = RefCell::new(Vec::new());
         let contender = |name: &'static str| -> Contender<'_> {
             let log = &log;
@@ -156,25 +134,9 @@ mod tests {
                 Ok(Sample::from_rate(round as f64))
             })
         };
-        let contenders = [contender("a"), contender("b")];
-        let comparison = Comparison::run(Store::Sqlite, &contenders, 1, (Duration::from_secs(3), turns)).unwrap();
-        drop(contenders);
-        (log.into_inner(), comparison)
-    }
-
-    #[test]
-    fn contenders_alternate_after_a_warm_up() {
-        let (log, comparison) = turns(Turns::Plain);
         let [one, three] = [1, 3].map(Duration::from_secs);
-        assert_eq!(log, [("a", one, 0), ("b", one, 0), ("a", three, 1), ("b", three, 1)]);
+        let comparison = Comparison::run(Store::Sqlite, &[contender("a"), contender("b")], 1, three).unwrap();
+        assert_eq!(*log.borrow(), [("a", one, 0), ("b", one, 0), ("a", three, 1), ("b", three, 1)]);
         assert_eq!(comparison.samples, [[Sample::from_rate(1.0)], [Sample::from_rate(1.0)]]);
-    }
-
-    #[test]
-    fn warm_turn_counts_its_second_part() {
-        let (log, comparison) = turns(Turns::Warm);
-        let [one, two] = [1, 2].map(Duration::from_secs);
-        assert_eq!(log[4..6], [("a", one, 2), ("a", two, 3)]);
-        assert_eq!(comparison.samples[0], [Sample::from_rate(3.0)]);
     }
 }

@@ -1,7 +1,7 @@
 //! The service on both stores with the same data, and pgbench beside it.
 
 use crate::Result;
-use crate::comparison::{Comparison, Contender, Turns};
+use crate::comparison::{Comparison, Contender};
 use crate::data::Size;
 use crate::instance::Instance;
 use crate::options::Options;
@@ -15,61 +15,32 @@ use std::time::Instant;
 /// Default number of concurrent clients. The limits on the results come from measurements with this number.
 pub(crate) const CLIENTS: usize = 32;
 
-/// Kind of a data set, by its purpose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Main,
-    /// Few observations, for a service that has done nothing before. The search measure adds texts.
-    Small,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Self; 2] = [Self::Main, Self::Small];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Main => "main",
-            Self::Small => "small",
-        }
-    }
-}
-
 /// A loaded data set.
 pub(crate) struct DataSet<'a> {
     pub(crate) options: &'a Options,
     pub(crate) size: Size,
     instances: Vec<Instance>,
-    pub(crate) reference: Option<Reference>,
+    reference: Option<Reference>,
 }
 
 impl<'a> DataSet<'a> {
-    /// Loads the data and starts the services. The main set is loaded into PostgreSQL even if only SQLite is
-    /// measured, because pgbench runs there.
-    pub(crate) fn load(
-        kind: Kind,
-        options: &'a Options,
-        scratch: &Scratch,
-        postgres: Option<&Postgres>,
-    ) -> Result<Self> {
-        let (started, name, size) = (Instant::now(), kind.name(), options.size());
-        let size = if kind == Kind::Small { Size { observations: size.people, ..size } } else { size };
+    /// Loads the data and starts the services. It is loaded into PostgreSQL even if only SQLite is measured, because
+    /// pgbench runs there.
+    pub(crate) fn load(options: &'a Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Self> {
+        let (started, size) = (Instant::now(), options.size());
         let mut set = Self { options, size, instances: vec![], reference: None };
         let mut start = |candor| Instance::start(candor, size).map(|instance| set.instances.push(instance));
-        if let Some(postgres) = postgres.filter(|_| kind == Kind::Main || options.measures(Store::Postgres)) {
-            let url = postgres.create_database(name)?;
-            start(Candor::new(&options.binary, &scratch.path().join(format!("{name}-postgres")), url.clone())?)?;
+        if let Some(postgres) = postgres {
+            let url = postgres.create_database("main")?;
+            start(Candor::new(&options.binary, &scratch.path().join("postgres"), url.clone())?)?;
             set.reference = Some(postgres.reference(url, scratch.path())?);
         }
         if options.measures(Store::Sqlite) {
-            let folder = scratch.path().join(format!("{name}-sqlite"));
+            let folder = scratch.path().join("sqlite");
             let url = format!("sqlite://{}", folder.join("candor.db").display());
             start(Candor::new(&options.binary, &folder, url)?)?;
         }
-        let Size { people, observations } = size;
-        println!(
-            "{people} people and {observations} observations loaded in {:.0} s",
-            started.elapsed().as_secs_f64()
-        );
+        println!("{} observations loaded in {:.0} s", size.observations, started.elapsed().as_secs_f64());
         Ok(set)
     }
 
@@ -84,8 +55,8 @@ impl<'a> DataSet<'a> {
     }
 
     /// Lets contenders take turns.
-    pub(crate) fn compare(&self, instance: &Instance, turns: Turns, all: &[Contender<'_>]) -> Result<Comparison> {
-        Comparison::run(instance.store, all, self.options.rounds(), (self.options.turn(), turns))
+    pub(crate) fn compare(&self, instance: &Instance, all: &[Contender<'_>]) -> Result<Comparison> {
+        Comparison::run(instance.store, all, self.options.rounds(), self.options.turn())
     }
 
     /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service that uses it.
@@ -93,14 +64,13 @@ impl<'a> DataSet<'a> {
         &self,
         instance: &Instance,
         contender: Contender<'_>,
-        turns: Turns,
         script: impl FnOnce(&Instance, &Reference) -> Result<PathBuf>,
     ) -> Result<Comparison> {
         let mut contenders = vec![contender];
         if let Some((reference, postgres)) = self.reference.as_ref().zip(self.on(Store::Postgres)) {
             contenders.push(reference.contender(script(postgres, reference)?, CLIENTS));
         }
-        Ok(self.compare(instance, turns, &contenders)?.against("pgbench"))
+        Ok(self.compare(instance, &contenders)?.against("pgbench"))
     }
 
     pub(crate) fn truncate_logs(&self) -> Result {

@@ -42,9 +42,7 @@ impl Database {
     /// Executes statements without results.
     pub(crate) fn run(&self, statements: &str) -> Result {
         match self {
-            Self::Postgres(session) => {
-                Ok(session.execute(statements).map_err(|error| abridged(&error.to_string()))?)
-            }
+            Self::Postgres(session) => Ok(session.execute(statements)?),
             Self::Sqlite { connection, .. } => Ok(connection.borrow_mut().batch_execute(statements)?),
         }
     }
@@ -106,13 +104,4 @@ impl Database {
     pub(crate) fn checkpoint(&self) -> Result {
         self.run_by_store("", "PRAGMA wal_checkpoint(TRUNCATE)")
     }
-}
-
-/// Returns the beginning and the end of an error, which may name a statement with thousands of rows.
-fn abridged(error: &str) -> String {
-    const SHOWN: usize = 300;
-    let characters: Vec<char> = error.chars().collect();
-    let (first, last) =
-        (SHOWN.min(characters.len()), characters.len().saturating_sub(SHOWN).max(SHOWN.min(characters.len())));
-    format!("{}…{}", String::from_iter(&characters[..first]), String::from_iter(&characters[last..]))
 }

@@ -15,14 +15,6 @@ pub(crate) struct Connection {
     buffer: Vec<u8>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Head {
-    status: u16,
-    /// Length of the head in bytes, which is the position of the body.
-    bytes: usize,
-    body_bytes: usize,
-}
-
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
@@ -33,8 +25,7 @@ impl Connection {
     /// Sends a request and returns the status and body of its response.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> io::Result<(u16, &[u8])> {
         self.stream.write_all(request).await?;
-        let mut filled = 0;
-        let mut head: Option<Head> = None;
+        let (mut filled, mut head) = (0, None);
         loop {
             if filled == self.buffer.len() {
                 self.buffer.resize(filled * 2, 0);
@@ -47,24 +38,22 @@ impl Connection {
             if head.is_none() {
                 head = parse(&self.buffer[..filled])?;
             }
-            if let Some(head) = head.filter(|head| filled >= head.bytes + head.body_bytes) {
-                return Ok((head.status, &self.buffer[head.bytes..head.bytes + head.body_bytes]));
+            if let Some((status, start, end)) = head.filter(|(.., end)| filled >= *end) {
+                return Ok((status, &self.buffer[start..end]));
             }
         }
     }
 }
 
-/// Parses the head of a response. Returns `None` while it is incomplete.
-fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
+/// Returns the status of a response, and where its body begins and ends. Returns `None` while the head is
+/// incomplete.
+fn parse(bytes: &[u8]) -> io::Result<Option<(u16, usize, usize)>> {
     let missing = |what| io::Error::new(io::ErrorKind::InvalidData, format!("the response has no {what}"));
-    let Some(end) = head_end(bytes) else { return Ok(None) };
-    let text = std::str::from_utf8(&bytes[..end]).map_err(|_| missing("readable head"))?;
+    let Some(start) = head_end(bytes) else { return Ok(None) };
+    let text = std::str::from_utf8(&bytes[..start]).map_err(|_| missing("readable head"))?;
     let status = text.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
-    Ok(Some(Head {
-        status: status.ok_or_else(|| missing("status"))?,
-        bytes: end,
-        body_bytes: content_length(text).ok_or_else(|| missing("length"))?,
-    }))
+    let length = content_length(text).ok_or_else(|| missing("length"))?;
+    Ok(Some((status.ok_or_else(|| missing("status"))?, start, start + length)))
 }
 
 /// Returns the position after the head of a message.
@@ -79,17 +68,13 @@ pub(crate) fn content_length(head: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::parse;
 
     #[test]
-    fn incomplete_head_is_not_parsed() {
+    fn head_without_end_status_or_length_is_not_parsed() {
         let text = b"HTTP/1.1 201 Created\r\nX: y\r\ncontent-length: 12\r\n\r\nbody";
-        assert_eq!(parse(text).unwrap(), Some(Head { status: 201, bytes: text.len() - 4, body_bytes: 12 }));
+        assert_eq!(parse(text).unwrap(), Some((201, text.len() - 4, text.len() + 8)));
         assert_eq!(parse(&text[..text.len() - 5]).unwrap(), None);
-    }
-
-    #[test]
-    fn response_without_status_or_length_is_refused() {
         assert!(parse(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
         assert!(parse(b"SSH-2.0\r\ncontent-length: 1\r\n\r\n").is_err());
     }

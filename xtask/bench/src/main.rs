@@ -26,7 +26,7 @@ mod store;
 mod traffic;
 
 use clap::Parser;
-use data_set::{DataSet, Kind};
+use data_set::DataSet;
 use options::Options;
 use pgbench::Postgres;
 use report::Line;
@@ -68,11 +68,8 @@ fn run(options: &Options) -> Result<bool> {
 
 fn measure(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Vec<Line>> {
     let mut lines = vec![];
-    for kind in Kind::ALL {
-        if measures::selected(kind, options).next().is_some() {
-            let data = DataSet::load(kind, options, scratch, postgres)?;
-            lines.extend(measures::run(kind, &data)?);
-        }
+    if measures::selected(options).next().is_some() {
+        lines.extend(measures::run(&DataSet::load(options, scratch, postgres)?)?);
     }
     if options.selects(measures::CLUSTER) && options.measures(Store::Postgres) {
         lines.extend(measures::cluster::run(options, scratch)?);

@@ -26,17 +26,3 @@ impl Random {
         from + (self.next() % (to - from) as u64) as u32
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Random;
-
-    #[test]
-    fn between_returns_every_number_of_the_range() {
-        let mut random = Random::seeded(1);
-        let mut seen: Vec<u32> = (0..500).map(|_| random.between(3, 10)).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen, [3, 4, 5, 6, 7, 8, 9]);
-    }
-}

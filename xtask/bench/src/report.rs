@@ -139,11 +139,4 @@ pub(crate) mod tests {
 ";
         assert_eq!(table(&lines), expected);
     }
-
-    #[test]
-    fn thousands_are_separated() {
-        for (rate, text) in [(0.4, "0/s"), (999.0, "999/s"), (1000.0, "1,000/s"), (1_234_567.0, "1,234,567/s")] {
-            assert_eq!(per_second(rate), text);
-        }
-    }
 }

@@ -196,7 +196,7 @@ fn write_get(out: &mut Vec<u8>, path: &str, key: &str) {
 }
 
 /// Returns a text of the usual length.
-pub(crate) fn usual_text() -> String {
+fn usual_text() -> String {
     "Kept everybody informed. ".repeat(TEXT_CHARS / 25)
 }
 
@@ -211,7 +211,7 @@ fn numbered(number: u32) -> Random {
 }
 
 /// Returns the path of the page of 50 after an observation, with the cursor that the service would issue.
-pub(crate) fn page_after(size: Size, index: u32) -> String {
+fn page_after(size: Size, index: u32) -> String {
     let position = Position { key: Key::Date(size.date(index)), id: data::observation(index).to_bytes() };
     let list = observation::Filter::parse(Params::new(vec![]));
     let cursor = list.map(|list| cursor(list.digest, &position)).unwrap_or_default();
@@ -221,23 +221,10 @@ pub(crate) fn page_after(size: Size, index: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_domain::page::PageRequest;
-
-    const SIZE: Size = Size { people: 1_000, observations: 5_000 };
-
-    #[test]
-    fn cursor_belongs_to_the_default_list() {
-        let path = page_after(SIZE, 7);
-        let cursor = path.rsplit('=').next().unwrap().to_owned();
-        let pairs = vec![("cursor".to_owned(), cursor), ("limit".to_owned(), "50".to_owned())];
-        let list = observation::Filter::parse(Params::new(pairs)).unwrap();
-        let after = Position { key: Key::Date(SIZE.date(7)), id: data::observation(7).to_bytes() };
-        assert_eq!(list.page, PageRequest { limit: 50, after: Some(after) });
-    }
 
     #[test]
     fn repeated_request_is_identical_in_every_byte() {
-        let creates = Traffic::creates(OBSERVATIONS, "key", SIZE.people, &[], 0);
+        let creates = Traffic::creates(OBSERVATIONS, "key", 10, &[], 0);
         let written = |traffic: &Traffic, random: &mut Random| {
             let mut out = vec![];
             traffic.write(random, &mut out);

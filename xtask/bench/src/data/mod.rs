@@ -71,11 +71,6 @@ impl Size {
     }
 }
 
-/// Number of attributes of an observation: none for every second one, else one to three.
-pub(crate) const fn attribute_count(index: u32) -> usize {
-    if index.is_multiple_of(2) { 0 } else { (1 + index / 2 % 3) as usize }
-}
-
 /// Returns `count` neighbours in the list of all attributes, which is a ring.
 pub(crate) fn attributes_from(all: &[AttributeId], first: usize, count: usize) -> Vec<AttributeId> {
     (0..count.min(all.len())).map(|offset| all[(first + offset) % all.len()]).collect()

@@ -6,9 +6,6 @@ use super::{
 use crate::store::Store;
 use candor_domain::id::AttributeId;
 
-/// Number of different combinations of attributes.
-const COMBINATIONS: usize = 24;
-
 /// Source of texts of 400 characters, which start at different words.
 const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every \
 decision with its reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and \
@@ -124,16 +121,6 @@ impl Rows<'_> {
         format!("(({mixed} % 65521 * 40503 + {mixed} / 65521) % {})", self.size.people)
     }
 
-    /// An expression of the attributes of row `k`, as a `CASE` over the combinations.
-    fn by_combination(&self, each: impl Fn(&[AttributeId]) -> String) -> String {
-        let whens = (0..COMBINATIONS).map(|number| {
-            let index = u32::try_from(number).unwrap_or_default();
-            let chosen = super::attributes_from(self.attributes, number * 5, super::attribute_count(index));
-            format!(" WHEN {number} THEN {}", each(&chosen))
-        });
-        format!("CASE k % {COMBINATIONS}{} END", whens.collect::<String>())
-    }
-
     fn observations(&self) -> String {
         let Self { store, size, tenant, .. } = self;
         let (tenant, id) = (store.bytes(*tenant), store.id(OBSERVATIONS, "k"));
@@ -148,32 +135,30 @@ impl Rows<'_> {
              substr('{WORDS}', 1 + k % 300, 120) END, {}, {}, {at}, {at}, {}, 1 FROM n",
             numbers(size.observations),
             store.id(PEOPLE, &self.about()),
-            self.by_combination(|chosen| store.ids(chosen)),
+            self.attribute(|id| store.ids(&[id])),
             store.date(&day),
             store.no(),
         )
     }
 
-    /// The attributes of observations as rows: the first, second and third of each observation.
+    /// The attributes of observations as rows.
     fn tags(&self) -> String {
         let Self { store, size, tenant, .. } = self;
-        let nth = |at: usize| {
-            let attribute = |chosen: &[AttributeId]| {
-                chosen.get(at).map_or_else(|| "NULL".to_owned(), |id| store.bytes(id.to_bytes()))
-            };
-            format!("SELECT k, {} AS attribute FROM n", self.by_combination(attribute))
-        };
         format!(
             "INSERT INTO observation_attributes (tenant_id, attribute_id, observation_id) {}, \
-             m AS ({} UNION ALL {} UNION ALL {}) \
-             SELECT {}, attribute, {} FROM m WHERE attribute IS NOT NULL ORDER BY attribute, k",
+             m AS (SELECT k, {} AS attribute FROM n) SELECT {}, attribute, {} FROM m ORDER BY attribute, k",
             numbers(size.observations),
-            nth(0),
-            nth(1),
-            nth(2),
+            self.attribute(|id| store.bytes(id.to_bytes())),
             store.bytes(*tenant),
             store.id(OBSERVATIONS, "k"),
         )
+    }
+
+    /// An expression of the attribute of observation `k`.
+    fn attribute(&self, value: impl Fn(AttributeId) -> String) -> String {
+        let whens =
+            self.attributes.iter().zip(0..).map(|(id, number)| format!(" WHEN {number} THEN {}", value(*id)));
+        format!("CASE k % {}{} END", self.attributes.len(), whens.collect::<String>())
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Line>> {
     let contenders = [cluster, one].map(|((service, people), processes)| {
         contender(service, processes, Traffic::creates_about(people), TENANTS, 0)
     });
-    let turns = (options.turn(), Turns::Plain);
-    let comparison = Comparison::run(Store::Postgres, &contenders, options.rounds(), turns)?.against("one server");
+    let comparison =
+        Comparison::run(Store::Postgres, &contenders, options.rounds(), options.turn())?.against("one server");
     let cost = |sample: &Sample| sample.cost.unwrap_or(f64::NAN);
     let ratio = comparison.median_of_pairs(|cluster, one| cost(cluster) / cost(one));
     let what = format!("Create in {TENANTS} organizations: processor time of the databases of a cluster");

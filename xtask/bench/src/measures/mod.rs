@@ -1,4 +1,4 @@
-//! The measures, by data set.
+//! The measures.
 
 pub(crate) mod cluster;
 mod copying;
@@ -18,8 +18,8 @@ pub(crate) use writes::RETRIED;
 use crate::Result;
 use crate::api::{Api, Person};
 use crate::burst::{Sample, Shape, beside, burst};
-use crate::comparison::{Comparison, Contender, Turns, typical};
-use crate::data_set::{CLIENTS, DataSet, Kind};
+use crate::comparison::{Comparison, Contender, typical};
+use crate::data_set::{CLIENTS, DataSet};
 use crate::database::Database;
 use crate::instance::Instance;
 use crate::options::Options;
@@ -34,43 +34,42 @@ use std::time::{Duration, Instant};
 /// Function of a measure, called once for each measured store.
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
-/// The measures in their order. Those of a data set that write come last.
-const MEASURES: [(&str, Kind, Measure); 16] = [
-    ("get", Kind::Main, reads::get),
-    ("list", Kind::Main, reads::list),
-    ("copy", Kind::Main, copying::run),
-    ("create", Kind::Main, writes::usual),
-    ("create-tagged", Kind::Main, writes::tagged),
-    ("create-retry", Kind::Main, writes::retries),
-    ("create-dry-run", Kind::Main, writes::dry_runs),
-    ("webhooks-rate", Kind::Main, webhooks::rate),
-    ("webhooks-delay", Kind::Main, webhooks::delay),
-    ("webhooks-creates", Kind::Main, webhooks::creates),
-    ("exports", Kind::Main, exports::run),
-    ("csv", Kind::Small, csv::run),
-    ("tenants", Kind::Small, tenants::run),
-    ("erasure", Kind::Small, erasure::run),
-    ("scim", Kind::Small, scim::run),
-    ("search", Kind::Small, search::run),
+/// The measures in their order. The last ones create much else.
+const MEASURES: [(&str, Measure); 16] = [
+    ("get", reads::get),
+    ("list", reads::list),
+    ("copy", copying::run),
+    ("create", writes::usual),
+    ("create-tagged", writes::tagged),
+    ("create-retry", writes::retries),
+    ("create-dry-run", writes::dry_runs),
+    ("webhooks-rate", webhooks::rate),
+    ("webhooks-delay", webhooks::delay),
+    ("webhooks-creates", webhooks::creates),
+    ("exports", exports::run),
+    ("csv", csv::run),
+    ("tenants", tenants::run),
+    ("erasure", erasure::run),
+    ("scim", scim::run),
+    ("search", search::run),
 ];
 
 /// The measure that runs on databases of its own.
 pub(crate) const CLUSTER: &str = "cluster";
 
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    MEASURES.iter().map(|(name, ..)| *name).chain([CLUSTER])
+    MEASURES.iter().map(|(name, _)| *name).chain([CLUSTER])
 }
 
-/// The measures of a data set that the options select.
-pub(crate) fn selected(kind: Kind, options: &Options) -> impl Iterator<Item = (&'static str, Measure)> {
-    let selected = MEASURES.iter().filter(move |(name, on, _)| *on == kind && options.selects(name));
-    selected.map(|(name, _, measure)| (*name, *measure))
+/// The measures that the options select.
+pub(crate) fn selected(options: &Options) -> impl Iterator<Item = &'static (&'static str, Measure)> {
+    MEASURES.iter().filter(|(name, _)| options.selects(name))
 }
 
-/// Runs the selected measures of a data set. An interrupted run leaves the lines that it has printed.
-pub(crate) fn run(kind: Kind, data: &DataSet<'_>) -> Result<Vec<Line>> {
+/// Runs the selected measures. An interrupted run leaves the lines that it has printed.
+pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
     let mut lines = vec![];
-    for (name, measure) in selected(kind, data.options) {
+    for (name, measure) in selected(data.options) {
         for instance in data.measured() {
             let started = Instant::now();
             let measured = measure(data, instance);

@@ -54,7 +54,7 @@ fn script_id() -> String {
 impl Read<'_> {
     fn measure(&self, data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         let contender = instance.contender((self.traffic)(&instance.api.key, data.size), CLIENTS, 0);
-        let comparison = data.compare_with_pgbench(instance, contender, Turns::Warm, |postgres, reference| {
+        let comparison = data.compare_with_pgbench(instance, contender, |postgres, reference| {
             // The server shows the statement that the service has just sent.
             let requests = (self.traffic)(&postgres.api.key, data.size);
             burst(postgres.service.address, &requests, Shape::for_requests(20, 1))?;

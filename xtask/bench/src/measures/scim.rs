@@ -30,10 +30,10 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     instance.database()?.run_by_store("ANALYZE", "")?;
     let ids = |condition| ids(instance, account.tenant(), condition);
     let (linked_ids, unlinked_ids) = (ids("connector_id IS NOT NULL")?, ids("connector_id IS NULL")?);
-    let compare = |what: &str, turns, at_most, scim, other, seed| -> Result<Line> {
+    let compare = |what: &str, at_most, scim, other, seed| -> Result<Line> {
         let contenders = [(scim, seed), (other, seed + 500)];
         let contenders = contenders.map(|(traffic, seed)| instance.contender(traffic, CLIENTS, SEEDS + seed));
-        Ok(data.compare(instance, turns, &contenders)?.cost(what, at_most))
+        Ok(data.compare(instance, &contenders)?.cost(what, at_most))
     };
     let look_up = move |random: &mut Random| {
         format!("{USERS}?filter=userName%20eq%20%22person-{}@example.com%22", random.between(0, count))
@@ -55,9 +55,9 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let create = "Create over SCIM against `POST /employees`";
     let patch = "PATCH of a name over SCIM against `PATCH /employees`";
     Ok(vec![
-        compare(&look_up, Turns::Warm, MAX_LOOK_UP_COST, look_ups, gets, 1_000)?,
-        compare(create, Turns::Plain, MAX_CREATE_COST, linked, unlinked, 2_000)?,
-        compare(patch, Turns::Plain, MAX_PATCH_COST, patches, renames, 3_000)?,
+        compare(&look_up, MAX_LOOK_UP_COST, look_ups, gets, 1_000)?,
+        compare(create, MAX_CREATE_COST, linked, unlinked, 2_000)?,
+        compare(patch, MAX_PATCH_COST, patches, renames, 3_000)?,
     ])
 }
 

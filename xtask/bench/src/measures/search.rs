@@ -46,7 +46,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
             .map(|traffic| instance.contender(traffic, SEARCHERS, 0));
         let what = format!("Search of {name}, against a page of the list");
         let at_most = instance.store.pick(postgres, sqlite);
-        lines.push(data.compare(instance, Turns::Warm, &contenders)?.cost(what, at_most));
+        lines.push(data.compare(instance, &contenders)?.cost(what, at_most));
     }
     Ok(lines)
 }

@@ -55,7 +55,7 @@ pub(super) fn tail_beside(
         Box::new(|time, round| Ok(beside(address, &reads, seed + 2 * round, || load(time, seed + round))?.1)),
         Box::new(|time, round| Ok(beside(address, &reads, seed + 2 * round + 1, || spin(time))?.1)),
     ];
-    Ok(data.compare(instance, Turns::Plain, &contenders)?.against("busy machine").tail(what, at_most))
+    Ok(data.compare(instance, &contenders)?.against("busy machine").tail(what, at_most))
 }
 
 /// Keeps every processor busy for this time.

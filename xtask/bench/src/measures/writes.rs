@@ -34,7 +34,7 @@ impl Creates {
 
     fn measure(&self, data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         let contender = instance.contender(self.traffic(data, instance), CLIENTS, self.seeds);
-        let comparison = data.compare_with_pgbench(instance, contender, Turns::Plain, |postgres, reference| {
+        let comparison = data.compare_with_pgbench(instance, contender, |postgres, reference| {
             super::inserts::script(data, postgres, reference, *self)
         })?;
         let [postgres, sqlite] = self.at_least;
@@ -54,7 +54,7 @@ pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         instance.contender(creates.repeated(RETRIED), CLIENTS, 0),
         instance.contender(creates, CLIENTS, RETRY_SEEDS),
     ];
-    let comparison = data.compare(instance, Turns::Plain, &contenders)?;
+    let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.cost("Create sent again with its idempotency key", MAX_RETRY_COST)])
 }
 
@@ -66,6 +66,6 @@ pub(super) fn dry_runs(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Li
     let dry = Traffic::creates(path, &instance.api.key, people, &instance.attributes, 2);
     let contenders =
         [dry, instance.creates(data.size)].map(|traffic| instance.contender(traffic, CLIENTS, DRY_RUN_SEEDS));
-    let comparison = data.compare(instance, Turns::Plain, &contenders)?;
+    let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.cost("Dry run of a create against the create", MAX_DRY_RUN_COST)])
 }

@@ -30,7 +30,7 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
         Box::new(|turn, _| deliver(&queue, &receiver, &subscription, count(turn))),
         Box::new(|turn, _| alone.rate(count(turn), CONCURRENCY)),
     ];
-    let comparison = data.compare(instance, Turns::Plain, &contenders)?.against("the sender alone");
+    let comparison = data.compare(instance, &contenders)?.against("the sender alone");
     let what = "Deliveries from the queue to one receiver, each recorded";
     Ok(vec![comparison.speed(what, Limit::AtLeast(MIN_RATE))])
 }
@@ -73,7 +73,7 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
         Box::new(|time, round| turn(time, 18_000 + round, true)),
         Box::new(|time, round| turn(time, 19_000 + round, false)),
     ];
-    let comparison = data.compare(instance, Turns::Plain, &contenders)?.against("bare post");
+    let comparison = data.compare(instance, &contenders)?.against("bare post");
     queue.set_active(&subscription, false)?;
     let line = |(name, part, at_most)| {
         let more = comparison.median_of_pairs(|ours, bare| ours.within(part) - bare.within(part));
@@ -119,7 +119,7 @@ const MIN_CREATE_SPEED: f64 = 0.9;
 /// Measures creates while much is queued for a receiver that never answers, against creates with an empty queue.
 pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
-    // The system completes connections to this address, and no program reads from them.
+    // The system completes connections to this address, and nobody reads from them.
     let silent = TcpListener::bind("127.0.0.1:0")?;
     let subscription = queue.subscribe(&format!("http://{}/hooks", silent.local_addr()?), NEVER)?;
     let traffic = instance.creates(data.size);
@@ -134,6 +134,6 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         Box::new(|time, round| create(time, 4_000 + round)),
     ];
     let what = format!("Create while {} deliveries are queued", grouped(QUEUED.into()));
-    let comparison = data.compare(instance, Turns::Plain, &contenders)?;
+    let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
 }
