@@ -55,9 +55,11 @@ impl Api {
         let started = Instant::now();
         let request = Request::builder().uri(format!("http://{}{path}", self.address));
         let request = request.header("authorization", format!("Bearer {}", self.key)).body(())?;
-        let settings = Agent::config_builder().timeout_global(Some(TIMEOUT)).proxy(None);
-        let body = settings.build().new_agent().run(request)?.into_body();
-        let mut lines = BufReader::new(body.into_reader());
+        let response = agent().run(request)?;
+        if !response.status().is_success() {
+            return Err(format!("{path} answered {}", response.status()).into());
+        }
+        let mut lines = BufReader::new(response.into_body().into_reader());
         let (mut line, mut last) = (vec![], vec![]);
         while started.elapsed() < most && lines.read_until(b'\n', &mut line)? > 0 {
             (line, last) = (last, line);
@@ -67,14 +69,11 @@ impl Api {
     }
 
     fn exchange(&self, method: &str, path: &str, content_type: &str, body: &str) -> Result<(f64, Value)> {
-        // A proxy of this machine does not know its loopback addresses.
-        let settings =
-            Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false).proxy(None);
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let request = request.header("authorization", format!("Bearer {}", self.key));
         let request = if method == "GET" { request } else { request.header("content-type", content_type) };
         let started = Instant::now();
-        let mut response = settings.build().new_agent().run(request.body(body.to_owned())?)?;
+        let mut response = agent().run(request.body(body.to_owned())?)?;
         let text = response.body_mut().read_to_string()?;
         let seconds = started.elapsed().as_secs_f64();
         if response.status().is_success() {
@@ -82,4 +81,10 @@ impl Api {
         }
         Err(format!("{method} {path} answered {}: {text}", response.status()).into())
     }
+}
+
+fn agent() -> Agent {
+    let settings = Agent::config_builder().timeout_global(Some(TIMEOUT)).http_status_as_error(false);
+    // A proxy of this machine does not know its loopback addresses.
+    settings.proxy(None).build().new_agent()
 }

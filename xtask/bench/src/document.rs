@@ -80,6 +80,6 @@ mod tests {
         let lines = [line(1.0, Limit::AtLeast(1.1)), line(1.1, Limit::AtLeast(1.1))];
         let document = text(&options, &lines, ["abc", "2026-01-02"], "- a machine\n").unwrap();
         assert!(document.contains("commit `abc` on 2026-01-02. Missed limits: 1.\n"), "{document}");
-        assert!(document.contains("\n- a machine\n") && document.contains("| GET  | SQLite |"));
+        assert!(document.contains("\n- a machine\n") && document.contains("| GET | SQLite |"));
     }
 }

@@ -30,7 +30,8 @@ pub(crate) struct Instance {
 impl Instance {
     /// Loads the data into a database and starts the service on it.
     pub(crate) fn start(candor: Candor, size: Size) -> Result<Self> {
-        let account = candor.migrate_with_account()?;
+        candor.execute(&["migrate"])?;
+        let account = candor.create_account()?;
         let tenant = account.tenant();
         let database = Database::connect(&candor.database)?;
         let attributes = data::load(&database, tenant, size)?;

@@ -98,12 +98,6 @@ impl Candor {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Migrates the database and creates an organization in it.
-    pub(crate) fn migrate_with_account(&self) -> Result<Account> {
-        self.execute(&["migrate"])?;
-        self.create_account()
-    }
-
     /// Creates an organization in a migrated database.
     pub(crate) fn create_account(&self) -> Result<Account> {
         let organization = self.member(&["org", "create", "--name", "Bench"], "organization_id")?.parse()?;

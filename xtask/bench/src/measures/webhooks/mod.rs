@@ -119,7 +119,7 @@ const MIN_CREATE_SPEED: f64 = 0.9;
 /// Measures creates while much is queued for a receiver that never answers, against creates with an empty queue.
 pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
-    // The system completes connections to this address, and nobody reads from them.
+    // The system completes connections to this address. This program never reads from them.
     let silent = TcpListener::bind("127.0.0.1:0")?;
     let subscription = queue.subscribe(&format!("http://{}/hooks", silent.local_addr()?), NEVER)?;
     let traffic = instance.creates(data.size);
