@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod documented;
 mod judge;
 mod names;
 mod plain;

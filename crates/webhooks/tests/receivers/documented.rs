@@ -1,7 +1,5 @@
 //! Tests of `docs/webhooks.md`: its test vectors, and its examples on the vectors and on a live delivery.
 
-#![cfg(test)]
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -18,7 +16,7 @@ use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-const PAGE: &str = include_str!("../../../docs/webhooks.md");
+const PAGE: &str = include_str!("../../../../docs/webhooks.md");
 const SECONDS: i64 = 1_772_352_930;
 const EVENT: &str = "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
