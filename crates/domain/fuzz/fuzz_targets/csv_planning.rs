@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../tests/csv_fuzz/holds.rs"]
+#[path = "../../tests/rules/csv_fuzz/holds.rs"]
 #[expect(dead_code, reason = "each program looks at one thing")]
 mod holds;
 

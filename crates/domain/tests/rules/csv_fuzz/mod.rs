@@ -1,7 +1,5 @@
 //! Mutated CSV files. The fuzz targets in `fuzz` search further; this test runs in every build.
 
-#![cfg(test)]
-
 mod holds;
 
 use candor_test_explore as explore;
@@ -12,14 +10,14 @@ use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 const FILES: [usize; 2] = [4_000, 1_000_000];
 
 const SEEDS: [&[u8]; 8] = [
-    include_bytes!("../../../http/tests/files/excel-utf8.csv"),
-    include_bytes!("../../../http/tests/files/excel-semicolons.csv"),
-    include_bytes!("../../../http/tests/files/excel-tabs.csv"),
-    include_bytes!("../../../http/tests/files/excel-windows-1252.csv"),
-    include_bytes!("../../../http/tests/files/libreoffice.csv"),
-    include_bytes!("../../../http/tests/files/google-sheets.csv"),
-    include_bytes!("../../../http/tests/files/cut-in-quotes.csv"),
-    include_bytes!("../../../../docs/examples/people.csv"),
+    include_bytes!("../../../../http/tests/files/excel-utf8.csv"),
+    include_bytes!("../../../../http/tests/files/excel-semicolons.csv"),
+    include_bytes!("../../../../http/tests/files/excel-tabs.csv"),
+    include_bytes!("../../../../http/tests/files/excel-windows-1252.csv"),
+    include_bytes!("../../../../http/tests/files/libreoffice.csv"),
+    include_bytes!("../../../../http/tests/files/google-sheets.csv"),
+    include_bytes!("../../../../http/tests/files/cut-in-quotes.csv"),
+    include_bytes!("../../../../../docs/examples/people.csv"),
 ];
 
 /// Byte sequences with a meaning for the reader or the rules.

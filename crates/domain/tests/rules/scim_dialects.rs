@@ -1,9 +1,6 @@
-//! Dialects of identity providers as data: each row of `scim/dialects.json` is a request and the attributes that
+//! Dialects of identity providers as data: each row of `scim_dialects/dialects.json` is a request and the attributes that
 //! the user has afterwards, or the error. Mutations of the requests never panic and keep the rules of a user.
 
-#![cfg(test)]
-
-#[path = "scim/mutate.rs"]
 mod mutate;
 
 use candor_domain::id::EmployeeId;
@@ -19,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use serde_json::json;
 
-const DIALECTS: &str = include_str!("scim/dialects.json");
+const DIALECTS: &str = include_str!("scim_dialects/dialects.json");
 const BASE: &str = "https://candor.example/scim/v2";
 /// Mutated bodies of each run.
 const MUTATIONS: usize = 3_000;

@@ -1,7 +1,5 @@
 //! Property test: moves in the reporting tree never close a cycle, and no other move is refused (decision D1).
 
-#![cfg(test)]
-
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::json::Value;
 use candor_domain::people::{CustomFields, Employee, MANUAL, Patch, References, ReportingLine, Role, Status};

@@ -1,8 +1,6 @@
 //! Model test of summaries: any sequence of changes, actions and archived observations has the result of a simple
 //! model.
 
-#![cfg(test)]
-
 use std::collections::BTreeSet;
 
 use candor_domain::id::{Id, Kind, ObservationId};

@@ -1,7 +1,5 @@
 //! Round trips: a complete GET response that is sent back with PATCH changes nothing (decisions A7, A8).
 
-#![cfg(test)]
-
 use candor_domain::access::api_key::{self, ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute};

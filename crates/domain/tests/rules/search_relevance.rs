@@ -1,13 +1,11 @@
 //! Results of 40 queries on 200 natural sentences in two dozen languages, compared with the results that were
 //! judged by hand in `docs/search.md`.
 
-#![cfg(test)]
-
 use candor_domain::search::{Score, SearchQuery};
 
-const SENTENCES: &str = include_str!("search/sentences.txt");
-const QUERIES: &str = include_str!("search/queries.txt");
-const FOUND: &str = include_str!("search/found.txt");
+const SENTENCES: &str = include_str!("search_relevance/sentences.txt");
+const QUERIES: &str = include_str!("search_relevance/queries.txt");
+const FOUND: &str = include_str!("search_relevance/found.txt");
 
 /// Lists each query with its results: whole words (`=`) before prefixes (`~`), newest first. The last line of
 /// the sentences is the newest.

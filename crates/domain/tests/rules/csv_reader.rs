@@ -1,8 +1,6 @@
 //! Property tests of the CSV reader: any bytes are read or refused, and well-formed files are read like by the
 //! `csv` crate.
 
-#![cfg(test)]
-
 use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, UnreadableFile};
 use proptest::prelude::*;
 

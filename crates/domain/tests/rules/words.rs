@@ -1,7 +1,5 @@
 //! Enumerations of words: each value has one word, each word one value, and JSON uses the word.
 
-#![cfg(test)]
-
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 

@@ -1,0 +1,13 @@
+//! Properties of the rules as another program sees them: readers, round trips, models and tables.
+
+#![cfg(test)]
+
+mod cost_of_texts;
+mod csv_fuzz;
+mod csv_reader;
+mod reporting;
+mod round_trip;
+mod scim_dialects;
+mod search_relevance;
+mod summaries;
+mod words;
