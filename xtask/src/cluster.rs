@@ -9,9 +9,9 @@ use candor_test_postgres::{NODES_VARIABLE, Nodes};
 /// Tests that request every route or every value are left out, since each takes a database or some thousand
 /// requests. Tests of connections do not depend on the store. A cluster deletes delivery attempts by days, not by
 /// seconds.
-const TESTS: &str = "binary_id(candor-store-postgres::conformance) + binary_id(candor-store-postgres::cluster) \
-    + binary_id(candor-store-postgres::audience) \
-    + (package(candor-service) & (binary_id(candor-service::search) | binary_id(candor-service::copy)) & test(/postgres|by_tenant|between_two_stores/)) \
+const TESTS: &str = "binary_id(candor-store-postgres::conformance) \
+    + (binary_id(candor-store-postgres::database) & test(/^(cluster|audience)::/)) \
+    + (binary_id(candor-service::use_cases) & test(/^(search_model|copy)::/) & test(/postgres|by_tenant|between_two_stores/)) \
     + (binary_id(candor-http::api) - test(/^(connections|wire)|^document::answer_matches|^headers::success|hostile_body_values|hostile_query_values|key_with_exactly_the_required|missing_body_is_refused|unexpected_members|random_objective_requests|repeated_post_with_key|impossible_redelivery/)) \
     + (package(candor-e2e) & test(/^(commands|crash|doctor|followed_kills|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";

@@ -1,8 +1,9 @@
-//! Tests of the use cases on in-memory SQLite with a manual clock.
+//! Tests of the use cases with a manual clock: most on in-memory SQLite, copies and searches on both stores.
 
 #![cfg(test)]
 
 mod access;
+mod copy;
 mod csv;
 mod delivery;
 mod exports;
@@ -13,6 +14,7 @@ mod master_key;
 mod people;
 mod retention;
 mod search;
+mod search_model;
 mod support;
 mod tenant_sizes;
 mod test_data;

@@ -1,7 +1,5 @@
 //! Copies between the stores: complete, interrupted at every step, refused, and as seen by clients of the feed.
 
-#![cfg(test)]
-
 mod by_tenant;
 mod ends;
 mod feed;

@@ -1,9 +1,5 @@
 //! Behaviour specific to PostgreSQL: broken sessions, long transactions, locks.
 
-#![cfg(test)]
-
-mod support;
-
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
@@ -25,6 +21,8 @@ use candor_tables::rows;
 use candor_test_postgres::is_spread;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::Client;
+
+use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(100);
 

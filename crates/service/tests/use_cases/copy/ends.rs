@@ -11,7 +11,7 @@ use candor_store_sqlite::{SqliteCopy, SqliteOptions, SqliteStore};
 use candor_test_postgres::{TestDatabase, is_spread, template};
 use tempfile::TempDir;
 
-use crate::rows::everything;
+use super::rows::everything;
 
 /// Identity of the source in the progress record.
 pub(crate) const FROM: &str = "the source";

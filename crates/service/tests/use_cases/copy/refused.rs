@@ -6,8 +6,8 @@ use candor_store_postgres::is_copy_unfinished;
 use candor_tables::copy::tables;
 use candor_tables::flat::SqlValue;
 
-use crate::ends::{FROM, File, NoProgress, copied, fill, filled, options, progress, server};
-use crate::rows::everything;
+use super::ends::{FROM, File, NoProgress, copied, fill, filled, options, progress, server};
+use super::rows::everything;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_into_a_target_with_rows_is_refused() {

@@ -13,7 +13,8 @@ use candor_tables::rows;
 use candor_test_postgres::{Cluster, Nodes, is_spread};
 use futures_util::future::{join, join_all};
 
-use super::{DEADLINE, Poller, announcing, place, support};
+use super::{DEADLINE, Poller, announcing, place};
+use crate::support;
 
 /// Number of tenants created to have at least one on each node.
 const TENANTS: u32 = 64;

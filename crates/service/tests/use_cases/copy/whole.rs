@@ -3,7 +3,7 @@
 use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::search_index::SearchIndex;
 
-use crate::ends::{File, copied, filled, progress, read, server};
+use super::ends::{File, copied, filled, progress, read, server};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_to_postgres_and_back_changes_nothing() {

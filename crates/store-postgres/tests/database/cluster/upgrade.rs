@@ -7,7 +7,8 @@ use candor_store_postgres::{PostgresOptions, distribute, pending};
 use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
 
-use super::{Poller, announcing, support};
+use super::{Poller, announcing};
+use crate::support;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_database_function_is_named_and_created() {

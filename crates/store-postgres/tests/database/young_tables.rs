@@ -1,9 +1,5 @@
 //! Rows of newly created, growing tables are found by index.
 
-#![cfg(test)]
-
-mod support;
-
 use candor_port_storage::Storage;
 use candor_port_storage::{Row, Write};
 use candor_store_postgres::PostgresStore;
@@ -11,6 +7,8 @@ use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::Client;
+
+use crate::support;
 
 /// Number of people, enough for more than one page of the table, inserted one by one.
 const PEOPLE: usize = 150;

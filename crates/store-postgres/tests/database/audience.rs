@@ -1,12 +1,6 @@
 //! Change sets on a distributed database assume that no subscription wants their events until the store finds
 //! one. A subscriber must get its events even if the committing process does not know of it.
 
-#![cfg(test)]
-
-#[path = "support/by_tenant.rs"]
-mod by_tenant;
-mod support;
-
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::webhook::Subscription;
@@ -16,6 +10,8 @@ use candor_port_storage::{Row, Version, Write};
 use candor_store_testkit::{Fixtures, eventually};
 use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::Client;
+
+use crate::{by_tenant, support};
 
 /// Numbers of events in one change set: few events are written as rows of values, many by one statement.
 const SOME: [usize; 2] = [1, 20];

@@ -1,7 +1,5 @@
 //! Tests that a temporary server ends with its owner, for every way in which the owner can end.
 
-#![cfg(test)]
-
 use candor_test_postgres::Cluster;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};

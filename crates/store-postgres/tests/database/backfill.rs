@@ -1,9 +1,5 @@
 //! Data migrations: their effect on existing rows.
 
-#![cfg(test)]
-
-mod support;
-
 use candor_domain::assignment::{Assignment, SubmissionStatus};
 use candor_domain::id::ObservationId;
 use candor_domain::observation::Observation;
@@ -11,6 +7,8 @@ use candor_port_storage::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+
+use crate::support;
 
 const VISIBILITY: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres/0017_visibility/up.sql"));

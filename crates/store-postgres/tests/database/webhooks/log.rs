@@ -5,7 +5,7 @@ use candor_port_storage::queue::{Queue, Webhooks};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;
 
-use crate::receiver::Receiver;
+use super::receiver::Receiver;
 use crate::support;
 
 const DAY: i64 = 86_400;

@@ -1,8 +1,6 @@
 //! Property test of search on both stores: results are compared with a scan by the domain's matcher while rows
 //! are written, indexed and merged.
 
-#![cfg(test)]
-
 mod stage;
 
 use candor_domain::id::EmployeeId;
@@ -10,7 +8,7 @@ use candor_domain::observation::Observation;
 use candor_domain::search::{SearchQuery, Searchable};
 use candor_service::runtime::search_index;
 
-use crate::stage::{Filter, SearchTest};
+use self::stage::{Filter, SearchTest};
 
 /// Words for texts and queries: near-duplicates, query syntax, and many scripts.
 const WORDS: [&str; 36] = [

@@ -1,7 +1,5 @@
 //! Tests of [`TestDatabase`].
 
-#![cfg(test)]
-
 use candor_test_postgres::{Error, TestDatabase};
 use std::convert::Infallible;
 use std::error::Error as _;

@@ -1,9 +1,5 @@
 //! The schema: migrations go up and down, and both stores have the same schema.
 
-#![cfg(test)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -15,6 +11,8 @@ use candor_tables::copy;
 use candor_tables::flat::Type;
 use candor_tables::schema::TABLES;
 use candor_test_postgres::TestDatabase;
+
+use crate::support;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn migrations_are_reversible_and_repeatable() {

@@ -10,7 +10,7 @@ use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
 use tokio_postgres::Client;
 
-use crate::receiver::Receiver;
+use super::receiver::Receiver;
 use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(100);

@@ -8,8 +8,8 @@ use candor_port_storage::store::Everyone;
 use candor_port_storage::{ChangeSet, Row, Write};
 use candor_store_testkit::Fixtures;
 
-use crate::ends::{File, copied, filled, read, server_by_tenant, store};
-use crate::feed::{happen, page};
+use super::ends::{File, copied, filled, read, server_by_tenant, store};
+use super::feed::{happen, page};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_to_the_cluster_layout_and_back_changes_nothing() {

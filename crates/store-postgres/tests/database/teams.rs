@@ -1,10 +1,6 @@
 //! Lists that are filtered by the people below a manager, for large teams: number of statements and contents of
 //! the pages.
 
-#![cfg(test)]
-
-mod support;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +24,8 @@ use candor_test_postgres::TestDatabase;
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::set_default;
 use tracing::{Event, Metadata, Subscriber};
+
+use crate::support;
 
 /// People who report to a lead, and so indirectly to the boss.
 const INDIRECT: usize = 2_000;

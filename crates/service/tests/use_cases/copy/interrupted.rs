@@ -10,7 +10,7 @@ use candor_service::usecases::copy::CopyError;
 use candor_tables::copy::{CopyRow, CopyTable};
 use candor_tables::flat::SqlValue;
 
-use crate::ends::{File, copied, filled, progress, read, server};
+use super::ends::{File, copied, filled, progress, read, server};
 
 /// A target that succeeds for some steps and then fails, either before the step takes effect or after it, as if
 /// the answer were lost.

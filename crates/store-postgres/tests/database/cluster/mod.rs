@@ -1,10 +1,5 @@
 //! Cluster tests, run while nodes serve, shards move and nodes are killed. `cargo xtask cluster` runs them.
 
-#![cfg(test)]
-
-#[path = "../support/mod.rs"]
-mod support;
-
 mod feed;
 mod nodes;
 mod own_node;

@@ -7,7 +7,8 @@ use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
 use futures_util::future::join_all;
 
-use super::{Poller, announcing, place, support, uuid};
+use super::{Poller, announcing, place, uuid};
+use crate::support;
 
 /// Number of times a stalled feed is polled.
 const LOOKS: usize = 20;

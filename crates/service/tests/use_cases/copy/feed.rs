@@ -12,7 +12,7 @@ use candor_store_testkit::{Fixtures, eventually};
 use candor_tables::copy::tables;
 use candor_tables::flat::{SqlValue, Stored};
 
-use crate::ends::{File, copied, filled, read, server, store};
+use super::ends::{File, copied, filled, read, server, store};
 
 /// Commits events in one transaction and waits until the feed shows them. PostgreSQL shows them once all
 /// earlier transactions on the server have ended, including those of other databases.

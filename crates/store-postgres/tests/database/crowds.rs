@@ -1,9 +1,5 @@
 //! Change sets in one batch do not wait for each other's locks.
 
-#![cfg(test)]
-
-mod support;
-
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
@@ -22,6 +18,8 @@ use candor_test_postgres::TestDatabase;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_postgres::Transaction;
+
+use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(100);
 /// Number of reads, higher than the number of connections.

@@ -7,7 +7,8 @@ use candor_store_postgres::PostgresStore;
 use tokio_postgres::Client;
 
 use super::nodes::{ClusterTest, announce, announced, own, url};
-use super::{DEADLINE, Poller, place, support};
+use super::{DEADLINE, Poller, place};
+use crate::support;
 
 const COUNTING: &str = "shared_preload_libraries=citus,pg_stat_statements";
 /// Query for the number of statements on the tests' tables, from all connections.

@@ -1,0 +1,17 @@
+//! Behaviour of the store that only PostgreSQL has, and tests of a cluster.
+
+#![cfg(test)]
+
+mod audience;
+mod backfill;
+#[path = "../support/by_tenant.rs"]
+mod by_tenant;
+mod cluster;
+mod crowds;
+mod schema;
+mod server;
+#[path = "../support/mod.rs"]
+mod support;
+mod teams;
+mod webhooks;
+mod young_tables;
