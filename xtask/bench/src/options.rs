@@ -66,7 +66,7 @@ impl Options {
     }
 
     pub(crate) fn turn(&self) -> Duration {
-        Duration::from_secs(self.turn.map_or(if self.quick { 1 } else { 3 }, u64::from))
+        Duration::from_secs(self.turn.map_or(if self.quick { 1 } else { 2 }, u64::from))
     }
 }
 

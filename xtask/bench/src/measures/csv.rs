@@ -1,6 +1,12 @@
 //! Files of ten thousand people: the cost of new and unchanged people, memory, and the wait of another writer.
 
 use super::*;
+use diesel::RunQueryDsl;
+use diesel::connection::Connection;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::result::QueryResult;
+use diesel::sql_types::BigInt;
+use diesel::sqlite::{Sqlite, SqliteConnection};
 use std::fmt::Write;
 
 /// Rows of a file, the most that the API allows.
@@ -101,10 +107,27 @@ fn insert_bare(instance: &Instance, name: &str, number: usize) -> Result<f64> {
          CREATE TEMP TABLE bare AS SELECT * FROM employees WHERE tenant_id = {own} \
          AND email_key LIKE '{name}%' ORDER BY {order}; UPDATE bare SET tenant_id = {other}"
     ))?;
-    seconds(|| database.run(store.pick("INSERT INTO employees SELECT * FROM bare", IN_ORDER)))
+    seconds(|| match &database {
+        Database::Postgres(_) => database.run("INSERT INTO employees SELECT * FROM bare"),
+        Database::Sqlite { connection, .. } => connection.borrow_mut().transaction(|connection| {
+            (1..=i64::from(PEOPLE)).try_for_each(|row| OneRow(row).execute(connection).map(drop))?;
+            Ok(())
+        }),
+    })
 }
 
-const IN_ORDER: &str = "INSERT INTO employees SELECT * FROM bare ORDER BY rowid";
+/// Statement that inserts the row of the table `bare` with this `rowid`. The service prepares such a statement, too.
+#[derive(QueryId)]
+struct OneRow(i64);
+
+impl QueryFragment<Sqlite> for OneRow {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("INSERT INTO employees SELECT * FROM bare WHERE rowid = ");
+        out.push_bind_param::<BigInt, _>(&self.0)
+    }
+}
+
+impl RunQueryDsl<SqliteConnection> for OneRow {}
 
 /// Returns a file of people whose addresses and departments begin with `name`.
 pub(super) fn file(name: &str, first_name: &str) -> String {
