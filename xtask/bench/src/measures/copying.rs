@@ -6,48 +6,32 @@ use candor_tables::schema::{Copying, Placement, TABLES};
 
 const MIN_SPEED: f64 = 0.5;
 
-/// Seconds of one round.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    to_postgres: f64,
-    bare: f64,
-    to_sqlite: f64,
-}
-
-/// Measures copies in both directions. Returns no lines unless PostgreSQL is the instance and SQLite is there.
+/// Measures one copy in each direction, since a copy takes minutes. Returns no lines unless PostgreSQL is the instance
+/// and SQLite is there.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
         return Ok(vec![]);
     };
-    let rounds = (0..data.options.rounds().div_ceil(2)).map(|number| round(instance, sqlite, number));
-    let rounds = rounds.collect::<Result<Vec<_>>>()?;
-    let seconds = |property: fn(&Round) -> f64| format!("{:.1} s", typical(&rounds, property));
-    let (to_postgres, bare) = (seconds(|round| round.to_postgres), seconds(|round| round.bare));
-    let rows = grouped(f64::from(data.size.observations));
-    let line = |to, figures, value: fn(&Round) -> f64, limit| {
-        let what = format!("`candor copy` of {rows} observations and all else, comparison included");
-        Line::new(what, to, figures, (typical(&rounds, value), "×"), limit)
-    };
-    let there = [to_postgres.clone(), format!("`COPY` of the same rows {bare}")];
-    let back = [seconds(|round| round.to_sqlite), format!("the other way {to_postgres}")];
-    Ok(vec![
-        line(Store::Postgres, there, |round| round.bare / round.to_postgres, Limit::AtLeast(MIN_SPEED)),
-        line(Store::Sqlite, back, |round| round.to_postgres / round.to_sqlite, Limit::None),
-    ])
-}
-
-fn round(postgres: &Instance, sqlite: &Instance, number: usize) -> Result<Round> {
-    let source = sqlite.copy_of_file(&format!("copied{number}"))?;
-    let target = postgres.on_empty_database(&format!("copied{number}"))?;
-    let back = sqlite.on_empty_database(&format!("back{number}"))?;
-    let bare = postgres.on_empty_database(&format!("bare{number}"))?;
+    let source = sqlite.copy_of_file("copied")?;
+    let target = instance.on_empty_database("copied")?;
+    let back = sqlite.on_empty_database("back")?;
+    let bare = instance.on_empty_database("bare")?;
     bare.execute(&["migrate"])?;
     let copy = |from: &str, to: &str| seconds(|| target.execute(&["copy", "--from", from, "--to", to]).map(drop));
-    Ok(Round {
-        to_postgres: copy(&source.database, &target.database)?,
-        bare: bare_seconds(&target.database, &bare.database)?,
-        to_sqlite: copy(&target.database, &back.database)?,
-    })
+    let to_postgres = copy(&source.database, &target.database)?;
+    let bare = bare_seconds(&target.database, &bare.database)?;
+    let to_sqlite = copy(&target.database, &back.database)?;
+    let rows = grouped(f64::from(data.size.observations));
+    let line = |to, figures, ratio, limit| {
+        let what = format!("`candor copy` of {rows} observations and all else, comparison included");
+        Line::new(what, to, figures, (ratio, "×"), limit)
+    };
+    let there = [format!("{to_postgres:.1} s"), format!("`COPY` of the same rows {bare:.1} s")];
+    let back = [format!("{to_sqlite:.1} s"), format!("the other way {to_postgres:.1} s")];
+    Ok(vec![
+        line(Store::Postgres, there, bare / to_postgres, Limit::AtLeast(MIN_SPEED)),
+        line(Store::Sqlite, back, to_postgres / to_sqlite, Limit::None),
+    ])
 }
 
 /// Seconds in which the server copies the same rows from files of its own.
