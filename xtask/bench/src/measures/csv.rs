@@ -168,9 +168,4 @@ impl Uploads {
         }
         Ok(seconds)
     }
-
-    /// Uploads a file whose result does not matter.
-    pub(super) fn send_any(&self, file: &str) -> Result {
-        self.0.upload(file).map(drop)
-    }
 }
