@@ -159,6 +159,8 @@ pub(crate) fn process(
 ) -> Arc<Services> {
     let settings = ServiceSettings {
         max_subscriptions: 1_000,
+        // No search of a test may end by time alone.
+        search_deadline: Duration::from_secs(60),
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };
     process_with(clock, store, receivers, (KEY, seed), settings)

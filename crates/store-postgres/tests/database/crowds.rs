@@ -15,9 +15,11 @@ use candor_store_postgres::PostgresStore;
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 use candor_test_postgres::TestDatabase;
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use tokio_postgres::Transaction;
+use tokio_postgres::{Client, Transaction};
 
 use crate::support;
 
@@ -76,6 +78,13 @@ impl CrowdTest {
     }
 }
 
+/// Waits until a session of the database waits for a lock.
+async fn until_one_waits(watcher: &Client) {
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while watcher.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+}
+
 async fn done(running: JoinSet<Result<Committed, CommitError>>) -> Vec<Result<Committed, CommitError>> {
     timeout(DEADLINE, running.join_all()).await.unwrap()
 }
@@ -111,10 +120,7 @@ async fn reads_of_one_tenant_leave_connections_to_commits() {
         reads.spawn(async move { store.lines_above(tenant, &[person]).await.is_ok() });
     }
     let watcher = support::client(scene.database.url()).await;
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let one_waits = async { while watcher.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {} };
-    timeout(DEADLINE, one_waits).await.unwrap();
+    timeout(DEADLINE, until_one_waits(&watcher)).await.unwrap();
 
     let department = Write::put(&Row::new(scene.fixtures.department()));
     scene.store.commit(scene.fixtures.tenant(), scene.fixtures.change(vec![department])).await.unwrap();
@@ -173,12 +179,14 @@ async fn commits_with_dropped_callers_are_carried_out() {
     let held = other.transaction().await.unwrap();
     scene.hold_others(&held).await;
     let person = scene.others[0];
-    let mut running = scene.commit((0..40).map(|number| scene.observing(&format!("{number}"), person)).collect());
-    assert!(timeout(Duration::from_millis(50), running.join_next()).await.is_err(), "they wait for the lock");
-    running.shutdown().await;
+    let changes = (0..40).map(|number| scene.observing(&format!("{number}"), person));
+    let mut running = join_all(changes.map(|change| scene.store.commit(scene.tenant, change)));
+    assert!((&mut running).now_or_never().is_none(), "they wait for the lock");
+    let watcher = support::client(scene.database.url()).await;
+    timeout(DEADLINE, until_one_waits(&watcher)).await.unwrap();
+    drop(running);
     held.commit().await.unwrap();
 
-    let watcher = support::client(scene.database.url()).await;
     let all_there = async {
         while watcher.query_one("SELECT count(*) FROM observations", &[]).await.unwrap().get::<_, i64>(0) < 40 {}
     };

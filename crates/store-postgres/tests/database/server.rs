@@ -19,12 +19,19 @@ use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
 use candor_tables::rows;
 use candor_test_postgres::is_spread;
+use futures_util::FutureExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_postgres::Client;
 
 use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(100);
+
+/// Deadline of a read that cannot end before it.
+const SHORT_DEADLINE: Duration = Duration::from_millis(20);
+
+const LOCK_IS_AWAITED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity \
+    WHERE datname = current_database() AND wait_event_type = 'Lock')";
 
 /// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {
@@ -148,9 +155,11 @@ async fn dropped_commit_is_carried_out_and_leaves_nothing_open() {
     let lines = candor_port_storage::ReportingLineChange { seen: None };
     let write = Write::employee(&Row::expecting(person.clone(), Version::FIRST), Some(lines));
     let commit = store.commit(tenant, fixtures.change(vec![write]));
-    assert!(tokio::time::timeout(Duration::from_millis(50), commit).await.is_err(), "it waits for the lock");
+    let mut commit = Box::pin(commit);
+    assert!((&mut commit).now_or_never().is_none(), "it waits for the lock");
     let watcher = support::client(database.url()).await;
-    until(&watcher, "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").await;
+    until(&watcher, LOCK_IS_AWAITED).await;
+    drop(commit);
     other.batch_execute("COMMIT").await.unwrap();
 
     until(&watcher, "SELECT first_name = 'Waited' FROM employees").await;
@@ -201,11 +210,17 @@ async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError
         .map(drop)
 }
 
+/// Returns the cause for which a list of one type was refused.
+fn cause(found: Result<(), StorageError>) -> SlowCause {
+    let Err(StorageError::TooSlow(TooSlow { cause, conditions })) = found else { panic!("{found:?}") };
+    assert_eq!(conditions, ["filter[type]"]);
+    cause
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_list_has_its_own_slot_and_deadline() {
+async fn slow_list_has_its_own_slot() {
     let Some(database) = support::database() else { return };
-    let deadline = Duration::from_millis(1_500);
-    let limits = SlowReads { deadline, wait: Duration::ZERO, ..SlowReads::with_places(2) };
+    let limits = SlowReads { deadline: DEADLINE, wait: Duration::ZERO, ..SlowReads::with_places(2) };
     let (store, other, fixtures) =
         (support::store(&database, Some(limits)).await, support::client(database.url()).await, Fixtures::new(8));
     let (tenant, elsewhere) = (fixtures.tenant(), fixtures.tenant());
@@ -215,21 +230,29 @@ async fn slow_list_has_its_own_slot_and_deadline() {
         async move { typed(&store, tenant).await }
     });
     let watcher = support::client(database.url()).await;
-    until(&watcher, "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')").await;
+    until(&watcher, LOCK_IS_AWAITED).await;
 
-    let too_slow = |cause| TooSlow { cause, conditions: vec!["filter[type]".to_owned()] };
-    let told = |found: Result<(), StorageError>| match found {
-        Err(StorageError::TooSlow(it)) => it,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(told(typed(&store, tenant).await), too_slow(SlowCause::NoPlace), "its share is taken");
+    assert_eq!(cause(typed(&store, tenant).await), SlowCause::NoPlace, "its share is taken");
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
     let feed = store.feed(elsewhere, &rare, Timestamp::from_millis(0), &FeedStart::Oldest, 10).await;
     assert!(feed.is_ok(), "another has the other place: {feed:?}");
-    assert_eq!(told(held.await.unwrap()), too_slow(SlowCause::OutOfTime));
     other.batch_execute("COMMIT").await.unwrap();
+    held.await.unwrap().unwrap();
     typed(&store, tenant).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_list_ends_at_its_deadline_and_frees_its_slot() {
+    let Some(database) = support::database() else { return };
+    let limits = SlowReads { deadline: SHORT_DEADLINE, wait: DEADLINE, ..SlowReads::with_places(2) };
+    let store = support::store(&database, Some(limits)).await;
+    let (other, tenant) = (support::client(database.url()).await, Fixtures::new(9).tenant());
+    other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    for _ in 0..3 {
+        assert_eq!(cause(typed(&store, tenant).await), SlowCause::OutOfTime);
+    }
+    other.batch_execute("COMMIT").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,10 @@ use crate::sql::Sql;
 use crate::{SqliteOptions, SqliteStore};
 
 const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+/// Deadline of reads that end by themselves.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Deadline of a read that cannot end before it.
+const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
 fn store(slow_reads: SlowReads) -> (SqliteStore, tempfile::TempDir) {
@@ -39,7 +43,7 @@ async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_read_limit_of_a_tenant_does_not_block_another() {
-    let limits = SlowReads { wait: Duration::ZERO, ..SlowReads::with_places(2) };
+    let limits = SlowReads { deadline: DEADLINE, wait: Duration::ZERO, ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(1));
     let store = std::sync::Arc::new(store);
     let (tenant, other) = (make.tenant(), make.tenant());
@@ -74,7 +78,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_read_ends_at_its_deadline_and_frees_its_slot() {
-    let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
+    let limits = SlowReads { deadline: SHORT_DEADLINE, wait: DEADLINE, ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(2));
     for _ in 0..3 {
         let read = |db: &mut crate::sql::Db| db.number(Sql::new(ENDLESS));
@@ -86,7 +90,7 @@ async fn slow_read_ends_at_its_deadline_and_frees_its_slot() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list_over_its_step_limit_restarts_as_a_slow_read() {
-    let limits = SlowReads { deadline: Duration::from_millis(20), ..SlowReads::with_places(2) };
+    let limits = SlowReads { deadline: SHORT_DEADLINE, wait: DEADLINE, ..SlowReads::with_places(2) };
     let ((store, _folder), make) = (store(limits), Fixtures::new(3));
     let listings = candor_tables::rows::employees::org_admins(1).parts().to_vec();
     let read = |db: &mut crate::sql::Db, _: &[_]| db.number(Sql::new(ENDLESS));

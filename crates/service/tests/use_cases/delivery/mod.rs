@@ -290,7 +290,7 @@ pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
 
 /// Waits for a condition.
 pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(30), async {
+    let waited = tokio::time::timeout(Duration::from_secs(60), async {
         while !wanted().await {
             tokio::task::yield_now().await;
         }

@@ -8,7 +8,6 @@ mod stage;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::id::RequestId;
@@ -23,7 +22,7 @@ use tokio::sync::{Barrier, Semaphore};
 use ulid::Ulid;
 
 use crate::support::{body, json as parsed, kind};
-use stage::{MailTest, token_of};
+use stage::{DEADLINE, MailTest, token_of};
 
 #[tokio::test]
 async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
@@ -242,7 +241,7 @@ async fn shutdown_finishes_mails_in_flight_and_returns_the_rest() {
         drop(stop.lock().unwrap().take());
         Box::pin(async {})
     });
-    stage.mailer().run(async move { drop(stopped.await) }, Duration::from_secs(5)).await;
+    stage.mailer().run(async move { drop(stopped.await) }, DEADLINE).await;
     let sent = stage.post.accepted_mails().len();
     assert!((1..30).contains(&sent), "{sent}");
     // The leases were returned, so another process can send the rest immediately.

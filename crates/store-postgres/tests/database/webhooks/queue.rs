@@ -169,10 +169,13 @@ async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     let job = it.leased().await;
     other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();
     let settled = it.acknowledged(&job, it.make.tick());
-    let record = store.record(it.worker, vec![(job, AttemptResult::Settled(Box::new(settled.clone())))], vec![]);
-    assert!(tokio::time::timeout(Duration::from_millis(50), record).await.is_err(), "it waits for the lock");
+    let results = vec![(job, AttemptResult::Settled(Box::new(settled.clone())))];
+    let (caller, worker) = (store.clone(), it.worker);
+    let record = tokio::spawn(async move { caller.record(worker, results, vec![]).await });
     let watcher = support::client(database.url()).await;
     until(&watcher, WAITING).await;
+    record.abort();
+    assert!(record.await.unwrap_err().is_cancelled(), "it waits for the lock");
     other.batch_execute("COMMIT").await.unwrap();
     until(&watcher, "SELECT NOT EXISTS (SELECT 1 FROM delivery_jobs)").await;
     until(&watcher, IDLE).await;
