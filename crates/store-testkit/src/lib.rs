@@ -46,6 +46,7 @@
 mod cases;
 mod faulty;
 pub mod fixtures;
+mod image;
 mod random;
 mod run;
 mod walk;
@@ -56,6 +57,7 @@ mod world;
 
 pub use faulty::{Fault, Faulty, FaultyCall};
 pub use fixtures::Fixtures;
+pub use image::sqlite_image;
 pub use random::Random;
 pub use run::{Case, Fresh, Sql, run, suite};
 pub use walk::{place, sorted, walk};

@@ -8,12 +8,12 @@ use std::{collections::BTreeSet, fs};
 use candor_http::HttpSettings;
 use candor_http::table::{Body, Method, ROUTES, Route};
 use candor_service::runtime::{erasure, retention, search_index, sweep};
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use serde_json::{Value, json};
 
 use crate::objectives::person;
 use crate::resources::{Resources, method};
 use crate::retention::{DAY, act, set, status};
+use crate::stores::in_folder;
 use crate::support::TestApi;
 
 /// Beginning of every text that a route takes.
@@ -115,7 +115,7 @@ fn count_in(folder: &Path) -> usize {
 /// Sends texts to a route, erases the person, and returns the number of texts in the files before and after.
 async fn texts_before_and_after(route: &Route, texts: &Value) -> (usize, usize) {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+    let store = in_folder(folder.path());
     let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
     let resources = Resources::make(&world, &world.admin).await;
     person(&world, "boss", "org_admin", None).await;
@@ -167,7 +167,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
 #[tokio::test]
 async fn text_is_gone_from_the_files_after_a_retention_run() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+    let store = in_folder(folder.path());
     let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
     let ada = person(&world, "ada", "employee", None).await;
     let body = json!({"employee_id": ada, "type": "strength", "observation": CANARY, "metadata": {"k": CANARY}});

@@ -9,12 +9,11 @@ use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::HttpSettings;
 use candor_http::table::{Method, ROUTES};
 use candor_service::runtime::{erasure, search_index};
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
 
 use crate::objectives::{key_for, person};
-use crate::stores::{every_faulty_store, every_store};
+use crate::stores::{every_faulty_store, every_store, in_folder};
 use crate::support::{TestApi, TestResponse};
 
 /// Beginning of every text of the erased person.
@@ -288,8 +287,7 @@ async fn erasure_continues_after_a_failure_at_each_piece() {
 #[tokio::test]
 async fn erased_texts_are_gone_from_the_files_of_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("candor.db");
-    let store = Arc::new(SqliteStore::open(&SqliteOptions::file(&file)).unwrap());
+    let store = Arc::new(in_folder(folder.path()));
     let world = TestApi::on(store, HttpSettings::default()).await;
     let walk = walk(&world).await;
     let there = |word: &str| {

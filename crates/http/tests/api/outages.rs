@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use candor_http::HttpSettings;
-use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::{Faulty, FaultyCall};
 use serde_json::json;
 
+use crate::stores::in_memory;
 use crate::support::TestApi;
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn metrics_are_served_to_local_peers_only() {
 
 #[tokio::test]
 async fn readiness_reflects_database_and_shutdown() {
-    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ready = || world.bare("GET", "/readyz").send();
     assert_eq!(ready().await.status, 200);
@@ -51,7 +51,7 @@ async fn readiness_reflects_database_and_shutdown() {
 
 #[tokio::test]
 async fn readiness_check_writes_at_most_once_a_second() {
-    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let before = store.calls(FaultyCall::Itself);
     for (round, down) in [(1, false), (2, true), (3, false)] {
@@ -66,7 +66,7 @@ async fn readiness_check_writes_at_most_once_a_second() {
 
 #[tokio::test]
 async fn unreachable_store_is_503_with_retry_after() {
-    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");
     store.set_down(true);

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use candor_fair_share::SlowReads;
 use candor_http::HttpSettings;
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
 
+use crate::stores::in_memory_with;
 use crate::support::TestApi;
 
 async fn with(slow_reads: SlowReads) -> TestApi {
-    let store = SqliteStore::open(&SqliteOptions { slow_reads, ..SqliteOptions::memory() }).unwrap();
-    TestApi::on(Arc::new(store), HttpSettings::default()).await
+    TestApi::on(Arc::new(in_memory_with(slow_reads)), HttpSettings::default()).await
 }
 
 #[tokio::test]

@@ -1,15 +1,17 @@
 //! A service on each store: in-memory SQLite, and PostgreSQL if the machine has it.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use candor_fair_share::SlowReads;
 use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
 use candor_service::{ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, SchemaError, distribute, migrate};
-use candor_store_sqlite::SqliteStore;
-use candor_store_testkit::Faulty;
+use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
+use candor_store_testkit::{Faulty, sqlite_image};
 use candor_test_postgres::{TestDatabase, is_spread, template};
 
 use crate::support::{PUBLIC_URL, TestApi};
@@ -45,7 +47,7 @@ const EXPORT_CHECKPOINT_ROWS: u16 = 3;
 pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage>>, Option<TestDatabase>)> {
     let mut stores: Vec<(Arc<dyn Storage>, _)> = vec![];
     if !is_spread() {
-        stores.push((in_memory(), None));
+        stores.push((Arc::new(in_memory()), None));
     }
     stores.extend(on_a_server().await.map(|(store, database)| (store, Some(database))));
     let mut all = vec![];
@@ -61,7 +63,7 @@ pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage
 pub(crate) async fn every_store() -> Vec<Shared> {
     let mut all = vec![];
     if !is_spread() {
-        all.push(Shared::on("sqlite", in_memory(), None).await);
+        all.push(Shared::on("sqlite", Arc::new(in_memory()), None).await);
     }
     if let Some((store, database)) = on_a_server().await {
         all.push(Shared::on("postgres", store, Some(database)).await);
@@ -72,11 +74,32 @@ pub(crate) async fn every_store() -> Vec<Shared> {
 /// Creates the store for tests that need only one: the cluster if there is one, else in-memory SQLite.
 pub(crate) async fn usual() -> (Arc<dyn Storage>, Option<TestDatabase>) {
     let spread = if is_spread() { on_a_server().await } else { None };
-    spread.map_or_else(|| (in_memory(), None), |(store, database)| (store, Some(database)))
+    match spread {
+        Some((store, database)) => (store, Some(database)),
+        None => (Arc::new(in_memory()), None),
+    }
 }
 
-fn in_memory() -> Arc<dyn Storage> {
-    Arc::new(SqliteStore::in_memory().unwrap())
+/// Returns the migrated file that stores of tests copy.
+fn image() -> PathBuf {
+    sqlite_image(|path| candor_store_sqlite::migrate(&DatabaseLocation::File(path.to_owned()))).unwrap()
+}
+
+/// Creates a store in memory.
+pub(crate) fn in_memory() -> SqliteStore {
+    in_memory_with(SlowReads::with_places(2))
+}
+
+/// Creates a store in memory with these limits on slow reads.
+pub(crate) fn in_memory_with(slow_reads: SlowReads) -> SqliteStore {
+    SqliteStore::open(&SqliteOptions { slow_reads, ..SqliteOptions::copy_in_memory(image()) }).unwrap()
+}
+
+/// Creates a store in the file `candor.db` of a folder.
+pub(crate) fn in_folder(folder: &Path) -> SqliteStore {
+    let file = folder.join("candor.db");
+    std::fs::copy(image(), &file).unwrap();
+    SqliteStore::open(&SqliteOptions::file(file)).unwrap()
 }
 
 /// Creates a PostgreSQL database with its store; `None` if this machine has no server.

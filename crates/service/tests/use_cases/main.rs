@@ -15,6 +15,7 @@ mod people;
 mod retention;
 mod search;
 mod search_model;
+mod stores;
 mod support;
 mod tenant_sizes;
 mod test_data;

@@ -24,6 +24,8 @@ use candor_store_testkit::Faulty;
 use candor_tables::rows;
 use ulid::Ulid;
 
+use crate::stores;
+
 /// Sunday, 1 March 2026, 12:00 UTC.
 pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
@@ -68,7 +70,7 @@ impl TestServices {
         receivers: impl FnOnce(&Arc<ManualClock>) -> Arc<dyn WebhookTransport>,
     ) -> Self {
         let clock = Arc::new(ManualClock::starting_at(NOON));
-        let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+        let store = Arc::new(Faulty::new(stores::in_memory()));
         let services = process(&clock, &store, receivers(&clock), 7);
         let organization = operator::create_organization(&services, "Acme").await.unwrap();
         Self { services, clock, store, organization }

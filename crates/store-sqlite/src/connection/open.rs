@@ -11,7 +11,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::files;
 use crate::connection::planner_settings;
-use crate::sql::{Db, failed};
+use crate::sql::{Db, Sql, failed};
 
 /// Time that a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
@@ -37,6 +37,8 @@ pub enum DatabaseLocation {
     File(PathBuf),
     /// Memory, private to the store and dropped with it.
     Memory,
+    /// Memory that starts with the content of a file, for tests that share a migrated file.
+    CopyInMemory(PathBuf),
 }
 
 /// Minimum number of slow-read slots. A tenant may use half of them, which is one here.
@@ -80,6 +82,12 @@ impl SqliteOptions {
         let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
         Self { place: DatabaseLocation::Memory, readers: 1, look_ups: 0, large_readers: 1, slow_reads }
     }
+
+    /// Settings for a database in memory that starts with the content of a file.
+    #[must_use]
+    pub fn copy_in_memory(file: impl Into<PathBuf>) -> Self {
+        Self { place: DatabaseLocation::CopyInMemory(file.into()), ..Self::memory() }
+    }
 }
 
 /// An opened location; creates every connection of a store.
@@ -87,20 +95,20 @@ impl SqliteOptions {
 pub(crate) struct Source {
     address: String,
     in_memory: bool,
+    /// File whose content the writing connection copies into memory.
+    content: Option<PathBuf>,
 }
 
 impl Source {
     /// Prepares the location for connections.
     pub(crate) fn new(place: &DatabaseLocation) -> Result<Self, StorageError> {
-        match place {
-            DatabaseLocation::File(path) => Ok(Self { address: file_address(path)?, in_memory: false }),
-            DatabaseLocation::Memory => {
-                static COUNT: AtomicU64 = AtomicU64::new(0);
-                let number = COUNT.fetch_add(1, Ordering::Relaxed);
-                // All connections of the process that use the same absolute name share a memdb.
-                Ok(Self { address: format!("file:/candor-{number}?vfs=memdb"), in_memory: true })
+        Ok(match place {
+            DatabaseLocation::File(path) => Self { address: file_address(path)?, in_memory: false, content: None },
+            DatabaseLocation::Memory => Self { address: memory_address(), in_memory: true, content: None },
+            DatabaseLocation::CopyInMemory(file) => {
+                Self { address: memory_address(), in_memory: true, content: Some(file.clone()) }
             }
-        }
+        })
     }
 
     /// Returns `true` for a database in memory, where readers and the writer exclude each other.
@@ -121,7 +129,12 @@ impl Source {
         } else {
             "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA wal_autocheckpoint = 0;"
         };
-        self.connect(&format!("{own} PRAGMA journal_size_limit = {CUT_LOG_BYTES};"))
+        let db = self.connect(&format!("{own} PRAGMA journal_size_limit = {CUT_LOG_BYTES};"))?;
+        if let Some(file) = &self.content {
+            let copy = Sql::new("VACUUM INTO ?").bind(self.address.as_str());
+            read_unchanging(&file.to_string_lossy())?.execute(&copy).map_err(|error| failed(&error))?;
+        }
+        Ok(db)
     }
 
     /// Opens a connection that only reads.
@@ -170,6 +183,12 @@ fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
     let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
     db.batch(&pragmas).map_err(|error| failed(&error))?;
     Ok(db)
+}
+
+/// Returns a new address. All connections of the process that use the same absolute name share a memdb.
+fn memory_address() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("file:/candor-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn file_address(path: &Path) -> Result<String, StorageError> {

@@ -10,6 +10,7 @@ use candor_store_testkit::Fixtures;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
+use super::in_memory;
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::{Db, Sql};
@@ -32,7 +33,7 @@ fn new(person: &Employee) -> Write {
 
 #[tokio::test]
 async fn failing_change_in_a_group_rolls_back_alone() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(1));
+    let (store, make) = (in_memory(), Fixtures::new(1));
     let tenant = make.tenant();
     let [first, second, third] = [(); 3].map(|()| make.employee());
     let twin = Employee { email: first.email.clone(), ..make.employee() };
@@ -58,7 +59,7 @@ async fn failing_change_in_a_group_rolls_back_alone() {
 
 #[tokio::test]
 async fn panicking_task_rolls_back_alone_and_the_writer_continues() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(2));
+    let (store, make) = (in_memory(), Fixtures::new(2));
     let tenant = make.tenant();
     let (before, after) = (make.employee(), make.employee());
     let held = hold(&store);
@@ -76,7 +77,7 @@ async fn panicking_task_rolls_back_alone_and_the_writer_continues() {
 
 #[tokio::test]
 async fn lost_transaction_is_not_reported_as_saved() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
+    let (store, make) = (in_memory(), Fixtures::new(3));
     let tenant = make.tenant();
     let (lost, next) = (make.employee(), make.employee());
     let held = hold(&store);
@@ -95,7 +96,7 @@ async fn lost_transaction_is_not_reported_as_saved() {
 
 #[tokio::test]
 async fn commit_with_a_dropped_caller_is_carried_out() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(4));
+    let (store, make) = (in_memory(), Fixtures::new(4));
     let tenant = make.tenant();
     let (dropped, next) = (make.employee(), make.employee());
     let held = hold(&store);
@@ -123,7 +124,7 @@ async fn closing_store_finishes_waiting_commits() {
 /// A long change set waits before a short one that saves the same email. The short one goes first, so the
 /// long one fails.
 async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(number));
+    let (store, make) = (in_memory(), Fixtures::new(number));
     let (tenant, person) = (make.tenant(), make.employee());
     let twin = Employee { email: person.email.clone(), ..make.employee() };
     let many: Vec<_> = (1..writes).map(|_| make.employee()).chain([twin]).map(|person| new(&person)).collect();

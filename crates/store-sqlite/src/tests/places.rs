@@ -10,6 +10,7 @@ use candor_port_storage::store::{Expiry, History};
 use candor_port_storage::{ChangeSet, Row, Storage, StorageExt, Write};
 use candor_store_testkit::Fixtures;
 
+use super::{image, in_memory};
 use crate::connection::checkpoint::{Gate, checkpoint};
 use crate::connection::open::{DatabaseLocation, Source};
 use crate::sql::Sql;
@@ -17,12 +18,13 @@ use crate::{SqliteOptions, SqliteStore, is_empty, master_keys, migrate};
 
 #[tokio::test]
 async fn databases_in_memory_are_independent() {
-    let (one, other, make) =
-        (SqliteStore::in_memory().unwrap(), SqliteStore::in_memory().unwrap(), Fixtures::new(1));
+    let content = std::fs::read(image()).unwrap();
+    let (one, other, make) = (in_memory(), in_memory(), Fixtures::new(1));
     let (tenant, person) = (make.tenant(), make.employee());
     one.commit(tenant, make.change(vec![Write::employee(&Row::new(person.clone()), None)])).await.unwrap();
     assert!(one.row::<Employee>(tenant, person.id).await.unwrap().is_some());
     assert_eq!(other.row::<Employee>(tenant, person.id).await.unwrap(), None);
+    assert!(std::fs::read(image()).unwrap() == content, "the copied file is as before");
 }
 
 #[tokio::test]
@@ -98,7 +100,7 @@ fn write_ahead_log_restarts_after_a_complete_checkpoint() {
 
 #[tokio::test]
 async fn feed_position_is_never_reused() {
-    let (store, make) = (SqliteStore::in_memory().unwrap(), Fixtures::new(3));
+    let (store, make) = (in_memory(), Fixtures::new(3));
     let tenant = make.tenant();
     let change = || {
         let events = vec![make.event(EventType::EmployeeCreated), make.event(EventType::EmployeeUpdated)];

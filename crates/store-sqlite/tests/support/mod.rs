@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use candor_fair_share::SlowReads;
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
-use candor_store_testkit::Fresh;
+use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore, migrate};
+use candor_store_testkit::{Fresh, sqlite_image};
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::sqlite::SqliteConnection;
 
@@ -16,8 +16,14 @@ use diesel::sqlite::SqliteConnection;
 )]
 pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fresh> {
     let folder = tempfile::tempdir().expect("a folder");
-    let options =
-        if in_memory { SqliteOptions::memory() } else { SqliteOptions::file(folder.path().join("candor.db")) };
+    let image = sqlite_image(|path| migrate(&DatabaseLocation::File(path.to_owned()))).expect("a file");
+    let options = if in_memory {
+        SqliteOptions::copy_in_memory(image)
+    } else {
+        let path = folder.path().join("candor.db");
+        std::fs::copy(image, &path).expect("a copy");
+        SqliteOptions::file(path)
+    };
     let store = SqliteStore::open(&SqliteOptions { slow_reads, ..options }).expect("a store");
     let address = store.address().to_owned();
     let sql = move |statement: String| {

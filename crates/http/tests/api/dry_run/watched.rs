@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use candor_http::HttpSettings;
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_test_postgres::{TestDatabase, is_spread};
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
@@ -45,7 +44,7 @@ impl Watched {
 
     pub(super) async fn on_sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+        let store = stores::in_folder(folder.path());
         let connection = RefCell::new(SqliteConnection::establish(store.address()).unwrap());
         let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
         Self { name: "sqlite", world, database: Database::File { connection, _folder: folder } }

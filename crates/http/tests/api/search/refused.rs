@@ -5,11 +5,11 @@ use std::sync::Arc;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_http::HttpSettings;
 use candor_service::usecases::operator;
-use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::{Faulty, Random};
 use serde_json::json;
 
 use super::{ALL, ids, objective, observation, path, report, search, search_as, without_request_id};
+use crate::stores::in_memory;
 use crate::support::TestApi;
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn random_search_query_returns_200_or_400() {
 
 #[tokio::test]
 async fn search_before_indexing_ends_is_503_with_retry_after() {
-    let store = Arc::new(Faulty::new(SqliteStore::in_memory().unwrap()));
+    let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;

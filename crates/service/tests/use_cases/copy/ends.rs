@@ -7,11 +7,12 @@ use candor_service::usecases::copy::{Copied, CopyError, CopyWatch, copy};
 use candor_store_postgres::{
     PostgresCopy, PostgresOptions, PostgresStore, distribute, lay_out_by_tenant, migrate,
 };
-use candor_store_sqlite::{SqliteCopy, SqliteOptions, SqliteStore};
+use candor_store_sqlite::{SqliteCopy, SqliteStore};
 use candor_test_postgres::{TestDatabase, is_spread, template};
 use tempfile::TempDir;
 
 use super::rows::everything;
+use crate::stores;
 
 /// Identity of the source in the progress record.
 pub(crate) const FROM: &str = "the source";
@@ -39,7 +40,7 @@ impl File {
     }
 
     pub(crate) fn store(&self) -> SqliteStore {
-        SqliteStore::open(&SqliteOptions::file(self.path())).unwrap()
+        stores::in_file(&self.path())
     }
 
     /// Creates a database with rows in every table.

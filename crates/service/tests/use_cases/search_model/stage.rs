@@ -22,10 +22,11 @@ use candor_service::usecases::operator;
 use candor_service::usecases::{employees, observations, search};
 use candor_service::{Reply, RequestContext, ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, distribute, migrate};
-use candor_store_sqlite::{SqliteOptions, SqliteStore};
 use candor_store_testkit::Random;
 use candor_test_postgres::{TestDatabase, is_spread, template};
 use ulid::Ulid;
+
+use crate::stores;
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -57,7 +58,7 @@ pub(crate) struct SearchTest {
 impl SearchTest {
     pub(crate) async fn on_sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&SqliteOptions::file(folder.path().join("candor.db"))).unwrap();
+        let store = stores::in_file(&folder.path().join("candor.db"));
         Self::on(Arc::new(store), Box::new(folder)).await
     }
 
