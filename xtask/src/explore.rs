@@ -3,11 +3,10 @@
 //!
 //! Each finding is one line with the command that repeats it. A finding becomes a fixed case of the gate.
 
-use crate::process::{Outcome, program};
-use crate::steps::{Finished, Step, run_command};
+use crate::process::Outcome;
+use crate::steps::{Finished, Step, run_command, xtask};
 use candor_test_explore::SEED_VARIABLE;
 use std::collections::BTreeSet;
-use std::env;
 use std::fs::File;
 use std::io::Read;
 use std::process::Command;
@@ -148,10 +147,6 @@ fn draw_seed() -> Outcome<u64> {
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     // Short enough to be typed.
     Ok(u64::from_le_bytes(bytes) % 1_000_000_000)
-}
-
-fn xtask(arguments: &[&str]) -> Command {
-    program(env::current_exe().unwrap_or_else(|_| "xtask".into()), arguments)
 }
 
 fn months(seed: u64, _: &[String]) -> Command {

@@ -3,7 +3,9 @@
 use crate::process::{cargo, program};
 use std::env;
 use std::io::{Read, pipe};
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 #[derive(Clone, Copy)]
@@ -47,7 +49,7 @@ impl Step {
     pub(crate) fn command(&self) -> Command {
         match self.runner {
             Runner::Cargo => cargo(self.arguments),
-            Runner::Xtask => program(env::current_exe().unwrap_or_else(|_| "xtask".into()), self.arguments),
+            Runner::Xtask => xtask(self.arguments),
         }
     }
 
@@ -75,6 +77,15 @@ impl Step {
     pub(crate) fn run(&self) -> Finished {
         run_command(self.name, self.command())
     }
+}
+
+/// Path of this program. It is read before a step builds the workspace: a build replaces the file, and the system then
+/// reports a path that does not exist.
+static XTASK: LazyLock<PathBuf> = LazyLock::new(|| env::current_exe().unwrap_or_else(|_| "xtask".into()));
+
+/// Returns a command of this program.
+pub(crate) fn xtask(arguments: &[&str]) -> Command {
+    program(&*XTASK, arguments)
 }
 
 /// Runs a command and keeps its output.
