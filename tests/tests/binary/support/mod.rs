@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 pub(crate) use client::{Client, Response};
 pub(crate) use place::{Installation, Key};
 pub(crate) use pooler::{Mode, Pooler};
-pub(crate) use process::{CommandResult, Service, candor, fed, finished, freeze, signal, spawn, watched};
+pub(crate) use process::{
+    CommandResult, Service, candor, candor_as, fed, finished, freeze, signal, spawn, watched,
+};
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{ReceivedRequest, Receiver, ReceiverResponse};
 pub(crate) use standby::PrimaryAndStandby;

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
-use super::{Client, Installation, PATIENCE, wait_until};
+use super::{Client, Installation, Key, PATIENCE, wait_until};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_candor-under-test");
 
@@ -42,6 +42,13 @@ impl CommandResult {
 pub(crate) fn candor(place: &Installation, arguments: &[&str]) -> CommandResult {
     let mut command = command(place);
     finished(command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// Runs a command with this key.
+pub(crate) fn candor_as(place: &Installation, key: &Key, arguments: &[&str]) -> CommandResult {
+    let mut command = command(place);
+    command.env("CANDOR_API_KEY", &key.secret).args(arguments);
+    finished(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 /// Starts a command with piped streams, for tests that watch, feed or stop it.
