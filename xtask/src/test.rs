@@ -3,6 +3,9 @@
 use crate::postgres::Postgres;
 use crate::process::{self, Outcome, cargo, succeeds};
 use crate::workspace::Workspace;
+use std::num::NonZero;
+use std::process::Command;
+use std::thread;
 
 /// Package of the tests that start the binary. Cargo does not build the binary for them.
 const TESTS_OF_THE_BINARY: &str = "candor-e2e";
@@ -12,13 +15,23 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let postgres = Postgres::provide()?;
     build(&asked)?;
     let nextest = succeeds(&mut cargo(&["nextest", "--version"]));
-    let mut tests = if nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
+    let mut tests = if nextest { nextest_command(asked.has_profile) } else { cargo(&["test"]) };
     if asked.packages.is_empty() {
         tests.arg("--workspace");
     }
     process::run(postgres.show_to(tests.args(arguments)))?;
     // `cargo test` has run the doc tests already.
     if nextest { doc_tests(&asked, &postgres) } else { Ok(()) }
+}
+
+/// Starts nextest with the profile `gate`, unless the arguments name another one.
+fn nextest_command(has_profile: bool) -> Command {
+    let mut command = cargo(&["nextest", "run"]);
+    if !has_profile {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        command.arg("--profile=gate").arg(format!("--test-threads={}", 2 * processors));
+    }
+    command
 }
 
 /// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and
@@ -47,17 +60,19 @@ struct Asked<'a> {
     packages: Vec<&'a str>,
     /// `true` if there are names of tests, or options. Doc tests support neither.
     others: bool,
+    has_profile: bool,
 }
 
 impl<'a> Asked<'a> {
     fn new(arguments: &'a [String]) -> Self {
-        let mut asked = Self { packages: Vec::new(), others: false };
+        let mut asked = Self { packages: Vec::new(), others: false, has_profile: false };
         let mut rest = arguments.iter().map(String::as_str);
         while let Some(argument) = rest.next() {
             match argument {
                 "-p" | "--package" => asked.packages.extend(rest.next()),
                 // This option selects no tests.
-                "--no-fail-fast" | "--profile=explore" => {}
+                "--no-fail-fast" => {}
+                "--profile=explore" => asked.has_profile = true,
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
                     Some(package) => asked.packages.push(package),
                     None => asked.others = true,
@@ -120,7 +135,7 @@ mod tests {
         ];
         for (arguments, packages, others) in table {
             let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-            assert_eq!(Asked::new(&arguments), Asked { packages: packages.to_vec(), others });
+            assert_eq!(Asked::new(&arguments), Asked { packages: packages.to_vec(), others, has_profile: false });
         }
     }
 }
