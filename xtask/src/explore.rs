@@ -105,7 +105,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         findings.extend(found);
     };
     let mut runs = 0_usize;
-    if options.seed.is_none() || options.only.is_none() {
+    // A given seed repeats the steps that depend on it. The others run by their name.
+    if options.seed.is_none() || options.only.is_some() {
         for step in ONCE.iter().filter(|step| options.selects(step.name)) {
             let done = step.run();
             let found = done.problem.iter().map(|problem| format!("{} ({problem}): {}", step.name, step.words()));
