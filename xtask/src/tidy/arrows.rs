@@ -142,19 +142,7 @@ fn tools() -> Vec<Row> {
         Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
         Row::new(
             "candor-bench",
-            &[
-                DOMAIN,
-                &[
-                    "candor-client",
-                    "candor-tables",
-                    "candor-port-events",
-                    "candor-webhooks",
-                    "candor-mail",
-                    "candor-test-postgres",
-                    "candor-test-redis",
-                    "candor-test-smtp",
-                ],
-            ],
+            &[DOMAIN, &["candor-tables", "candor-port-events", "candor-webhooks", "candor-test-postgres"]],
             &["actix-web"],
         ),
         Row::new(

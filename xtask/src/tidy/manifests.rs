@@ -7,14 +7,13 @@ const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-depe
 
 /// Features that a manifest below the root may name, with the reason. Elsewhere a build of the workspace unites the
 /// features of all manifests and hides a missing one. `cargo xtask standalone` compiles each package alone.
-const OWN_FEATURES: [(&str, &str, &str); 8] = [
+const OWN_FEATURES: [(&str, &str, &str); 7] = [
     ("crates/store-sqlite/Cargo.toml", "diesel", "the other store must not link SQLite"),
     ("crates/http/Cargo.toml", "diesel", "tests read the rows of SQLite"),
     ("crates/store-postgres/Cargo.toml", "diesel", "the other store has no types of PostgreSQL"),
     ("crates/webhooks/Cargo.toml", "tokio", "tests start programs; the service never does"),
     ("tests/Cargo.toml", "candor-app", "the tests cover what is packaged"),
     ("tests/Cargo.toml", "candor-client", "the binary has no typed operations, the tests call each of them"),
-    ("xtask/bench/Cargo.toml", "candor-client", "the binary has no typed operations, a measure calls them"),
     ("xtask/bench/Cargo.toml", "diesel", "measures write rows of SQLite"),
 ];
 
