@@ -30,6 +30,9 @@ pub struct AuditDraft {
     pub comment: Option<String>,
 }
 
+/// Length of the longest value that an entry keeps as it is, in bytes of its JSON.
+pub const VALUE_BYTES: usize = 4096;
+
 /// The members of a resource that a change touched, by name.
 pub type Changes = BTreeMap<String, Change>;
 
@@ -37,9 +40,10 @@ pub type Changes = BTreeMap<String, Change>;
 #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
 #[schemars(rename = "FieldChange")]
 pub struct Change {
-    /// Value before the change, of any type. Null if there was none.
+    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096 bytes of
+    /// JSON.
     pub from: serde_json::Value,
-    /// Value after the change, of any type. Null if there is none.
+    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes of JSON.
     pub to: serde_json::Value,
 }
 
@@ -225,13 +229,31 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     for (name, to) in after {
         let from = before.remove(&name).unwrap_or_default();
         if from != to {
-            changes.insert(name, Change { from, to });
+            changes.insert(name, Change { from: shortened(from), to: shortened(to) });
         }
     }
     for (name, from) in before {
-        changes.insert(name, Change { from, to: serde_json::Value::Null });
+        changes.insert(name, Change { from: shortened(from), to: serde_json::Value::Null });
     }
     changes
+}
+
+/// Replaces a large value by its length and its digest. The log proves what was there, and its size stays bounded by
+/// the number of changes.
+fn shortened(value: serde_json::Value) -> serde_json::Value {
+    if !value.is_string() && !value.is_object() && !value.is_array() {
+        return value;
+    }
+    let text = value.to_string();
+    if text.len() <= VALUE_BYTES {
+        return value;
+    }
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    serde_json::json!({"bytes": text.len(), "sha256": hex(digest.as_ref())})
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn members(value: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
@@ -290,4 +312,23 @@ impl Sortable for AuditEntry {
         key: |entry| Key::Time(entry.occurred_at),
         words: &["-occurred_at", "occurred_at"],
     }];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn large_values_are_kept_as_length_and_digest() {
+        let text = "x".repeat(VALUE_BYTES - 2);
+        let fits = difference(&json!({"body": ""}), &json!({"body": text}));
+        assert_eq!(fits["body"].to, json!(text));
+        let large = json!({"body": "x".repeat(VALUE_BYTES - 1), "fields": vec![0; VALUE_BYTES], "count": 1});
+        let changes = difference(&large, &json!({"count": 2}));
+        assert_eq!(changes["body"].from["bytes"], VALUE_BYTES + 1);
+        assert_eq!(changes["body"].from["sha256"].as_str().unwrap().len(), 64);
+        assert_eq!(changes["fields"].from["bytes"], 2 * VALUE_BYTES + 1);
+        assert_eq!(changes["count"], Change { from: json!(1), to: json!(2) });
+    }
 }

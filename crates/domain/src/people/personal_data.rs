@@ -5,10 +5,11 @@ use serde::Serialize;
 use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::audit::Actor;
+use crate::audit::{Actor, AuditEntry, Changes, Origin};
 use crate::fields::{StringEnum, as_word};
-use crate::id::{ConnectorId, EmployeeId};
+use crate::id::{AuditId, ConnectorId, EmployeeId};
 use crate::schema::OpenWord;
+use crate::time::Timestamp;
 
 /// Types of data about a person, in the order of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantArray)]
@@ -121,6 +122,57 @@ pub struct PersonalDataRow<T> {
 
 fn row_data(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "additionalProperties": {}})
+}
+
+/// Actions of the audit log that the person does not learn of (decision H3).
+const HIDDEN_ACTIONS: [&str; 2] = ["employee.hold", "employee.release_hold"];
+static NO_CHANGES: Changes = Changes::new();
+static NO_ORIGIN: Origin = Origin { ip: None, user_agent: None, api_key: None };
+
+/// An entry of the audit log in the file of a person. What it tells about other people is left out (decision H2).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the members are those of an entry")]
+pub struct PersonalAuditEntry<'a> {
+    pub id: AuditId,
+    pub occurred_at: Timestamp,
+    pub action: &'a str,
+    pub actor: &'a Actor,
+    pub target: PersonalTarget<'a>,
+    pub changes: &'a Changes,
+    pub comment: Option<&'a str>,
+    pub request_id: Option<&'a str>,
+    pub context: &'a Origin,
+}
+
+/// The resource that an action changed; the id only if the resource is about the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the members are those of an entry")]
+pub struct PersonalTarget<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    pub id: Option<&'a str>,
+}
+
+impl<'a> PersonalAuditEntry<'a> {
+    /// Returns the entry as the file of a person shows it, `None` for a legal hold. An entry that `is_about` the
+    /// person has its values. One that `is_by` the person has its origin.
+    #[must_use]
+    pub fn of(entry: &'a AuditEntry, is_about: bool, is_by: bool) -> Option<Self> {
+        if HIDDEN_ACTIONS.contains(&entry.action.as_str()) {
+            return None;
+        }
+        Some(Self {
+            id: entry.id,
+            occurred_at: entry.occurred_at,
+            action: &entry.action,
+            actor: &entry.actor,
+            target: PersonalTarget { kind: &entry.target.kind, id: is_about.then_some(entry.target.id.as_str()) },
+            changes: if is_about { &entry.changes } else { &NO_CHANGES },
+            comment: entry.comment.as_deref().filter(|_| is_about),
+            request_id: entry.request_id.as_deref(),
+            context: if is_by { &entry.context } else { &NO_ORIGIN },
+        })
+    }
 }
 
 /// The last line of a complete answer.

@@ -90,3 +90,43 @@ async fn personal_data_needs_an_admin_key_with_either_scope() {
     let missing = world.get("/v1/employees/emp_00000000000000000000000001/personal-data").await;
     assert_eq!(missing.refusal(), (404, "not_found".to_owned()));
 }
+
+#[tokio::test]
+async fn personal_data_tells_nothing_about_other_people() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let owner = person(world, "joe", "manager", None).await;
+        let peer = person(world, "peer", "employee", None).await;
+        let key = key_for(world, &owner, AccessLevel::Standard).await;
+        let as_owner = async |method: &str, path: &str, body: Value| {
+            let answered = world.bare(method, path).key(&key).json(&body).send().await;
+            assert!(answered.status < 300, "{path}: {}", answered.text());
+            answered.json()["id"].as_str().unwrap().to_owned()
+        };
+        let body = json!({"employee_id": peer, "type": "strength", "observation": "Secret one"});
+        let observation = as_owner("POST", "/v1/observations", body).await;
+        let path = format!("/v1/observations/{observation}");
+        as_owner("PATCH", &path, json!({"observation": "Secret two"})).await;
+        let hold = format!("/v1/employees/{owner}/legal-hold");
+        assert_eq!(world.ask("PUT", &hold).json(&json!({"reason": "Secret three"})).send().await.status, 200);
+        world.patch(&format!("/v1/employees/{owner}"), json!({"job_title": "Lead"})).await;
+        let found = lines(world, &owner).await;
+        let text = json!(found).to_string();
+        for secret in ["Secret", &peer, &observation, "hold"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+        let entry = |action: &str| {
+            let is_meant = |row: &&Value| row["data"]["action"] == action;
+            found.iter().find(is_meant).map(|row| row["data"].clone()).unwrap()
+        };
+        let own = entry("observation.update");
+        let target = json!({"type": "observation", "id": null});
+        assert_eq!(
+            (&own["target"], &own["changes"], own["context"]["ip"].is_null()),
+            (&target, &json!({}), false)
+        );
+        let about = entry("employee.update");
+        assert_eq!(about["changes"]["job_title"]["to"], "Lead", "{about}");
+        assert!(about["context"]["ip"].is_null(), "the address of another caller: {about}");
+    }
+}

@@ -3,12 +3,13 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::assignment::{self, Assignment};
+use candor_domain::audit::{self, AuditEntry};
 use candor_domain::decision::Resource;
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Family, Objective};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{PageRequest, Position, Sortable};
+use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::summary::{self, Summary};
 use candor_domain::visibility::Viewer;
@@ -61,6 +62,24 @@ pub(crate) fn notifications(person: EmployeeId, page: &PageRequest) -> TypedList
 /// Returns the position of an entry in the default order of its list.
 pub(crate) fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
     Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
+}
+
+/// Returns a page of entries of the audit log, the oldest ones first, and the position behind it; `None` at the
+/// end. There is no other way to read the entries about a resource, because their number has no bound.
+pub(crate) async fn audit_page(
+    services: &Services,
+    tenant: Tenant,
+    filter: &audit::Filter,
+    after: Option<Position>,
+    limit: u16,
+) -> Result<(Vec<AuditEntry>, Option<Position>), Error> {
+    let order = Sort::up(SortBy::OccurredAt);
+    let list = rows::audit::list(filter, order, &PageRequest { limit, after });
+    let page = services.store.page(tenant, list).await?;
+    let last = page.items.last().filter(|_| page.more);
+    let next =
+        last.and_then(|last| Some(Position { key: Sortable::key(last, order.by)?, id: last.id.to_bytes() }));
+    Ok((page.items, next))
 }
 
 /// Counts the entries of a list.

@@ -10,7 +10,6 @@ use super::column;
 use crate::error::CorruptRow;
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
-use crate::read::LookupColumn;
 use crate::stored::stored;
 
 /// Maximum number of filter values that are read as separate runs. Each number of runs is another prepared
@@ -58,9 +57,6 @@ fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>,
     let nameless = || CorruptRow { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
     id.map(|id| Ok(KeyUsed { id, name: name.ok_or_else(nameless)? })).transpose()
 }
-
-/// Lookup of the entries about a resource.
-pub const BY_TARGET: LookupColumn<AuditEntry> = LookupColumn::column("target_id", Type::Text);
 
 /// List of `GET /audit-log` (decision G).
 #[must_use]

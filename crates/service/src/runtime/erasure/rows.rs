@@ -20,6 +20,7 @@ use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
 use candor_tables::rows;
 
+use super::scans::digest;
 use super::{Job, PIECE};
 use crate::context::error::Error;
 use crate::context::person_data;
@@ -102,13 +103,13 @@ impl Job<'_> {
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted = self.quoted_messages().await?;
         let is_theirs = |row: &Notification| {
-            mentions.has_id(&row.target.id) || quoted.contains(&(row.target.id.clone(), row.body.clone()))
+            mentions.has_id(&row.target.id) || quoted.contains(&quotation(&row.target.id, &row.body))
         };
         self.removal().remove_notifications(is_theirs).await
     }
 
-    /// Returns the conversation and the excerpt of each message of the person.
-    async fn quoted_messages(&self) -> Result<HashSet<(String, String)>, Error> {
+    /// Returns a digest of the conversation and the excerpt of each message of the person.
+    async fn quoted_messages(&self) -> Result<HashSet<[u8; 16]>, Error> {
         let mut quoted = HashSet::new();
         let mut page = PageRequest::ALL;
         loop {
@@ -118,7 +119,9 @@ impl Job<'_> {
                 .page(self.tenant, rows::conversations::messages_of(self.person, &page))
                 .await?;
             quoted.extend(
-                rows.items.iter().map(|row: &Message| (row.conversation_id.to_string(), excerpt(&row.body))),
+                rows.items
+                    .iter()
+                    .map(|row: &Message| quotation(&row.conversation_id.to_string(), &excerpt(&row.body))),
             );
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {
@@ -153,4 +156,8 @@ impl Job<'_> {
             }
         }
     }
+}
+
+fn quotation(conversation: &str, text: &str) -> [u8; 16] {
+    digest(&format!("{conversation} {text}"))
 }

@@ -2,11 +2,9 @@
 //! connectors.
 
 use candor_domain::access::Tenant;
-use candor_domain::audit::AuditEntry;
+use candor_domain::audit::{self, AuditEntry};
 use candor_domain::erasure::{Mentions, erased_event_data, former_name};
 use candor_domain::event::Event;
-use candor_domain::page::{PageRequest, Position, Sortable};
-use candor_domain::params::Bounds;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::SyncIssue;
 use candor_port_storage::StorageExt;
@@ -14,7 +12,6 @@ use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
 use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
-use candor_tables::rows;
 
 use super::Job;
 use crate::context::erasing::{REMOVED_ANSWER, answer_text};
@@ -22,6 +19,8 @@ use crate::context::error::Error;
 use crate::context::person_data;
 use crate::runtime::removal::{PAGE, blank_values};
 
+/// Entries of the audit log that are read at once. The largest ones have some 200 kB.
+const ENTRIES: u16 = 20;
 /// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
 const KEPT_REASON: &str = "employee.erase";
 
@@ -107,7 +106,11 @@ impl Job<'_> {
         let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
         let person = self.person.to_string();
         let targets: Vec<String> = keys.iter().cloned().chain([person.clone()]).collect();
-        self.blank_entries_about(&targets).await?;
+        for target in &targets {
+            if !self.blank_entries_about(target).await? {
+                return Ok(false);
+            }
+        }
         for actor in targets {
             if !self.blank_actor(actor).await? {
                 return Ok(false);
@@ -116,44 +119,43 @@ impl Job<'_> {
         if keys.is_empty() { Ok(true) } else { self.blank_used_keys(&keys).await }
     }
 
-    async fn blank_entries_about(&self, targets: &[String]) -> Result<(), Error> {
-        let by = rows::audit::BY_TARGET;
-        let entries = self.services.store.rows_by::<AuditEntry, _>(self.tenant, by, targets).await?;
+    async fn blank_entries_about(&self, target: &str) -> Result<bool, Error> {
+        let filter = audit::Filter { target_id: Some(target.to_owned()), ..audit::Filter::default() };
         let has_values = |entry: &AuditEntry| !entry.changes.is_empty() || entry.comment.is_some();
-        let left = entries.iter().map(|row| &row.value);
-        let left = left.filter(|entry| entry.action != KEPT_REASON && has_values(entry));
-        self.overwrite_entries(left.map(|entry| entry.id.to_bytes()).collect(), blank_values()).await
-    }
-
-    async fn blank_actor(&self, actor: String) -> Result<bool, Error> {
-        let filter = candor_domain::audit::Filter {
-            target_id: None,
-            actor_id: Some(actor),
-            actions: vec![],
-            occurred_at: Bounds::default(),
-        };
-        let mut page = PageRequest::ALL;
+        let mut after = None;
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = rows::audit::list(&filter, AuditEntry::DEFAULT, &page);
-            let rows = self.services.store.page(self.tenant, list).await?;
+            let (entries, next) =
+                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
+            let left = entries.iter().filter(|entry| entry.action != KEPT_REASON && has_values(entry));
+            self.overwrite_entries(left.map(|entry| entry.id.to_bytes()).collect(), blank_values()).await?;
+            let Some(next) = next else { return Ok(true) };
+            after = Some(next);
+        }
+    }
+
+    async fn blank_actor(&self, actor: String) -> Result<bool, Error> {
+        let filter = audit::Filter { actor_id: Some(actor), ..audit::Filter::default() };
+        let mut after = None;
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let (entries, next) =
+                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
             let is_named = |entry: &&AuditEntry| {
                 entry.actor.name != former_name()
                     || entry.context.ip.is_some()
                     || entry.context.user_agent.is_some()
             };
-            let left = rows.items.iter().filter(is_named).map(|entry| entry.id.to_bytes()).collect();
+            let left = entries.iter().filter(is_named).map(|entry| entry.id.to_bytes()).collect();
             let mut set = blank_origin();
             set.push((Column::new("actor_name", Type::Text), SqlValue::Text(former_name())));
             self.overwrite_entries(left, set).await?;
-            page.after = rows.items.last().and_then(|last| {
-                Some(Position { key: Sortable::key(last, AuditEntry::DEFAULT.by)?, id: last.id.to_bytes() })
-            });
-            if !rows.more || page.after.is_none() {
-                return Ok(true);
-            }
+            let Some(next) = next else { return Ok(true) };
+            after = Some(next);
         }
     }
 
@@ -230,7 +232,7 @@ fn blank_origin() -> Vec<(Column, SqlValue)> {
 }
 
 /// Returns the beginning of the digest of a key.
-fn digest(key: &str) -> [u8; 16] {
+pub(super) fn digest(key: &str) -> [u8; 16] {
     let digest = ring::digest::digest(&ring::digest::SHA256, key.as_bytes());
     let mut first = [0; 16];
     first.copy_from_slice(&digest.as_ref()[..16]);

@@ -1,5 +1,6 @@
 //! `GET /employees/{id}/personal-data`: all data about one person as lines (decision H2).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,9 +12,11 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::EmployeeId;
 use candor_domain::objective::Family;
 use candor_domain::page::{PageRequest, Position, Sortable};
-use candor_domain::params::{Archived, Bounds};
+use candor_domain::params::Archived;
 use candor_domain::people::connector::{ScimLink, SyncIssue};
-use candor_domain::people::personal_data::{DataSource, PersonalDataEnd, PersonalDataRow, PersonalDataType};
+use candor_domain::people::personal_data::{
+    DataSource, PersonalAuditEntry, PersonalDataEnd, PersonalDataRow, PersonalDataType,
+};
 use candor_domain::people::{Employee, Invitation};
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, StorageExt};
@@ -31,6 +34,9 @@ use crate::context::person_data;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
+/// Rows read at once. The largest ones have some 200 kB, so that 4 MB are held.
+const PAGE: u16 = 20;
+
 /// The data about one person. Lines are read as the client takes them.
 pub struct PersonalData {
     services: Arc<Services>,
@@ -42,6 +48,10 @@ pub struct PersonalData {
     stage: Stage,
     /// The last row of the stage that was read.
     after: Option<Position>,
+    /// Resources whose entries of the audit log are read before the next rows of the stage.
+    targets: VecDeque<String>,
+    /// The last entry about the first of these that was read.
+    after_entry: Option<Position>,
     count: u64,
     _permit: ExportPermit,
 }
@@ -84,6 +94,8 @@ pub async fn begin(
         actors,
         stage: Stage::Type(PersonalDataType::Employee),
         after: None,
+        targets: VecDeque::new(),
+        after_entry: None,
         count: 0,
         _permit: permit,
     })
@@ -111,6 +123,10 @@ impl PersonalData {
         }
         let mut text = vec![];
         while text.is_empty() {
+            if let Some(target) = self.targets.front().cloned() {
+                self.entries_about(target, &mut text).await?;
+                continue;
+            }
             match self.stage {
                 Stage::Complete => return Ok(None),
                 Stage::Type(kind) => {
@@ -153,7 +169,8 @@ impl PersonalData {
             PersonalDataType::Message => self.messages(out).await,
             PersonalDataType::Notification => self.notifications(out).await,
             PersonalDataType::AuditEntry => {
-                self.entries_about(&[self.person.to_string()], out).await.map(|()| true)
+                self.targets.push_back(self.person.to_string());
+                Ok(true)
             }
         }
     }
@@ -264,7 +281,7 @@ impl PersonalData {
         self.rows(PersonalDataType::Notification, list, |_| None, false, out).await
     }
 
-    /// Reads a page of a list. If `with_audit` is set, the entries of the audit log about its rows follow.
+    /// Reads a page of a list. If `with_audit` is set, the entries of the audit log about its rows are next.
     async fn rows<T: Stored + Resource + Sortable>(
         &mut self,
         kind: PersonalDataType,
@@ -273,56 +290,50 @@ impl PersonalData {
         with_audit: bool,
         out: &mut Vec<u8>,
     ) -> Result<bool, Error> {
-        let request = PageRequest { after: self.after.take(), ..PageRequest::ALL };
+        let request = PageRequest { after: self.after.take(), limit: PAGE };
         let page = self.services.store.page(self.tenant, list(&request)).await?;
-        let mut ids = vec![];
         for row in &page.items {
             self.line(kind, row, author(row).map(DataSource::from_person), out)?;
-            ids.push(row.id().to_string());
         }
         if with_audit {
-            self.entries_about(&ids, out).await?;
+            self.targets.extend(page.items.iter().map(|row| row.id().to_string()));
         }
         self.after = page.items.last().and_then(person_data::position);
         Ok(!page.more || self.after.is_none())
     }
 
-    /// Writes the entries of the audit log about these resources.
-    async fn entries_about(&mut self, targets: &[String], out: &mut Vec<u8>) -> Result<(), Error> {
-        let by = rows::audit::BY_TARGET;
-        let mut rows = self.services.store.rows_by::<AuditEntry, _>(self.tenant, by, targets).await?;
-        rows.sort_by_key(|row| (row.value.occurred_at, row.value.id));
-        for row in &rows {
-            self.entry(&row.value, out)?;
+    /// Writes the next entries of the audit log about the first of the targets, the oldest ones first.
+    async fn entries_about(&mut self, target: String, out: &mut Vec<u8>) -> Result<(), Error> {
+        let filter = audit::Filter { target_id: Some(target), ..audit::Filter::default() };
+        let after = self.after_entry.take();
+        let (entries, next) = person_data::audit_page(&self.services, self.tenant, &filter, after, PAGE).await?;
+        for entry in &entries {
+            self.entry(entry, true, out)?;
+        }
+        self.after_entry = next;
+        if self.after_entry.is_none() {
+            self.targets.pop_front();
         }
         Ok(())
     }
 
     /// Writes the next entries of the audit log by an actor, except for those about the person.
     async fn actions(&mut self, actor: String, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = audit::Filter {
-            target_id: None,
-            actor_id: Some(actor),
-            actions: vec![],
-            occurred_at: Bounds::default(),
-        };
-        let request = PageRequest { after: self.after.take(), ..PageRequest::ALL };
-        let list = rows::audit::list(&filter, AuditEntry::DEFAULT, &request);
-        let page = self.services.store.page(self.tenant, list).await?;
+        let filter = audit::Filter { actor_id: Some(actor), ..audit::Filter::default() };
+        let after = self.after.take();
+        let (entries, next) = person_data::audit_page(&self.services, self.tenant, &filter, after, PAGE).await?;
         let person = self.person.to_string();
-        for entry in page.items.iter().filter(|entry| entry.target.id != person) {
-            self.entry(entry, out)?;
+        for entry in entries.iter().filter(|entry| entry.target.id != person) {
+            self.entry(entry, false, out)?;
         }
-        let last = page.items.last();
-        self.after = last.and_then(|last| {
-            let key = Sortable::key(last, AuditEntry::DEFAULT.by)?;
-            Some(Position { key, id: last.id.to_bytes() })
-        });
-        Ok(!page.more || self.after.is_none())
+        self.after = next;
+        Ok(self.after.is_none())
     }
 
-    fn entry(&mut self, entry: &AuditEntry, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.line(PersonalDataType::AuditEntry, entry, Some(DataSource::from_actor(&entry.actor)), out)
+    fn entry(&mut self, entry: &AuditEntry, is_about: bool, out: &mut Vec<u8>) -> Result<(), Error> {
+        let is_by = entry.actor.id.as_ref().is_some_and(|actor| self.actors.contains(actor));
+        let Some(shown) = PersonalAuditEntry::of(entry, is_about, is_by) else { return Ok(()) };
+        self.line(PersonalDataType::AuditEntry, &shown, Some(DataSource::from_actor(&entry.actor)), out)
     }
 
     fn line(
