@@ -199,13 +199,21 @@ fn read_filter(fields: &mut Fields) -> Option<Option<EventFilter>> {
 impl Update<Patch> {
     /// Checks the update against the stored subscription. An unchanged URL is left out.
     ///
+    /// A stored credential is for the destination that it was given for. So a URL with another scheme, host or port
+    /// needs every custom header anew, and rotates the signing secret without an overlap (decision F1).
+    ///
     /// # Errors
     /// One problem for each wrong or immutable field.
     pub fn against(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         stored.headers.check_patch(&patch.headers, &mut fields);
-        let patch = fields.finish(Some(patch))?;
-        Ok(Patch { url: patch.url.filter(|url| url.as_str() != stored.url), ..patch })
+        let url = patch.url.clone().filter(|url| url.as_str() != stored.url);
+        let is_elsewhere = url.as_ref().is_some_and(|url| !url.has_origin_of(&stored.url));
+        if is_elsewhere {
+            stored.headers.require_anew(&patch.headers, &mut fields);
+        }
+        let patch = Patch { url, ..fields.finish(Some(patch))? };
+        Ok(if is_elsewhere { Patch { rotate_secret: true, overlap_seconds: Some(0), ..patch } } else { patch })
     }
 }
 

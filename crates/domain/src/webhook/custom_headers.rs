@@ -115,6 +115,16 @@ impl CustomHeaders {
         Self(self.0.iter().map(|(name, header)| (name.clone(), hidden(header))).collect())
     }
 
+    /// Requires that a patch sets or removes each header. Their values are not sent to another destination.
+    pub(super) fn require_anew(&self, patch: &HeaderPatch, fields: &mut Fields) {
+        for name in self.0.keys() {
+            if matches!(patch.get(name), None | Some(HeaderChange::Keep(_))) {
+                let message = "must be given again for the new destination, or be null";
+                fields.problem(&format!("headers.{name}"), ValueError::new(Code::Required, message));
+            }
+        }
+    }
+
     /// Checks a patch: its masked values must be those of the headers, and the number of headers after it.
     pub(super) fn check_patch(&self, patch: &HeaderPatch, fields: &mut Fields) {
         for (name, change) in patch {

@@ -58,6 +58,12 @@ impl ReceiverUrl {
         &self.text
     }
 
+    /// Returns `true` if another URL has the same scheme, host and port.
+    #[must_use]
+    pub fn has_origin_of(&self, other: &str) -> bool {
+        Url::parse(other).is_ok_and(|other| other.origin() == self.url.origin())
+    }
+
     /// Returns the parsed URL.
     #[must_use]
     pub const fn url(&self) -> &Url {

@@ -357,3 +357,34 @@ fn each_newest_result_has_its_own_mark() {
     let distinct: std::collections::BTreeSet<_> = marks.into_iter().collect();
     assert_eq!(distinct.len(), marks.len(), "{marks:?}");
 }
+
+#[test]
+fn other_destination_needs_new_headers_and_a_new_secret() {
+    let header = SealedHeader { masked: "****oken".to_owned(), sealed: vec![1] };
+    let mut stored = subscription();
+    stored.headers = CustomHeaders([("authorization".to_owned(), header)].into());
+    let patch = |body: &str| Patch::parse(object(body)).against(&stored);
+    for url in ["https://example.com/other?x=1", "https://EXAMPLE.com:443/"] {
+        let patch = patch(&format!(r#"{{"url":"{url}"}}"#)).unwrap();
+        assert!(!patch.rotate_secret, "{url}");
+    }
+    for url in
+        ["http://example.com/", "https://example.com:444/", "https://example.org/", "https://a.example.com/"]
+    {
+        for headers in
+            [r#""#, r#","headers":{}"#, r#","headers":{"Authorization":"****oken"}"#, r#","headers":{"x":"y"}"#]
+        {
+            let problems = patch(&format!(r#"{{"url":"{url}"{headers}}}"#)).unwrap_err();
+            let problem = &problems.as_slice()[0];
+            assert_eq!((problem.field.as_str(), problem.code), ("headers.authorization", Code::Required), "{url}");
+        }
+        for headers in [r#"{"authorization":"new"}"#, r#"{"AUTHORIZATION":null}"#] {
+            let given = patch(&format!(r#"{{"url":"{url}","headers":{headers}}}"#)).unwrap();
+            assert_eq!((given.rotate_secret, given.overlap_seconds), (true, Some(0)), "{url}");
+            let kept = patch(&format!(
+                r#"{{"url":"{url}","headers":{headers},"rotate_secret":true,"overlap_seconds":600}}"#
+            ));
+            assert_eq!(kept.unwrap().overlap_seconds, Some(0), "{url}");
+        }
+    }
+}
