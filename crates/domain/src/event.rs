@@ -9,7 +9,7 @@ pub use feed::{
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::Tenant;
+use crate::access::{AdminContext, Tenant};
 use crate::fields::StringEnum;
 use crate::id::EventId;
 use crate::time::Timestamp;
@@ -254,20 +254,21 @@ impl EventType {
         }
     }
 
-    /// Returns `true` if only callers with admin context for settings may read events of this type in the feed.
-    /// GET of their resource has the same requirement.
+    /// Returns the admin context that a caller needs to read events of this type in the feed, as for GET of their
+    /// resource; `None` if it needs none.
     #[must_use]
-    pub const fn needs_settings_admin(self) -> bool {
-        matches!(
-            self,
+    pub const fn needed_context(self) -> Option<AdminContext> {
+        match self {
             Self::ConnectorCreated
-                | Self::ConnectorUpdated
-                | Self::ConnectorPaused
-                | Self::ConnectorSyncFailed
-                | Self::ApiKeyExpiring
-                | Self::ErasureCompleted
-                | Self::RetentionCompleted
-        )
+            | Self::ConnectorUpdated
+            | Self::ConnectorPaused
+            | Self::ConnectorSyncFailed
+            | Self::ApiKeyExpiring => Some(AdminContext::Settings),
+            Self::EmployeeHoldChanged | Self::ErasureCompleted | Self::RetentionCompleted => {
+                Some(AdminContext::Organization)
+            }
+            _ => None,
+        }
     }
 
     /// Returns the bit of this type in stored sets of types. Bits never change: new types go to the end.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, Update, as_word};
@@ -104,6 +105,19 @@ impl Patch {
             summary_review: fields.present(&SUMMARY_REVIEW),
             retention: fields.present(&RETENTION).and_then(|read| fields.nested(RETENTION.name, read)),
         }
+    }
+
+    /// Requires the rights for the members of the update beside those of the operation. The retention removes data
+    /// that a caller may not see, so it needs what an erasure needs (decision H5).
+    ///
+    /// # Errors
+    /// [`PermissionDenied::MissingScope`], [`PermissionDenied::OrganizationKeyRequired`].
+    pub fn authorize(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+        if self.retention.is_none() {
+            return Ok(());
+        }
+        caller.require(Permission::EmployeesErase)?;
+        caller.require_admin(AdminContext::Organization)
     }
 
     /// Reads the body of an update.

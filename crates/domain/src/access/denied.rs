@@ -11,7 +11,8 @@ pub enum PermissionDenied {
     AdminRequired,
     /// Keys and settings need a key whose own level is admin, whatever the role of its person (decision B5).
     AdminKeyRequired,
-    /// The operation reads the whole data set and needs an admin-level key that acts for no person (decision H1).
+    /// The operation reads, counts or removes data whatever a person may see, and needs an admin-level key that acts
+    /// for no person (decision B5).
     OrganizationKeyRequired,
     /// The key of a connector serves SCIM requests and `GET /me` only (decision B3).
     ConnectorKey,

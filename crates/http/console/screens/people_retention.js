@@ -15,7 +15,7 @@ import { t } from "../texts.js";
 /** @typedef {Record<string, string | null>} Periods */
 
 /** `true` if the key may see and change the retention. */
-export const canRetain = () => can("settings:read") && isOperator() && !isBound();
+export const canRetain = () => can("employees:erase") && can("settings:read") && isOperator() && !isBound();
 
 const RULES = ["archived_observations", "archived_objectives", "archived_summaries", "archived_conversations",
   "deactivated_people"];

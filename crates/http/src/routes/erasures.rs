@@ -12,7 +12,7 @@ use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::words::{enum_member, sort};
 use crate::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
 
-const ACCESS: Access = Access::settings_admin(Permission::EmployeesErase).live_only();
+const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase).live_only();
 
 const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, create)
     .named("eraseEmployee", "Erase the data of a person")

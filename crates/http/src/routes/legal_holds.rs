@@ -11,7 +11,7 @@ use crate::request::AuthenticatedRequest;
 use crate::route::{Route, RouteGroup, Work};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
 
-const ACCESS: Access = Access::settings_admin(Permission::EmployeesErase);
+const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/legal-hold", ACCESS, get)
@@ -22,7 +22,7 @@ const ROUTES: &[Route] = &[
         .named("setLegalHold", "Set the legal hold of a person")
         .description(
             "Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the \
-             reason. The reason is recorded in the audit log; do not name people in it.",
+             reason. Only this resource shows the reason. The audit log and the data about the person do not.",
         )
         .takes(&LEGAL_HOLD_SET)
         .answers(&LEGAL_HOLD),

@@ -22,7 +22,10 @@ const ROUTES: &[Route] = &[
         .answers(&ORGANIZATION),
     Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite), update)
         .named("updateOrganization", "Change the organization's settings")
-        .description("Changes the name, the review settings and the retention. See `GET /retention/preview`.")
+        .description(
+            "Changes the name, the review settings and the retention. The retention also needs the scope \
+             `employees:erase` and a key that acts for no person. See `GET /retention/preview`.",
+        )
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
@@ -36,7 +39,7 @@ const ROUTES: &[Route] = &[
         .answers(&REQUEST_STATS),
     Route::post(
         "/test-data/reset",
-        Access::settings_admin(Permission::SettingsWrite).test_only(),
+        Access::organization_admin(Permission::SettingsWrite).test_only(),
         reset_test_data,
     )
     .named("resetTestData", "Delete all test data")

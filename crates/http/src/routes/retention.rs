@@ -14,7 +14,7 @@ use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::schema::words::{enum_member, sort};
 use crate::schema::{AT, Schema, answer_of};
 
-const ACCESS: Access = Access::settings_admin(Permission::SettingsRead);
+const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
 
 const ROUTES: &[Route] = &[

@@ -120,6 +120,21 @@ async fn key_with_exactly_the_required_access_is_admitted() {
     }
 }
 
+#[test]
+fn operation_beyond_the_sight_of_persons_declares_the_organization() {
+    let beyond_sight = |route: &&Route| {
+        let scopes = [route.access.required_scope(), route.access.other_scope()];
+        let erases = scopes.contains(&Some(Permission::EmployeesErase));
+        let exports = scopes.contains(&Some(Permission::ExportsRead));
+        erases || exports || route.path.starts_with("/retention") || route.path.starts_with("/test-data")
+    };
+    let routes: Vec<_> = ROUTES.iter().filter(beyond_sight).collect();
+    assert!(routes.len() >= 12, "{}", routes.len());
+    for route in routes {
+        assert_eq!(route.access.admin_context(), Some(AdminContext::Organization), "{}", route.operation);
+    }
+}
+
 /// Returns the data set whose keys the route accepts.
 fn environment(route: &Route) -> Environment {
     if route.access.environment() == Some(Environment::Test) { Environment::Test } else { Environment::Live }

@@ -1,6 +1,6 @@
 //! Retention: what is removed and what stays, legal holds, receipts, failures of any piece (decision H5).
 
-use candor_domain::access::Tenant;
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
 use candor_port_storage::{Row, Write};
 use candor_service::runtime::{erasure, retention, search_index};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::connectors::change;
 use crate::feed::copy::{Reader, comparable};
-use crate::objectives::person;
+use crate::objectives::{key_for, person};
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
@@ -367,5 +367,33 @@ async fn preview_with_other_periods_changes_nothing() {
         assert_eq!(stored["retention"]["archived_observations"], json!(null));
         let none = world.get("/v1/retention/preview").await.json();
         assert_eq!(none, json!({"next_run_at": null, "applies_at": {}, "counts": {}}));
+    }
+}
+
+#[tokio::test]
+async fn retention_is_set_only_by_a_key_that_may_erase_people() {
+    let world = TestApi::new().await;
+    let boss = person(&world, "boss", "org_admin", None).await;
+    let scopes = |erases: bool| {
+        let scopes = Permissions::NONE.with(Permission::SettingsWrite);
+        if erases { scopes.with(Permission::EmployeesErase) } else { scopes }
+    };
+    let period = json!({"retention": {"deactivated_people": "P30D"}});
+    let cleared = json!({"retention": {"deactivated_people": null}});
+    let name = json!({"name": "Other"});
+    let bound = key_for(&world, &boss, AccessLevel::Admin).await;
+    let without = world.key(scopes(false), AccessLevel::Admin, Environment::Live).await;
+    let with = world.key(scopes(true), AccessLevel::Admin, Environment::Live).await;
+    for (key, body, wanted) in [
+        (&bound, &period, 403),
+        (&bound, &cleared, 403),
+        (&bound, &name, 200),
+        (&without, &period, 403),
+        (&without, &name, 200),
+        (&with, &period, 200),
+        (&with, &cleared, 200),
+    ] {
+        let answered = world.bare("PATCH", "/v1/organization").key(key).json(body).send().await;
+        assert_eq!(answered.status, wanted, "{body}: {}", answered.text());
     }
 }

@@ -1,6 +1,6 @@
 //! The event feed: all events of the last 30 days, in commit order and without gaps (decision F9).
 
-use candor_domain::access::{AdminContext, Tenant};
+use candor_domain::access::Tenant;
 use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
 use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
@@ -15,10 +15,10 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
-/// Returns `true` if the caller may read the event. Some types need the admin level that GET of their resource
+/// Returns `true` if the caller may read the event. Some types need the admin context that GET of their resource
 /// needs.
 fn is_shown(context: &RequestContext, event: &Event) -> bool {
-    !event.kind.needs_settings_admin() || context.caller.require_admin(AdminContext::Settings).is_ok()
+    event.kind.needed_context().is_none_or(|needed| context.caller.require_admin(needed).is_ok())
 }
 
 /// Position before the first event of a feed.

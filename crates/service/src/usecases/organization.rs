@@ -31,12 +31,13 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
 /// `PATCH /organization`: updates the organization's settings.
 ///
 /// # Errors
-/// Invalid fields, not an admin; see [`Error`].
+/// Invalid fields, not an admin, a retention by a key that may not erase people; see [`Error`].
 pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let stored = load(services, context).await?;
         let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
+        patch.authorize(&context.caller)?;
         let decision = stored.value.update(&patch, at);
         Ok((stored, decision.map(PendingChange::new)))
     };
