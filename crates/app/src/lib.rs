@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod error;
 mod lifecycle;
+mod log_queue;
 mod output;
 mod private_file;
 mod process_metrics;
@@ -16,7 +17,6 @@ mod tenant_metrics;
 mod traces;
 mod wiring;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -38,9 +38,8 @@ pub fn main() -> ExitCode {
     match start(cli, settings) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            for line in error.lines() {
-                let _ = writeln!(std::io::stderr(), "candor: {}", printable(&line));
-            }
+            let lines = error.lines().into_iter().map(|line| format!("candor: {}\n", printable(&line))).collect();
+            output::tell(lines);
             error.exit_code()
         }
     }
@@ -80,7 +79,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if let Command::Healthcheck { live } = cli.command {
         return runtime_of_one_thread()?.block_on(commands::healthcheck::run(&config, live, output));
     }
-    let export = telemetry::start_logs(&config)?;
+    let (export, _last_lines) = telemetry::start_logs(&config)?;
     for warning in warnings {
         tracing::warn!("{warning}");
     }

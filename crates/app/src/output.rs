@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -24,6 +27,20 @@ impl Output {
         let written = if self.json { writeln!(out, "{object}") } else { writeln!(out, "{}", people.trim_end()) };
         written.and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
     }
+}
+
+/// Time limit for a reader of standard error to take the last lines.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Writes the last lines of the process to standard error. A reader that does not read delays the end for at most
+/// a second.
+pub(crate) fn tell(lines: String) {
+    let (done, written) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = std::io::stderr().write_all(lines.as_bytes());
+        let _ = done.send(());
+    });
+    let _ = written.recv_timeout(LAST_WORDS);
 }
 
 /// Escapes characters of foreign text that control terminals or mislead readers: control characters, line ends

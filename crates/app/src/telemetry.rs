@@ -6,15 +6,14 @@ use std::sync::Arc;
 use candor_http::MetricsText;
 use candor_service::Services;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tracing::Subscriber;
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, Registry};
 
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
+use crate::log_queue::{self, LastLines, LogQueue};
 use crate::traces::{self, Export};
 use crate::{process_metrics, tenant_metrics};
 
@@ -40,8 +39,9 @@ enum MetricType {
 }
 
 /// All metrics with their help texts.
-const METRICS: [(MetricType, &str, &str); 50] = [
+const METRICS: [(MetricType, &str, &str); 51] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
+    (MetricType::Counter, log_queue::DROPPED, "Log lines that were dropped because standard error was not read."),
     (
         MetricType::Counter,
         "candor_http_requests_total",
@@ -193,39 +193,43 @@ const METRICS: [(MetricType, &str, &str); 50] = [
 const QUIET: &str =
     "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
-/// Starts logging, and trace export if the environment configures it. Logs never go to standard output.
+/// Starts logging, and trace export if the environment configures it. Logs never go to standard output. Panics are
+/// logged too, because the standard hook waits for the reader of standard error.
 ///
 /// # Errors
-/// [`Error::Defect`] if it was started before, or if traces cannot be exported as configured.
-pub(crate) fn start_logs(config: &Config) -> Result<Option<Export>, Error> {
+/// [`Error::Defect`] if it was started before, or if traces cannot be exported as configured; [`Error::Io`] if the
+/// thread of the log cannot be started.
+pub(crate) fn start_logs(config: &Config) -> Result<(Option<Export>, LastLines), Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
     let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
     let filter: Targets = filter.parse().map_err(|error: ParseError| defect(error.to_string()))?;
     let export = traces::export()?;
+    let (queue, last) = log_queue::start().map_err(Error::io("start", "the log"))?;
     let started = match &export {
-        None => tracing_subscriber::registry().with(filter).with(lines(config)).try_init(),
-        Some(export) => with_traces(filter, config, export),
+        None => tracing_subscriber::registry().with(lines(config, queue).with_filter(filter)).try_init(),
+        Some(export) => with_traces(filter, lines(config, queue), export),
     };
     started.map_err(|error| defect(error.to_string()))?;
-    Ok(export)
+    std::panic::set_hook(Box::new(|panic| tracing::error!("{}", panic.to_string().replace('\n', " "))));
+    Ok((export, last))
 }
 
+/// Layer that writes log lines.
+type Lines = Box<dyn Layer<Registry> + Send + Sync>;
+
 #[cfg(feature = "otlp")]
-fn with_traces(filter: Targets, config: &Config, export: &Export) -> Result<(), TryInitError> {
-    tracing_subscriber::registry().with(lines(config).with_filter(filter)).with(export.layer()).try_init()
+fn with_traces(filter: Targets, lines: Lines, export: &Export) -> Result<(), TryInitError> {
+    tracing_subscriber::registry().with(lines.with_filter(filter)).with(export.layer()).try_init()
 }
 
 #[cfg(not(feature = "otlp"))]
-fn with_traces(filter: Targets, config: &Config, _: &Export) -> Result<(), TryInitError> {
-    tracing_subscriber::registry().with(filter).with(lines(config)).try_init()
+fn with_traces(filter: Targets, lines: Lines, _: &Export) -> Result<(), TryInitError> {
+    tracing_subscriber::registry().with(lines.with_filter(filter)).try_init()
 }
 
 /// Creates the layer that writes events as lines to standard error.
-fn lines<S>(config: &Config) -> Box<dyn Layer<S> + Send + Sync>
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-{
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+fn lines(config: &Config, queue: LogQueue) -> Lines {
+    let lines = tracing_subscriber::fmt::layer().with_writer(queue);
     match config.log_format {
         LogFormat::Text => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed(),
@@ -254,6 +258,7 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
             MetricType::Histogram => metrics::describe_histogram!(name, says),
         }
     }
+    metrics::counter!(log_queue::DROPPED).increment(0);
     metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1);
     Ok(handle)
 }

@@ -1,13 +1,15 @@
 //! Tests the graceful stop, and the restart after it.
 
+use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::json;
 
-use crate::support::{Client, Installation, PATIENCE, Service, signal, wait_until};
+use crate::support::{Client, Installation, PATIENCE, Service, signal, wait_until, watched, watched_with};
 
 #[test]
 fn request_in_flight_finishes_after_the_signal() {
@@ -54,6 +56,38 @@ fn worker_without_work_shuts_down_cleanly() {
     assert_eq!(worker.said["url"], json!(null));
     signal(worker.process_id(), "TERM");
     assert!(worker.wait_for_exit().success(), "{}", worker.log());
+}
+
+#[test]
+fn log_that_is_not_read_delays_no_request_and_no_stop() {
+    let place = Installation::sqlite().with("CANDOR_LOG", "trace").with("CANDOR_LOG_FORMAT", "json");
+    let key = place.key("*", &["--admin"]).secret;
+    let mut service = watched(&place, &["serve"]);
+    let address = service.address();
+    let mut client = Client::connect(address, &key).unwrap();
+    // The pipe and the queue are full once a line is dropped.
+    let drops_lines = || {
+        for _ in 0..100 {
+            assert_eq!(client.get("/v1/me").unwrap().status, 200);
+        }
+        let metrics = Client::connect(address, "").unwrap().get("/metrics").unwrap().text();
+        let dropped = metrics.lines().find_map(|line| line.strip_prefix("candor_log_lines_dropped_total "));
+        dropped.unwrap().parse::<u64>().unwrap() > 0
+    };
+    assert!(wait_until(PATIENCE, drops_lines).is_some(), "no line is dropped");
+    assert_eq!(client.get("/readyz").unwrap().status, 200);
+    service.stop();
+}
+
+#[test]
+fn service_runs_without_room_for_its_greeting() {
+    let place = Installation::sqlite().with("CANDOR_LOG_FORMAT", "json");
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let mut service = watched_with(&place, &["serve", "--json"], Stdio::from(full));
+    let address = service.address();
+    assert_eq!(Client::connect(address, "").unwrap().get("/readyz").unwrap().status, 200);
+    service.lines_until("cannot print the addresses");
+    service.stop();
 }
 
 fn status(client: io::Result<Client>, path: &str) -> Option<u16> {

@@ -15,6 +15,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::serve::greet;
 use super::{console, sample};
 use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
@@ -73,7 +74,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     });
     // With JSON log lines the answer is JSON too, so that log collectors can parse it.
     let output = Output { json: output.json || config.log_format == LogFormat::Json };
-    output.say(&object, &banner(&url, console, &lines))?;
+    greet(output, object, banner(&url, console, &lines));
     running.until_told_to_stop().await
 }
 

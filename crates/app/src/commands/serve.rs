@@ -1,9 +1,10 @@
 //! `candor serve`: runs the service until a stop signal.
 
 use std::fmt::Write as _;
+use std::thread;
 
 use candor_domain::secret::Secret;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::console;
 use crate::cli::Role;
@@ -37,7 +38,19 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
     // addresses.
     if may_print {
         let console = link.as_ref().map(Secret::reveal);
-        output.say(&json!({"url": url, "metrics_url": metrics, "console_url": console}), &people)?;
+        greet(output, json!({"url": url, "metrics_url": metrics, "console_url": console}), people);
     }
     running.until_told_to_stop().await
+}
+
+/// Prints the addresses. The service runs on if standard output is closed, full or not read.
+pub(super) fn greet(output: Output, object: Value, people: String) {
+    let greeting = move || {
+        if let Err(error) = output.say(&object, &people) {
+            tracing::warn!(%error, "cannot print the addresses; the service runs");
+        }
+    };
+    if let Err(error) = thread::Builder::new().name("candor-greeting".to_owned()).spawn(greeting) {
+        tracing::warn!(%error, "cannot print the addresses; the service runs");
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) use client::{Client, Response};
 pub(crate) use place::{Installation, Key};
 pub(crate) use pooler::{Mode, Pooler};
 pub(crate) use process::{
-    CommandResult, Service, candor, candor_as, fed, finished, freeze, signal, spawn, watched,
+    CommandResult, Service, candor, candor_as, fed, finished, freeze, signal, spawn, watched, watched_with,
 };
 pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{ReceivedRequest, Receiver, ReceiverResponse};

@@ -91,8 +91,13 @@ pub(crate) struct WatchedProcess {
 
 /// Starts a command without waiting for readiness.
 pub(crate) fn watched(place: &Installation, arguments: &[&str]) -> WatchedProcess {
+    watched_with(place, arguments, Stdio::piped())
+}
+
+/// Starts a command whose standard output goes to `stdout`, without waiting for readiness.
+pub(crate) fn watched_with(place: &Installation, arguments: &[&str], stdout: Stdio) -> WatchedProcess {
     let mut command = command(place);
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(arguments).stdout(stdout).stderr(Stdio::piped());
     let mut process = command.spawn().unwrap();
     let log = BufReader::new(process.stderr.take().unwrap());
     WatchedProcess { process, log }
@@ -110,10 +115,18 @@ impl WatchedProcess {
         lines
     }
 
-    /// Sends `SIGTERM`, waits for the end, and returns the standard output.
+    /// Reads the log up to the readiness of the service and returns its address.
+    pub(crate) fn address(&mut self) -> SocketAddr {
+        let lines = self.lines_until("\"url\":").concat();
+        let url = lines.split("\"url\":\"http://").nth(1).and_then(|rest| rest.split('"').next());
+        url.unwrap().parse().unwrap()
+    }
+
+    /// Sends `SIGTERM`, waits for the end, and returns the standard output, if it is piped.
     pub(crate) fn stop(mut self) -> String {
         signal(self.process.id(), "TERM");
-        let output = io::read_to_string(self.process.stdout.take().unwrap()).unwrap();
+        let output =
+            self.process.stdout.take().map(|stdout| io::read_to_string(stdout).unwrap()).unwrap_or_default();
         assert!(self.process.wait().unwrap().success());
         output
     }
