@@ -1,13 +1,39 @@
 //! Rewrites tables, so that their files no longer contain removed rows.
 
-use diesel_async::SimpleAsyncConnection;
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
+use candor_tables::flat::CellReader;
+
+use crate::cluster::distribute::CAN_DISTRIBUTE;
+use crate::connection::session::run;
+use crate::failure::Failure;
 use crate::options::PostgresOptions;
 use crate::reads::erasing::REWRITTEN;
-use crate::schema::session::{SchemaError, failed, locked};
+use crate::schema::session::{SchemaError, failed, locked, one};
+use crate::sql::Sql;
+use crate::sql::row::flag;
+
+/// Table with the statistics of all columns. Databases from before 0039 have values of erased people there.
+const STATISTICS: &str = "pg_statistic";
+
+/// Query for statements that remove the stored statistics of the columns without a target, one for each table. A
+/// change to the same type removes them and rewrites nothing.
+const REMOVE_STATISTICS: &str = "SELECT format('ALTER TABLE %s %s', c.oid::regclass, string_agg(format( \
+     'ALTER COLUMN %I TYPE %s%s', a.attname, format_type(a.atttypid, a.atttypmod), \
+     CASE WHEN k.oid IS NULL THEN '' ELSE format(' COLLATE %s', k.oid::regcollation) END), ', ')) \
+     FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid \
+     LEFT JOIN pg_collation AS k ON k.oid = a.attcollation \
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 \
+     AND NOT a.attisdropped AND a.attstattarget = 0 GROUP BY c.oid ORDER BY c.oid::regclass::text";
+
+/// Query that returns `true` if the role may rewrite the tables of the server.
+const OWNS_DATABASE: &str =
+    "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()";
 
 /// Rewrites the tables that had rows of erased people, one after the other, so that their files no longer contain
-/// removed rows. Calls `begin` before each. A table is locked while it is rewritten.
+/// removed rows. Calls `begin` before each. A table is locked while it is rewritten. Then removes the statistics
+/// that the server once made of texts; the table of the statistics is the last of the result, if the role may
+/// rewrite it.
 ///
 /// # Errors
 /// [`SchemaError`], also if a table stays locked for 10 seconds.
@@ -16,12 +42,29 @@ pub async fn rewrite_erased(
     begin: impl Fn(&str),
 ) -> Result<Vec<&'static str>, SchemaError> {
     let connection = locked(options).await?;
-    let mut connection = &connection;
-    connection.batch_execute("SET lock_timeout = '10s'").await.map_err(|error| failed(error.into()))?;
+    execute(&connection, "SET lock_timeout = '10s'").await?;
     for table in REWRITTEN {
         begin(table);
-        let rewrite = format!("VACUUM FULL {table}");
-        connection.batch_execute(&rewrite).await.map_err(|error| failed(error.into()))?;
+        execute(&connection, &format!("VACUUM FULL {table}")).await?;
     }
-    Ok(REWRITTEN.to_vec())
+    let mut done = REWRITTEN.to_vec();
+    let text = |row: &mut dyn CellReader| row.text().map_err(Failure::Other);
+    let removals = run(&connection, &Sql::plain(REMOVE_STATISTICS), text).await.map_err(failed)?;
+    for removal in removals.into_iter().flatten() {
+        execute(&connection, &removal).await?;
+    }
+    if one(&connection, OWNS_DATABASE, flag).await? {
+        begin(STATISTICS);
+        let rewrite = format!("VACUUM FULL {STATISTICS}");
+        execute(&connection, &rewrite).await?;
+        if one(&connection, CAN_DISTRIBUTE, flag).await? {
+            execute(&connection, &format!("SELECT run_command_on_workers('{rewrite}')")).await?;
+        }
+        done.push(STATISTICS);
+    }
+    Ok(done)
+}
+
+async fn execute(mut connection: &AsyncPgConnection, statement: &str) -> Result<(), SchemaError> {
+    connection.batch_execute(statement).await.map_err(|error| failed(error.into()))
 }

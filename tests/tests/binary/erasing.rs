@@ -121,11 +121,13 @@ fn erasure_is_repeated_after_a_restore_on_sqlite() {
     assert_eq!((&of_original["present"], &of_original["is_complete"]), (&json!(1), &json!(true)));
 }
 
-/// Searches every row of every table, as a dump shows it: bytes are hexadecimal.
+/// Searches every row of every table and the statistics of the server, as a dump shows them: bytes are hexadecimal.
 pub(crate) fn is_in_no_row(database: &str) {
     let session = TestSession::connect(database).unwrap();
+    session.execute("ANALYZE").unwrap();
     let tables = session.texts(
-        "SELECT oid::regclass::text AS value FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+        "SELECT oid::regclass::text AS value FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace \
+         UNION ALL SELECT 'pg_statistic' UNION ALL SELECT 'pg_statistic_ext_data'",
     );
     let hexadecimal: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
     for table in tables.unwrap() {
@@ -149,6 +151,39 @@ fn erasure_is_repeated_after_a_restore_on_postgres() {
     is_in_no_row(&there);
     let scrubbed = candor(&restored, &["erasure", "scrub", "--json"]).json();
     assert!(scrubbed["tables"].as_array().unwrap().contains(&json!("observations")), "{scrubbed}");
+}
+
+#[test]
+fn scrub_removes_statistics_of_an_older_database() {
+    let Some(place) = Installation::postgres() else { return };
+    let place = self::place(place);
+    let database = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    for number in 0..10 {
+        let body = json!({"email": format!("{CANARY}{number}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
+        made(&mut client, "/v1/employees", &body);
+    }
+    service.stop();
+    let session = TestSession::connect(&database).unwrap();
+    let target = |target: i8| {
+        format!("ALTER TABLE employees ALTER COLUMN first_name SET STATISTICS {target}, ALTER COLUMN email SET STATISTICS {target}")
+    };
+    // The state after an upgrade: the values were sampled before the target was set.
+    for statement in [&target(-1), "ANALYZE employees", &target(0)] {
+        session.execute(statement).unwrap();
+    }
+    let sampled = format!(
+        "SELECT attname::text AS value FROM pg_stats WHERE tablename = 'employees' AND \
+         (most_common_vals::text || ' ' || COALESCE(histogram_bounds::text, '') LIKE '%{CANARY}%' \
+         OR histogram_bounds::text LIKE '%{CANARY}%') ORDER BY 1"
+    );
+    assert_eq!(session.texts(&sampled).unwrap(), ["email", "first_name"]);
+    let scrubbed = candor(&place, &["erasure", "scrub", "--json"]).json();
+    assert_eq!(scrubbed["tables"].as_array().unwrap().last(), Some(&json!("pg_statistic")));
+    session.execute("ANALYZE").unwrap();
+    assert_eq!(session.texts(&sampled).unwrap(), Vec::<String>::new());
 }
 
 #[test]

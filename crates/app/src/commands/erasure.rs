@@ -127,6 +127,12 @@ pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> 
     };
     let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
     let tables = store::rewrite_erased(config, begin).await?;
+    if !tables.contains(&"pg_statistic") {
+        tracing::warn!(
+            "statistics of old rows may be in the files of pg_statistic; as an administrator of the server, run \
+             `VACUUM FULL pg_statistic` in this database"
+        );
+    }
     let people = format!(
         "{} tables were rewritten. Archived write-ahead logs, standbys and backups may still contain the rows.",
         tables.len()

@@ -45,8 +45,8 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("connectors", Wordless, &["type", "last_sync_status"]),
     ("conversations", Kept, &["title"]),
     ("conversations", Wordless, &["about_type"]),
-    ("deliveries", Wordless, &["event_type", "status", "failure", "request_id"]),
-    ("deliveries", Kept, &["request_url"]),
+    // The URL is a setting of the subscription.
+    ("deliveries", Wordless, &["event_type", "status", "failure", "request_id", "request_url"]),
     ("delivery_jobs", Wordless, &["event_type", "origin"]),
     ("departments", Kept, &["name", "name_key"]),
     (
@@ -121,6 +121,13 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
 /// Returns the pairs of table and column of all entries.
 pub fn text_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEXT_COLUMNS.iter().flat_map(|(table, _, columns)| columns.iter().map(move |column| (*table, *column)))
+}
+
+/// Returns the pairs of table and column whose values may be texts of people. No copy of them may arise beside the
+/// row, such as a sample in the statistics of the database.
+pub fn personal_text_columns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let personal = TEXT_COLUMNS.iter().filter(|(_, effect, _)| *effect != Wordless);
+    personal.flat_map(|(table, _, columns)| columns.iter().map(move |column| (*table, *column)))
 }
 
 #[cfg(test)]

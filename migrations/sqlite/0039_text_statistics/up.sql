@@ -1,0 +1,2 @@
+-- SQLite copies no values: nothing runs ANALYZE on it.
+SELECT 1;
