@@ -81,7 +81,9 @@ pub(crate) async fn services_and_sender(
 /// # Errors
 /// [`Error::Defect`] outside of a runtime.
 fn limits(config: &Config) -> Result<Limits, Error> {
-    let RateLimiter::Redis(server) = &config.rate_limiter else { return Ok(Limits::default()) };
+    let RateLimiter::Redis(server) = &config.rate_limiter else {
+        return Ok(Limits::of_process(Arc::new(SystemClock)));
+    };
     let store = rate_limit_store(server)
         .map_err(|error| Error::Defect { what: "count quotas", reason: error.to_string() })?;
     Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
@@ -251,7 +253,7 @@ impl Dependencies {
         let ring = ring(config, &*ids).await?;
         let vault = Vault::parse(ring.reveal())
             .map_err(|_| WiringFailure::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
-        Ok(Self { ids, vault, limits: Limits::default() })
+        Ok(Self { ids, vault, limits: Limits::of_process(Arc::new(SystemClock)) })
     }
 
     /// Creates services after checking that the master key fits the database.

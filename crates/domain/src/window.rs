@@ -7,7 +7,8 @@ pub const WINDOW_MILLIS: i64 = 60_000;
 /// Length of the window, in seconds, for the details of a refusal.
 pub const WINDOW_SECONDS: u32 = 60;
 
-/// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit.
+/// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit. The times
+/// are those of a clock that never jumps.
 ///
 /// ```
 /// use candor_domain::time::Timestamp;
@@ -40,6 +41,8 @@ pub struct RateLimitStatus {
     pub remaining: u32,
     /// Time when the newest counted request leaves the window, in whole seconds since the Unix epoch, rounded up.
     pub reset_at_seconds: i64,
+    /// Milliseconds until the newest counted request leaves the window.
+    pub resets_in_millis: i64,
     /// Whole seconds until the oldest counted request leaves the window, at least 1.
     pub retry_after_seconds: i64,
 }
@@ -67,8 +70,17 @@ impl WindowUsage {
             limit,
             remaining: limit.saturating_sub(self.used),
             reset_at_seconds: ceil_seconds(self.newest.millis() + WINDOW_MILLIS),
+            resets_in_millis: self.newest.millis() + WINDOW_MILLIS - self.now.millis(),
             retry_after_seconds: ceil_seconds(waits).max(1),
         }
+    }
+}
+
+impl RateLimitStatus {
+    /// Returns the status of a window that counts by another clock, with the reset by a clock that shows `now`.
+    #[must_use]
+    pub const fn shown_at(self, now: Timestamp) -> Self {
+        Self { reset_at_seconds: ceil_seconds(now.millis() + self.resets_in_millis), ..self }
     }
 }
 

@@ -47,6 +47,31 @@ async fn reads_and_writes_have_separate_sliding_windows() {
 }
 
 #[tokio::test]
+async fn jump_of_the_clock_leaves_every_window_as_it_is() {
+    let world = TestApi::new().await;
+    let key = world.ordinary_key().await;
+    let read = || world.bare("GET", "/v1/me").key(&key).send();
+    let keyless = || world.bare("GET", "/v1/me").key("nonsense").send();
+    for _ in 0..600 {
+        read().await;
+    }
+    for _ in 0..60 {
+        keyless().await;
+    }
+    world.clock.advance_seconds(10);
+    for jump in [7_200, -14_400, 7_200] {
+        world.clock.set_by_seconds(jump);
+        refused(&read().await, "read", 600, "50");
+        refused(&keyless().await, "without_key", 60, "50");
+    }
+    assert_eq!(standing(&read().await), (600, 0, 60), "the reset is shown by the clock");
+    world.clock.set_by_seconds(-7_200);
+    world.clock.advance_seconds(50);
+    assert_eq!(standing(&read().await), (600, 599, 120 - 7_200));
+    assert_eq!(keyless().await.status, 401);
+}
+
+#[tokio::test]
 async fn head_counts_as_a_read_and_options_is_not_counted() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;

@@ -154,7 +154,7 @@ impl Services {
         settings: ServiceSettings,
     ) -> Self {
         let auth = Authenticator::new(Arc::clone(&store), Arc::clone(&clock));
-        let limits = Limits::default();
+        let limits = Limits::of_process(Arc::clone(&clock));
         let (deliveries, clocks) = (Deliveries::default(), Clocks::observe(&*clock));
         Self {
             store,

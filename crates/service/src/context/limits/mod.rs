@@ -13,7 +13,7 @@ use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
-use candor_domain::window::RateLimitStatus;
+use candor_domain::window::{RateLimitStatus, Window};
 use candor_port_clock::Clock;
 use candor_port_limits::RateLimitStore;
 
@@ -55,19 +55,26 @@ impl KeylessWrite {
 }
 
 /// Per-key and per-address rate limiter.
-#[derive(Default)]
 pub struct Limits {
-    /// Windows counted by this process.
+    /// Windows counted by this process, with the times of the steady clock.
     windows: Windows,
+    clock: Arc<dyn Clock>,
     /// Windows of keys shared by all instances, if a shared store is configured.
     shared: Option<SharedLimits>,
 }
 
 impl Limits {
+    /// Creates limits that this process counts alone.
+    #[must_use]
+    pub fn of_process(clock: Arc<dyn Clock>) -> Self {
+        Self { windows: Windows::default(), clock, shared: None }
+    }
+
     /// Creates limits whose keys are counted in a store shared with other instances.
     #[must_use]
     pub fn shared_on(store: Arc<dyn RateLimitStore>, clock: Arc<dyn Clock>) -> Self {
-        Self { windows: Windows::default(), shared: Some(SharedLimits::new(store, clock)) }
+        let shared = Some(SharedLimits::new(store, Arc::clone(&clock)));
+        Self { windows: Windows::default(), clock, shared }
     }
 
     /// Checks the connection to the shared store, if there is one, and logs a failure.
@@ -81,8 +88,9 @@ impl Limits {
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let limit = caller.quotas.for_class(class);
         let bucket = Bucket::Key(caller.key, class);
-        let here = || self.windows.with(bucket, at, |window| window.admit(at, limit));
-        let record = || self.windows.with(bucket, at, |window| window.record(at));
+        let here = || self.count(bucket, at, |window, now| window.admit(now, limit));
+        let steady = self.steady();
+        let record = || self.windows.with(bucket, steady, |window| window.record(steady));
         match &self.shared {
             None => here(),
             Some(shared) => shared.admit(caller.key, class, limit, here, record).await,
@@ -91,16 +99,32 @@ impl Limits {
 
     /// Counts an authentication failure of an address, or refuses the request.
     pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Address(address), at, |window| window.admit(at, FAILURES_PER_MINUTE))
+        self.count(Bucket::Address(address), at, |window, now| window.admit(now, FAILURES_PER_MINUTE))
     }
 
     /// Counts a write without a key, or refuses it.
     pub fn admit_keyless(&self, write: KeylessWrite, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Keyless(write, address), at, |window| window.admit(at, write.per_minute()))
+        self.count(Bucket::Keyless(write, address), at, |window, now| window.admit(now, write.per_minute()))
     }
 
     /// Returns the rate limit status of an address without counting.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
-        self.windows.with(Bucket::Address(address), at, |window| window.look(at, FAILURES_PER_MINUTE))
+        self.count(Bucket::Address(address), at, |window, now| window.look(now, FAILURES_PER_MINUTE))
+    }
+
+    /// Returns the steady time. A jump of the wall clock neither empties nor fills a window.
+    fn steady(&self) -> Timestamp {
+        Timestamp::from_millis(i64::try_from(self.clock.steady().as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Runs `act` on the window of a bucket, and shows its reset by the wall clock, which is at `at`.
+    fn count(
+        &self,
+        bucket: Bucket,
+        at: Timestamp,
+        act: impl FnOnce(&mut Window, Timestamp) -> RateLimitStatus,
+    ) -> RateLimitStatus {
+        let now = self.steady();
+        self.windows.with(bucket, now, |window| act(window, now)).shown_at(at)
     }
 }
