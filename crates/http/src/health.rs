@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use candor_domain::time::Timestamp;
 use candor_service::Services;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -18,8 +17,8 @@ const STARTING: u8 = 0;
 const READY: u8 = 1;
 const DRAINING: u8 = 2;
 
-/// Lifetime of a probe result, in milliseconds. Frequent health checks therefore cannot load the database.
-const PROBE_SERVES_MILLIS: u64 = 1_000;
+/// Lifetime of a probe result. Frequent health checks therefore cannot load the database.
+const PROBE_SERVES: Duration = Duration::from_secs(1);
 /// Timeout of a probe. A store that takes longer to write one row is not ready.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 
@@ -35,7 +34,8 @@ struct State {
 
 /// Result of the latest probe of the store.
 struct Probed {
-    at: Timestamp,
+    /// Steady time of its end.
+    at: Duration,
     outcome: Result<(), String>,
 }
 
@@ -81,19 +81,23 @@ impl Readiness {
         }
     }
 
-    /// Writes a probe row, at most once per [`PROBE_SERVES_MILLIS`]. Concurrent callers share one probe.
+    /// Fails if the last commits had no room. Otherwise writes a probe row, at most once per [`PROBE_SERVES`].
+    /// Concurrent callers share one probe.
     async fn probe(&self, services: &Services) -> Result<(), String> {
+        let now = services.clock.steady();
+        if let Some(cause) = services.commit_health.lacks_room(now) {
+            return Err(cause);
+        }
         let mut probed = self.0.probed.lock().await;
-        let now = services.clock.now();
-        let is_fresh = |probed: &&Probed| now.millis().abs_diff(probed.at.millis()) < PROBE_SERVES_MILLIS;
+        let is_fresh = |probed: &&Probed| services.clock.steady().saturating_sub(probed.at) < PROBE_SERVES;
         if let Some(fresh) = probed.as_ref().filter(is_fresh) {
             return fresh.outcome.clone();
         }
-        let outcome = match timeout(PROBE_TIME, services.store.probe_write(now)).await {
+        let outcome = match timeout(PROBE_TIME, services.store.probe_write(services.clock.now())).await {
             Ok(written) => written.map_err(|error| error.to_string()),
             Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
         };
-        *probed = Some(Probed { at: services.clock.now(), outcome: outcome.clone() });
+        *probed = Some(Probed { at: services.clock.steady(), outcome: outcome.clone() });
         outcome
     }
 }

@@ -8,6 +8,9 @@ pub enum StorageError {
     /// Transient failure, such as a lost connection, a full pool or a timeout.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// The machine of the store lacks disk space or memory, or its disk fails. Transient: an operator makes room.
+    #[error("the store has no room: {0}")]
+    NoRoom(String),
     /// Unindexed list that was aborted to protect other requests.
     #[error(transparent)]
     TooSlow(#[from] TooSlow),

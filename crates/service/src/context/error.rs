@@ -64,7 +64,7 @@ impl From<PermissionDenied> for Error {
 impl From<StorageError> for Error {
     fn from(error: StorageError) -> Self {
         match error {
-            StorageError::Unavailable(cause) => Self::Unavailable(cause),
+            StorageError::Unavailable(cause) | StorageError::NoRoom(cause) => Self::Unavailable(cause),
             StorageError::TooSlow(it) => Self::TooSlow(advice(&it)),
             StorageError::Corrupt { .. } | StorageError::Failed(_) => Self::Bug(error.to_string()),
         }

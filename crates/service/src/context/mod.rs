@@ -3,6 +3,7 @@
 pub mod auth;
 pub(crate) mod change;
 pub mod clocks;
+pub mod commit_health;
 pub(crate) mod counts;
 mod dry_run;
 pub(crate) mod erasing;

@@ -25,6 +25,7 @@ use tracing::Instrument;
 
 use crate::context::auth::Authenticator;
 use crate::context::clocks::Clocks;
+use crate::context::commit_health::CommitHealth;
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
@@ -114,6 +115,8 @@ pub struct Services {
     pub scim_log: ScimLog,
     /// Per-key and per-address rate limiter.
     pub limits: Limits,
+    /// Outcome of the last commits.
+    pub commit_health: CommitHealth,
     /// Settings of the operator.
     pub settings: ServiceSettings,
     /// The engine that delivers webhooks, if this process has one.
@@ -166,6 +169,7 @@ impl Services {
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,
+            commit_health: CommitHealth::default(),
             settings,
             deliveries,
             mail_queued: Notify::new(),
@@ -263,6 +267,7 @@ impl Services {
         let (rows, events) = (change.writes.len(), change.events.len());
         let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
         let committed = self.store.commit(tenant, change).instrument(span).await;
+        self.commit_health.record(&committed, self.clock.steady());
         let organization = tenant.organization;
         match &committed {
             Ok(_) => tracing::debug!(%organization, rows, events, "saved"),

@@ -12,6 +12,7 @@ use super::CHECK_PREFIX;
 pub(super) enum Kind {
     Lost,
     Busy,
+    NoRoom,
     TimedOut,
     Collided,
     Unique,
@@ -56,6 +57,25 @@ const KINDS: &[(ErrorPattern, Kind)] = &[
     (ErrorPattern::Begins("sorry, too many clients"), Kind::Busy),
     (ErrorPattern::Begins("too many connections for"), Kind::Busy),
     (ErrorPattern::Begins("remaining connection slots"), Kind::Busy),
+    // Classes 53 and 58 of SQLSTATE: no room, no memory, a failing disk.
+    (ErrorPattern::Contains("No space left on device"), Kind::NoRoom),
+    (ErrorPattern::Contains("Disk quota exceeded"), Kind::NoRoom),
+    (ErrorPattern::Contains("Input/output error"), Kind::NoRoom),
+    (ErrorPattern::Begins("out of memory"), Kind::NoRoom),
+    (ErrorPattern::Begins("out of shared memory"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not resize shared memory segment"), Kind::NoRoom),
+    (ErrorPattern::Begins("temporary file size exceeds"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not extend file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not write"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not read"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not open file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not create file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not create temporary file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not access file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not access status of transaction"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not fsync file"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not seek"), Kind::NoRoom),
+    (ErrorPattern::Begins("could not truncate file"), Kind::NoRoom),
     // Another node of a cluster is unavailable.
     (ErrorPattern::Begins("connection to the remote node"), Kind::Busy),
     (ErrorPattern::Begins("could not establish any connections to the node"), Kind::Busy),
@@ -78,6 +98,9 @@ const KINDS: &[(ErrorPattern, Kind)] = &[
 
 /// Classifies a failure of the server by the known parts of its error.
 pub(super) fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState>, message: &str) -> Kind {
+    if code.is_some_and(|state| matches!(state.code().get(..2), Some("53" | "58")) && !is_crowded(state)) {
+        return Kind::NoRoom;
+    }
     let fits = |sign: &ErrorPattern| match sign {
         ErrorPattern::Diesel(kind) => diesel.is_some_and(|other| discriminant(other) == discriminant(kind)),
         ErrorPattern::Code(state) => code == Some(state),
@@ -85,4 +108,9 @@ pub(super) fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState
         ErrorPattern::Contains(words) => message.contains(words),
     };
     KINDS.iter().find(|(sign, _)| fits(sign)).map_or(Kind::Other, |(_, kind)| *kind)
+}
+
+/// Returns `true` for the code of class 53 that is no lack of room: too many connections.
+fn is_crowded(state: &SqlState) -> bool {
+    *state == SqlState::TOO_MANY_CONNECTIONS
 }

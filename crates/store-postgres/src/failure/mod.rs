@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Unconnected(String),
     /// The server is temporarily unable to run the statement.
     Busy(String),
+    /// The server lacks disk space or memory, or its disk fails.
+    NoRoom(String),
     /// The statement exceeded its timeout.
     TimedOut(String),
     /// The transaction collided with another one and was rolled back.
@@ -95,6 +97,7 @@ impl Failure {
         match kind {
             Kind::Lost => Self::Lost(text),
             Kind::Busy => Self::Busy(text),
+            Kind::NoRoom => Self::NoRoom(text),
             Kind::TimedOut => Self::TimedOut(text),
             Kind::Collided => Self::Collided(text),
             Kind::Unique => Self::Unique { constraint: String::new(), text },
@@ -137,6 +140,7 @@ impl Failure {
             Self::Lost(text)
             | Self::Unconnected(text)
             | Self::Busy(text)
+            | Self::NoRoom(text)
             | Self::TimedOut(text)
             | Self::Collided(text)
             | Self::Unique { text, .. }
@@ -157,6 +161,7 @@ impl Failure {
             | Self::Busy(text)
             | Self::TimedOut(text)
             | Self::Collided(text) => StorageError::Unavailable(text),
+            Self::NoRoom(text) => StorageError::NoRoom(text),
             Self::Corrupt(error) => error,
             Self::Unique { .. }
             | Self::Missing
@@ -178,6 +183,7 @@ impl Failure {
             Self::Lost(_)
             | Self::Unconnected(_)
             | Self::Busy(_)
+            | Self::NoRoom(_)
             | Self::TimedOut(_)
             | Self::Collided(_)
             | Self::Check(_)
@@ -226,6 +232,8 @@ pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::error::SqlState;
+
     use super::*;
 
     #[test]
@@ -244,6 +252,7 @@ mod tests {
         let kinds = |text: &str| match Failure::from_message(text, text.to_owned()) {
             Failure::Lost(_) => "lost",
             Failure::Busy(_) => "busy",
+            Failure::NoRoom(_) => "no room",
             Failure::TimedOut(_) => "timed out",
             Failure::Collided(_) => "collided",
             Failure::Unconnected(_)
@@ -275,11 +284,30 @@ mod tests {
                 "redefined",
             ),
             ("column \"x\" does not exist", "redefined"),
+            ("could not extend file \"base/1/2\": No space left on device", "no room"),
+            ("could not write to file \"base/pgsql_tmp/1\": Disk quota exceeded", "no room"),
+            ("could not read block 4 in file \"base/1/2\": Input/output error", "no room"),
+            ("could not fsync file \"pg_wal/1\": Input/output error", "no room"),
+            ("out of memory", "no room"),
+            ("out of shared memory", "no room"),
+            ("temporary file size exceeds temp_file_limit (1024kB)", "no room"),
+            ("could not obtain lock on relation \"events\"", "other"),
             ("division by zero", "other"),
         ];
         for (text, kind) in table {
             assert_eq!(kinds(text), kind, "{text}");
         }
+    }
+
+    #[test]
+    fn codes_of_lacking_resources_are_transient_as_a_class() {
+        for code in ["53000", "53100", "53200", "53400", "58000", "58030", "58P01"] {
+            let kind = kind_of(None, Some(&SqlState::from_code(code)), "ein Text in einer anderen Sprache");
+            let error = Failure::of_kind(kind, "", code.to_owned()).into_storage();
+            assert!(matches!(error, StorageError::NoRoom(_)), "{code}: {error}");
+        }
+        assert_eq!(kind_of(None, Some(&SqlState::TOO_MANY_CONNECTIONS), ""), Kind::Busy);
+        assert_eq!(kind_of(None, Some(&SqlState::DIVISION_BY_ZERO), ""), Kind::Other);
     }
 
     #[test]

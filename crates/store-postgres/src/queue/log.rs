@@ -85,7 +85,7 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
         }
         // Another instance made the change, or the default partition already has entries of the day.
         Failure::Redefined(_) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
-        Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
+        Failure::NoRoom(_) | Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
             tracing::warn!(reason = failure.text(), "a partition of the log could not be changed");
         }
     }

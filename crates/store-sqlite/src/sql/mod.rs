@@ -305,13 +305,17 @@ impl Drop for ReadTransaction<'_> {
 }
 
 /// Messages of SQLite for transient errors.
-const PASSING: [&str; 5] = ["is locked", "is busy", "disk I/O error", "is full", "out of memory"];
+const PASSING: [&str; 2] = ["is locked", "is busy"];
+/// Messages of SQLite for a lack of disk space or memory, or a failing disk.
+const NO_ROOM: [&str; 3] = ["disk I/O error", "is full", "out of memory"];
 
 /// Classifies an error as transient or permanent.
 pub(crate) fn failed(error: &Error) -> StorageError {
     let text = error.to_string();
     if PASSING.iter().any(|step| text.contains(step)) {
         StorageError::Unavailable(text)
+    } else if NO_ROOM.iter().any(|step| text.contains(step)) {
+        StorageError::NoRoom(text)
     } else {
         StorageError::Failed(text)
     }

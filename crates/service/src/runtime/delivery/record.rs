@@ -33,7 +33,9 @@ impl Engine {
             Err(error) => error,
         };
         let why = match error {
-            StorageError::Unavailable(_) | StorageError::TooSlow(_) => RecordRefusal::Unanswered,
+            StorageError::Unavailable(_) | StorageError::NoRoom(_) | StorageError::TooSlow(_) => {
+                RecordRefusal::Unanswered
+            }
             StorageError::Corrupt { .. } | StorageError::Failed(_) => RecordRefusal::Unrecordable,
         };
         let given_up = self.with_dispatcher(|dispatcher, now| dispatcher.not_recorded(batch, why, now));

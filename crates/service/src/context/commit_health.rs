@@ -1,0 +1,53 @@
+//! Outcome of the last commits, for readiness: a probe may still fit where the work does not.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use candor_port_storage::{CommitError, StorageError};
+
+/// Time for which a commit that failed for want of room counts. Then a request may try again: without requests no
+/// commit would succeed.
+const COUNTS: Duration = Duration::from_secs(10);
+
+/// The newest commit that failed for want of room, if none has succeeded since.
+#[derive(Default)]
+pub struct CommitHealth(Mutex<Option<(Duration, String)>>);
+
+impl CommitHealth {
+    /// Records the outcome of a commit at a steady time.
+    pub(crate) fn record<T>(&self, outcome: &Result<T, CommitError>, now: Duration) {
+        let failed = match outcome {
+            Ok(_) => None,
+            Err(CommitError::Storage(StorageError::NoRoom(cause))) => Some((now, cause.clone())),
+            // The store answered, but nothing was written.
+            Err(_) => return,
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+    }
+
+    /// Returns the cause if the last commit failed for want of room.
+    pub fn lacks_room(&self, now: Duration) -> Option<String> {
+        let failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, cause) = failed.as_ref()?;
+        (now.saturating_sub(*at) < COUNTS).then(|| cause.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commit_without_room_counts_until_one_succeeds_or_ten_seconds_pass() {
+        let (health, at) = (CommitHealth::default(), Duration::from_secs);
+        let no_room = || Err::<(), _>(CommitError::Storage(StorageError::NoRoom("the disk is full".to_owned())));
+        assert_eq!(health.lacks_room(at(1)), None);
+        health.record(&no_room(), at(1));
+        health.record(&Err::<(), _>(CommitError::Stale), at(2));
+        assert_eq!(health.lacks_room(at(10)).as_deref(), Some("the disk is full"));
+        assert_eq!(health.lacks_room(at(11)), None);
+        health.record(&no_room(), at(12));
+        health.record(&Ok(()), at(13));
+        assert_eq!(health.lacks_room(at(13)), None);
+    }
+}
