@@ -89,11 +89,13 @@ impl Running {
         let listener = api.as_ref().map(|(listener, _)| listener.try_clone()).transpose();
         let listener = listener.map_err(Error::io("use", "the listener"))?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
-        let serving = ServingLock::take(&config.database)?;
+        let mut serving = ServingLock::take(&config.database)?;
         wiring::require_master_key(config)?;
         store::wait_until_it_answers(config).await?;
         let mails = wiring::mail_transport(config)?;
         let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
+        // The first start has just created the file.
+        serving.as_mut().map_or(Ok(()), |lock| lock.hold(&config.database))?;
         // Before this point, a signal ends the process immediately, also while it waits for the database.
         let signals = Signals::listen()?;
         let url_of = |bound: &Option<(TcpListener, SocketAddr)>| {

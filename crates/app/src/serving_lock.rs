@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::config::DatabaseUrl;
@@ -29,6 +29,17 @@ pub(crate) enum LockFailure {
         /// The other process's id; empty if it is unknown.
         process: String,
     },
+    /// The database file has several names, each of which would have a write-ahead log of its own.
+    #[error(
+        "{} has {links} names (hard links), and changes by one name would be lost by another; copy the database with \
+         `candor backup`, and remove the other names", .path.display()
+    )]
+    Linked {
+        /// Path of the database.
+        path: PathBuf,
+        /// Number of names.
+        links: u64,
+    },
     /// The lock file cannot be used.
     #[error(transparent)]
     Io(#[from] IoFailure),
@@ -41,8 +52,15 @@ fn named(process: &str) -> String {
 }
 
 /// Lock of the process that serves, copies or restores an embedded database. Other commands do not take it.
+///
+/// The neighbour file names the process, and has the lock until the database exists. The lock on the database itself
+/// also holds for its other names and mounts. It is of another kind than those of SQLite. The file must stay open as
+/// long as the process uses the database: closing it would release the locks of SQLite.
 #[derive(Debug)]
-pub(crate) struct ServingLock(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
+pub(crate) struct ServingLock {
+    _beside: File,
+    database: Option<File>,
+}
 
 impl ServingLock {
     /// Takes the lock. Returns `None` for a server, which any number of processes may share.
@@ -58,20 +76,49 @@ impl ServingLock {
         let mut options = OpenOptions::new();
         let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = opened.map_err(IoFailure::during("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut process = String::new();
-                // The process id is only for the error message, so a failed read is ignored.
-                let _ = file.read_to_string(&mut process);
-                let (database, process) = (database.masked(), process.trim().to_owned());
-                return Err(LockFailure::AlreadyServed { database, process });
-            }
-            Err(TryLockError::Error(error)) => return Err(IoFailure::during("lock", &path)(error).into()),
+        if !is_locked(&file, &path)? {
+            let mut process = String::new();
+            // The process id is only for the error message, so a failed read is ignored.
+            let _ = file.read_to_string(&mut process);
+            let (database, process) = (database.masked(), process.trim().to_owned());
+            return Err(LockFailure::AlreadyServed { database, process });
         }
         let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(IoFailure::during("write", &path))?;
-        Ok(Some(Self(file)))
+        let mut lock = Self { _beside: file, database: None };
+        lock.hold(database)?;
+        Ok(Some(lock))
+    }
+
+    /// Locks the database itself, if it exists and is not locked yet.
+    ///
+    /// # Errors
+    /// Those of [`ServingLock::take`]; [`LockFailure::Linked`].
+    pub(crate) fn hold(&mut self, database: &DatabaseUrl) -> Result<(), LockFailure> {
+        let (DatabaseUrl::Sqlite(path), None) = (database, &self.database) else { return Ok(()) };
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(IoFailure::during("open", path)(error).into()),
+        };
+        let links = file.metadata().map_err(IoFailure::during("examine", path))?.nlink();
+        if links > 1 {
+            return Err(LockFailure::Linked { path: path.to_owned(), links });
+        }
+        if !is_locked(&file, path)? {
+            return Err(LockFailure::AlreadyServed { database: database.masked(), process: String::new() });
+        }
+        self.database = Some(file);
+        Ok(())
+    }
+}
+
+/// Locks a file. Returns `false` if another process has the lock.
+fn is_locked(file: &File, path: &Path) -> Result<bool, LockFailure> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(IoFailure::during("lock", path)(error).into()),
     }
 }
 
@@ -102,6 +149,28 @@ mod tests {
         }
         drop(held);
         assert!(ServingLock::take(&linked).unwrap().is_some());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn lock_is_on_the_database_itself() {
+        let folder = std::env::temp_dir().join(format!("candor-inode-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("candor.db");
+        let database = DatabaseUrl::Sqlite(path.clone());
+        let mut held = ServingLock::take(&database).unwrap().unwrap();
+        fs::write(&path, "").unwrap();
+        held.hold(&database).unwrap();
+        // Another mount of the file has the same inode and another folder.
+        assert!(matches!(File::open(&path).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
+        drop(held);
+        let other_mount = File::open(&path).unwrap();
+        other_mount.try_lock().unwrap();
+        assert!(matches!(ServingLock::take(&database), Err(LockFailure::AlreadyServed { .. })));
+        drop(other_mount);
+        fs::hard_link(&path, folder.join("second.db")).unwrap();
+        let refused = ServingLock::take(&database).unwrap_err().to_string();
+        assert!(refused.contains("2 names"), "{refused}");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

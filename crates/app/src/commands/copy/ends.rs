@@ -40,10 +40,15 @@ impl Locks {
         let take = |database: &DatabaseUrl| {
             ServingLock::take(database).map_err(|failure| match failure {
                 LockFailure::AlreadyServed { database, process } => {
-                    let reason = format!("process {process} serves or copies it");
+                    let process = if process.is_empty() {
+                        "another process".to_owned()
+                    } else {
+                        format!("process {process}")
+                    };
+                    let reason = format!("{process} serves or copies it");
                     CopyFailure::InUse { database, reason }.into()
                 }
-                other @ LockFailure::Io(_) => Error::from(other),
+                other @ (LockFailure::Linked { .. } | LockFailure::Io(_)) => Error::from(other),
             })
         };
         Ok(Self { _both: [take(from)?, take(to)?] })
