@@ -44,6 +44,17 @@ pub(crate) enum StoreFailure {
          make a new database with `candor migrate`", .0.display()
     )]
     NoDatabase(PathBuf),
+    /// The file of the embedded database is damaged.
+    #[error(
+        "the database {database} is damaged: {reason}; stop the service, move its files away, and install the newest \
+         backup with `candor restore`"
+    )]
+    Damaged {
+        /// The database.
+        database: String,
+        /// Error message of the database.
+        reason: String,
+    },
     /// The database does not answer, or answers with an error.
     #[error(
         "cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right"
@@ -268,5 +279,28 @@ pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
-    StoreFailure::Unusable { database: config.database.masked(), reason: error.to_string() }.into()
+    let (database, reason) = (config.database.masked(), error.to_string());
+    if is_damage(&reason) {
+        return StoreFailure::Damaged { database, reason }.into();
+    }
+    StoreFailure::Unusable { database, reason }.into()
+}
+
+/// Messages of SQLite and of its checks for a damaged file.
+const DAMAGE: [&str; 3] = ["malformed", "file is not a database", "is damaged"];
+
+/// Returns `true` for the message of a damaged file.
+pub(crate) fn is_damage(reason: &str) -> bool {
+    DAMAGE.iter().any(|words| reason.contains(words))
+}
+
+/// Checks the pages, indexes and references of the embedded database. Does nothing for a server.
+///
+/// # Errors
+/// [`StoreFailure::Damaged`]; [`StoreFailure::Unusable`].
+pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
+    let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(()) };
+    let path = path.clone();
+    let checked = blocking(move || candor_store_sqlite::check_database(&path)).await?;
+    checked.map_err(|error| unusable(config, &error))
 }

@@ -66,6 +66,14 @@ pub fn check_backup(file: &Path) -> Read<BackupContents> {
     Ok(BackupContents { bytes, tables: counted(&mut db)?, master_keys, pending, unknown })
 }
 
+/// Checks a database like a backup of it, beside a running service. Reads the whole file.
+///
+/// # Errors
+/// The database cannot be read, or is damaged.
+pub fn check_database(database: &Path) -> Read<()> {
+    expect_integrity(&mut read_only(as_text(database)?)?)
+}
+
 fn has_table(db: &mut Db, name: &str) -> Read<bool> {
     db.exists(Sql::new("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").bind(name))
 }

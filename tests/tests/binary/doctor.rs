@@ -56,7 +56,11 @@ fn doctor_finds_no_failure_in_a_good_installation_on_sqlite() {
     let place = Installation::sqlite();
     candor(&place, &["migrate"]).succeeded();
     let (code, found, object) = examined(&place, &[]);
-    assert_eq!(without_disk(found), states(&[&WELL[..], &[("folder", "ok")]].concat()), "{object}");
+    assert_eq!(
+        without_disk(found),
+        states(&[&WELL[..], &[("folder", "ok"), ("integrity", "ok")]].concat()),
+        "{object}"
+    );
     assert_eq!(code, Some(0), "{object}");
     let people = candor(&place, &["doctor"]).succeeded().stdout;
     assert!(people.contains("accepts writes"), "{people}");
@@ -73,6 +77,31 @@ fn doctor_finds_no_failure_in_a_good_installation_on_postgres() {
     let place = place.with("CANDOR_MASTER_KEY", "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=");
     let (code, found, object) = examined(&place, &[]);
     assert_eq!((code, found["master key"].as_str()), (Some(1), "broken"), "{object}");
+}
+
+#[test]
+fn doctor_and_backup_name_the_restore_of_a_damaged_database() {
+    let place = Installation::sqlite();
+    place.key("*", &[]);
+    let path = place.folder.path().join("data/candor.db");
+    let whole = fs::read(&path).unwrap();
+    let pages = whole.len() / 4096;
+    let mut refused = 0;
+    for page in (1..pages).step_by(pages / 12) {
+        let mut damaged = whole.clone();
+        damaged[page * 4096..(page + 1) * 4096].fill(0xa5);
+        fs::write(&path, damaged).unwrap();
+        let copy = place.folder.path().join(format!("copy-{page}.db"));
+        let backup = candor(&place, &["backup", copy.to_str().unwrap()]);
+        let (code, found, object) = examined(&place, &[]);
+        if backup.code != Some(0) {
+            refused += 1;
+            assert_eq!((code, found["integrity"].as_str()), (Some(1), "broken"), "page {page}: {object}");
+            assert!(object.to_string().contains("candor restore"), "page {page}: {object}");
+            assert!(backup.stderr.contains("candor restore"), "page {page}: {}", backup.stderr);
+        }
+    }
+    assert!(refused > 0, "no page of {pages} mattered");
 }
 
 #[test]

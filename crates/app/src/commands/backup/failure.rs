@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::CommandFailure;
+use crate::store;
 
 /// Failure of `candor backup` or `candor restore`.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +48,17 @@ pub(super) enum BackupFailure {
         /// Error of the database or the operating system.
         reason: String,
     },
+    /// The database is damaged.
+    #[error(
+        "cannot back up {}: the database is damaged: {reason}; nothing was kept: stop the service, move its files away, \
+         and install the newest backup with `candor restore`", .database.display()
+    )]
+    Damaged {
+        /// Path of the database.
+        database: PathBuf,
+        /// Error of the database.
+        reason: String,
+    },
     /// The backup file failed the check.
     #[error("cannot restore from {}: {reason}; use another backup, with the version of Candor that made it", .file.display())]
     Unusable {
@@ -81,7 +93,11 @@ pub(super) enum BackupFailure {
 impl BackupFailure {
     /// Creates the error for a failed copy.
     pub(super) fn copy(database: &Path, file: &Path, reason: &dyn std::fmt::Display) -> Self {
-        Self::Copy { database: database.to_owned(), file: file.to_owned(), reason: reason.to_string() }
+        let (database, reason) = (database.to_owned(), reason.to_string());
+        if store::is_damage(&reason) {
+            return Self::Damaged { database, reason };
+        }
+        Self::Copy { database, file: file.to_owned(), reason }
     }
 
     /// Converts an I/O error into one that names operation and path.

@@ -28,6 +28,10 @@ pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
             findings.push(room(&path));
             if path.exists() {
                 look_inside(config, findings).await;
+                findings.push(match store::expect_undamaged(config).await {
+                    Ok(()) => Finding::good("integrity", "pages, indexes and references are undamaged"),
+                    Err(error) => Finding::failed("integrity", &error),
+                });
             } else {
                 findings.push(Finding::warning(
                     "database",
