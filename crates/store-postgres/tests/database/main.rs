@@ -7,6 +7,7 @@ mod backfill;
 #[path = "../support/by_tenant.rs"]
 mod by_tenant;
 mod cluster;
+mod conversations;
 mod crowds;
 mod schema;
 mod server;

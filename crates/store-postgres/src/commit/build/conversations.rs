@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use candor_domain::access::Tenant;
+use candor_domain::conversation::Conversation;
 use candor_domain::id::{ConversationId, EmployeeId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Write};
-use candor_tables::flat::{SqlValue, Type};
+use candor_tables::flat::{SqlValue, Stored, Type};
 
 use super::STALE;
 use crate::layout::Statement;
+use crate::sql::Sql;
 
 /// Sets the time of the last message of conversations, which must not be archived. The update waits for a
 /// transaction that changes the conversation. Several conversations are locked in the order of their ids, so that
@@ -58,6 +61,28 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
         ),
     );
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
+}
+
+/// Statements that lock changed conversations before anything else of the transaction. A message that was added
+/// meanwhile then has the older transaction id, so the feed shows it before the change, such as the archive.
+pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
+    let mut ids: Vec<[u8; 16]> = change.writes.iter().filter_map(changed).collect();
+    if ids.is_empty() {
+        return vec![];
+    }
+    ids.sort_unstable();
+    let mut sql = Sql::default();
+    let (tenant, ids) = (sql.tenant(tenant), sql.ids(ids));
+    sql.push(&format!(
+        "SELECT 1 FROM conversations WHERE tenant_id = {tenant} AND id = ANY({ids}) ORDER BY id FOR NO KEY UPDATE"
+    ));
+    vec![(sql, false)]
+}
+
+/// Returns the id of the conversation that a write changes.
+fn changed(write: &Write) -> Option<[u8; 16]> {
+    let Write::Put(row) = write else { return None };
+    (row.table().name == Conversation::TABLE.name && row.seen().is_some()).then(|| row.id())
 }
 
 /// Marks all notifications of a person as read.

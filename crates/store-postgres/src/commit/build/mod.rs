@@ -54,7 +54,8 @@ pub(super) fn single(
     }
     let events = write(&mut all, variant.subscribers, tenant, &[change])?;
     let leases = change.lease.is_some() && !all.queued.is_empty();
-    let mut statements = locks.unwrap_or_default();
+    let mut statements = conversations::hold(tenant, change);
+    statements.extend(locks.unwrap_or_default());
     statements.extend(removals(tenant, change));
     statements.extend(all.finish(leases));
     statements.extend(after_writes(layout, tenant, change).into_iter().map(|sql| (sql, false)));
