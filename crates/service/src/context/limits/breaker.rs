@@ -1,12 +1,15 @@
 //! Circuit breaker of the shared rate limit store: requests skip the store for a second after a failure.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use candor_domain::window::WINDOW_MILLIS;
 
 /// Time for which the breaker stays open after a failure, in milliseconds. Then one request probes the store.
 const OPEN_MILLIS: u64 = 1_000;
+
+/// Late answers in a row that count as a failure.
+const LATE_IN_A_ROW: u32 = 2;
 
 /// Kind of request that the breaker lets through to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(super) enum Attempt {
 #[derive(Debug)]
 pub(super) struct Breaker {
     is_down: AtomicBool,
+    /// Late answers in a row.
+    late: AtomicU32,
     /// Time of the next probe, in milliseconds.
     tries_at: AtomicU64,
     /// End of the rate limit window that began with the last local decision, in milliseconds.
@@ -29,7 +34,12 @@ pub(super) struct Breaker {
 
 impl Breaker {
     pub(super) const fn new() -> Self {
-        Self { is_down: AtomicBool::new(false), tries_at: AtomicU64::new(0), alone_until: AtomicU64::new(0) }
+        Self {
+            is_down: AtomicBool::new(false),
+            late: AtomicU32::new(0),
+            tries_at: AtomicU64::new(0),
+            alone_until: AtomicU64::new(0),
+        }
     }
 
     /// Returns the kind of attempt that a request may make. While the store is down, one request per second gets
@@ -48,7 +58,14 @@ impl Breaker {
     /// Records an answer of the store. Returns `true` if this closes the breaker; answers to requests sent
     /// before the failure do not.
     pub(super) fn record_answer(&self, attempt: Attempt) -> bool {
+        self.late.store(0, Ordering::Release);
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
+    }
+
+    /// Records an answer that came too late. Returns `true` if it is one of several in a row, which is a failure. A
+    /// single one may be a pause of this process.
+    pub(super) fn is_slow(&self, attempt: Attempt) -> bool {
+        self.late.fetch_add(1, Ordering::AcqRel) + 1 >= LATE_IN_A_ROW || attempt == Attempt::Probe
     }
 
     /// Records a failure of the store. Returns `true` if this opens the breaker.
@@ -98,6 +115,16 @@ mod tests {
         assert!(!breaker.record_answer(Attempt::Usual), "the answer to an old question");
         assert!(breaker.record_answer(Attempt::Probe) && !breaker.record_answer(Attempt::Probe));
         assert_eq!(breaker.attempt(at(7_011)), Some(Attempt::Usual));
+    }
+
+    #[test]
+    fn second_late_answer_in_a_row_is_a_failure() {
+        let breaker = Breaker::new();
+        assert!(!breaker.is_slow(Attempt::Usual));
+        breaker.record_answer(Attempt::Usual);
+        assert!(!breaker.is_slow(Attempt::Usual) && breaker.is_slow(Attempt::Usual));
+        breaker.record_answer(Attempt::Usual);
+        assert!(breaker.is_slow(Attempt::Probe), "a probe has no second try");
     }
 
     #[test]

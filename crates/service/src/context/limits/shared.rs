@@ -73,6 +73,12 @@ impl SharedLimits {
                 self.answered(attempt);
                 self.agreed(shared, counted, here, record)
             }
+            (Err(RateLimitStoreError::TooSlow), counted) if !self.breaker.is_slow(attempt) => {
+                // Counted alone, and the store stays in use: it may have counted this request, or not.
+                metrics::counter!(FAILURES).increment(1);
+                self.breaker.decided_alone(self.clock.steady());
+                counted.unwrap_or_else(here)
+            }
             (Err(error), counted) => {
                 self.failed(&error);
                 self.breaker.decided_alone(self.clock.steady());

@@ -20,6 +20,8 @@ struct FakeStore {
     window: Mutex<Window>,
     is_down: AtomicBool,
     hangs: AtomicBool,
+    /// The next answer comes too late, and the request counts.
+    is_late: AtomicBool,
     starts: AtomicU32,
     asked: AtomicU32,
 }
@@ -44,7 +46,11 @@ impl RateLimitStore for Connection {
         if is_broken || store.is_down.load(Ordering::Relaxed) {
             return Err(RateLimitStoreError::Unreachable("down".to_owned()));
         }
-        Ok(store.window.lock().unwrap().admit(store.clock.now(), limit))
+        let status = store.window.lock().unwrap().admit(store.clock.now(), limit);
+        if store.is_late.swap(false, Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+        Ok(status)
     }
 
     async fn check(&self) -> Result<(), RateLimitStoreError> {
@@ -71,6 +77,7 @@ impl SharedLimitsTest {
             window: Mutex::default(),
             is_down: AtomicBool::new(false),
             hangs: AtomicBool::new(false),
+            is_late: AtomicBool::new(false),
             starts: AtomicU32::new(0),
             asked: AtomicU32::new(0),
         });
@@ -248,7 +255,37 @@ async fn hanging_store_costs_at_most_the_budget_per_request() {
         assert_eq!((status.admitted, status.remaining), (true, left));
     }
     assert!(!world.ask(0).await.admitted);
-    assert_eq!(world.store.asked.load(Ordering::Relaxed), 1, "one waited, the others were spared");
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 2, "two waited, the others were spared");
+}
+
+#[tokio::test]
+async fn single_late_answer_leaves_the_store_in_use() {
+    let world = SharedLimitsTest::new(2);
+    let mut admitted = 0;
+    for request in 0..4 * LIMIT {
+        world.store.is_late.store(request % 4 == 1, Ordering::Relaxed);
+        admitted += u32::from(world.ask(request as usize % 2).await.admitted);
+    }
+    // Instance 1 decides alone in each late answer, and admits no more than its own window has room for.
+    assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{admitted}");
+    assert!(
+        world
+            .instances
+            .iter()
+            .all(|instance| { instance.limits.breaker.attempt(world.clock.steady()) == Some(Attempt::Usual) })
+    );
+}
+
+#[tokio::test]
+async fn request_whose_answer_is_late_counts_once_on_both_sides() {
+    let world = SharedLimitsTest::new(2);
+    world.store.is_late.store(true, Ordering::Relaxed);
+    let mut admitted = 0;
+    for request in 0..3 * LIMIT as usize {
+        admitted += u32::from(world.ask(request % 2).await.admitted);
+    }
+    assert_eq!(admitted, LIMIT, "neither more nor less than the limit");
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 3 * LIMIT);
 }
 
 #[tokio::test]
