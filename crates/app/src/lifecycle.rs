@@ -1,5 +1,6 @@
 //! Life cycle of a serving process: start, background loops, and graceful stop after a signal.
 
+mod clock_jumps;
 mod listen;
 mod operational;
 mod removal;
@@ -208,6 +209,7 @@ impl Running {
         };
         let (services, mut stop) = (Arc::clone(&self.services), self.stop.subscribe());
         let engine = Engine::new(&services, settings);
+        self.loops.spawn(clock_jumps::correct_delays(Arc::clone(&services), config.clone(), stop.clone()));
         self.deliveries.spawn(async move {
             if let Err(error) = sweep::prune_log(&services).await {
                 tracing::warn!(%error, "cannot create or drop partitions of the delivery log; the next sweep \

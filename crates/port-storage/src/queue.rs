@@ -231,6 +231,10 @@ pub trait Queue {
     /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only
     /// worker that sends to a receiver with a rate. A deleted subscription counts as leased.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
+    /// Corrects what was stored while a clock was ahead. First attempts that are due after `now`, retries whose last
+    /// attempt was after `now`, and mails likewise, become due at `now`. Leases after `lease` end at that time. The
+    /// queue is read once, so call it rarely.
+    async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;
     /// Prepares the log for the attempts of the coming days and removes entries from before `before`. Deletes

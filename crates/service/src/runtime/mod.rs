@@ -1,6 +1,7 @@
 //! Background work of this process: deliveries, mails, scheduled changes, removal of expired rows, the search
 //! index.
 
+pub mod clock_jumps;
 pub mod delivery;
 pub mod erasure;
 pub mod mail;

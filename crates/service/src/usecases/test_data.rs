@@ -1,5 +1,7 @@
 //! Resets the test environment of an organization (decision B6).
 
+use std::time::Duration;
+
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
@@ -28,9 +30,9 @@ const PIECE: u32 = 500;
 /// Maximum passes over all tables. A concurrent request can add rows that refer to rows about to be removed,
 /// which starts another pass.
 const ATTEMPTS: usize = 8;
-/// Working time in seconds after which a reset stops and reports that rows are left, well before its request
+/// Working time after which a reset stops and reports that rows are left, well before its request
 /// times out.
-const WORK_SECONDS: i64 = 15;
+const WORK: Duration = Duration::from_secs(15);
 
 /// `POST /test-data/reset`: removes all rows except the organization with its settings, its keys and the audit
 /// log. Restores the starter set of attributes.
@@ -43,8 +45,8 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     }
     let stored = organization::load(services, context).await?;
     context.validate_action(stored.version)?;
-    let begun = services.clock.now();
-    let (removed, complete) = empty(services, context, begun.plus_seconds(WORK_SECONDS)).await?;
+    let until = services.clock.steady() + WORK;
+    let (removed, complete) = empty(services, context, until).await?;
     let plan = async |at: Timestamp| {
         let mut change =
             ChangeSet::new(context.audit(services.id(at), AuditDraft::new(&stored.value, "test_data.reset"), at));
@@ -61,7 +63,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
 }
 
 /// Empties table after table until a deadline. Returns the number of rows removed, and whether none are left.
-async fn empty(services: &Services, context: &RequestContext, until: Timestamp) -> Result<(u64, bool), Error> {
+async fn empty(services: &Services, context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
     let mut removed = 0;
     'attempts: for _ in 0..ATTEMPTS {
@@ -76,7 +78,7 @@ async fn empty(services: &Services, context: &RequestContext, until: Timestamp) 
                 if gone == 0 {
                     break;
                 }
-                if services.clock.now() >= until {
+                if services.clock.steady() >= until {
                     return Ok((removed, false));
                 }
             }

@@ -5,6 +5,7 @@
 //! recorded by separate statements.
 
 mod claim;
+mod clock;
 mod log;
 mod look;
 mod mails;
@@ -90,6 +91,14 @@ impl Queue for PostgresStore {
         }
         let until = self.send(Transaction::alone(rate::held_until(queue)), rate::until).await?.pop().flatten();
         Ok(until.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until }))
+    }
+
+    async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
+        // Each is a transaction of its own, so that no lock is held while another table is read.
+        for statement in clock::corrections(now, lease) {
+            self.send(Transaction::alone(statement), |_| Ok(())).await?;
+        }
+        Ok(())
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

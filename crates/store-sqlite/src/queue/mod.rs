@@ -1,6 +1,7 @@
 //! The delivery queue and the delivery log. All changes go through the one writer, so claims never conflict.
 
 mod claim;
+mod clock;
 mod enqueue;
 mod mails;
 mod rate;
@@ -72,6 +73,10 @@ impl Queue for SqliteStore {
 
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
         writer::ask(&self.tasks, move |db| rate::lease_rate(db, queue, lease, now)).await
+    }
+
+    async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
+        writer::ask_for(&self.tasks, true, move |db| clock::correct(db, now, lease)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {

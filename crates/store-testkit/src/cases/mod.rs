@@ -4,6 +4,7 @@ mod assignments;
 mod batches;
 mod checks;
 mod claims;
+mod clock_jumps;
 mod commits;
 mod content_filters;
 mod conversations;
@@ -77,6 +78,7 @@ pub(crate) fn all() -> Vec<Case> {
         faults::cases(),
         batches::cases(),
         queue::cases(),
+        clock_jumps::cases(),
         content_filters::cases(),
         claims::cases(),
         rates::cases(),

@@ -78,6 +78,9 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
         self.through(FaultyCall::Claim, self.store.lease_rate(queue, lease, now)).await
     }
+    async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
+        self.through(FaultyCall::Upkeep, self.store.correct_times(now, lease)).await
+    }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
         self.through(FaultyCall::Upkeep, self.store.queue_state(now)).await
     }

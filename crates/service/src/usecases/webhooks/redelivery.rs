@@ -1,6 +1,7 @@
 //! Deliveries on request: a test event, one event again, or all events of a period (§4.4, decisions F7, F9).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
@@ -31,9 +32,9 @@ const PIECE: usize = 500;
 /// Length in seconds of the period that one query covers. Bounds the rows that the store scans for one query,
 /// also where few of them match.
 const SLICE_SECONDS: i64 = 6 * 3_600;
-/// Working time in seconds after which a replay stops and returns the time to continue from, well before its
+/// Working time after which a replay stops and returns the time to continue from, well before its
 /// request times out.
-const WORK_SECONDS: i64 = 15;
+const WORK: Duration = Duration::from_secs(15);
 
 /// Audit log action of a redelivery.
 const REDELIVER: &str = "webhook.redeliver";
@@ -201,7 +202,8 @@ pub async fn replay(
         only_failed: order.only == ReplaySelection::Failed,
         now: begun,
     };
-    ReplayProgress { services, context, subscription: &stored.value, which, begun }.carry_out().await
+    let until = services.clock.steady() + WORK;
+    ReplayProgress { services, context, subscription: &stored.value, which, until }.carry_out().await
 }
 
 /// A replay in progress.
@@ -210,7 +212,8 @@ struct ReplayProgress<'a> {
     context: &'a RequestContext,
     subscription: &'a Subscription,
     which: RedeliveryFilter,
-    begun: Timestamp,
+    /// Steady time at which the work ends.
+    until: Duration,
 }
 
 /// Progress of a replay: all events before `since` are queued, and of the following slice those up to `last`.
@@ -240,7 +243,7 @@ impl ReplayProgress<'_> {
             if place.since >= self.which.until {
                 break None;
             }
-            let late = self.services.clock.now() >= self.begun.plus_seconds(WORK_SECONDS);
+            let late = self.services.clock.steady() >= self.until;
             if late || full && enqueued + PIECE > MAX_REPLAYED {
                 break Some(
                     self.next(place, 1).await?.first().map_or(self.end_of(place), |event| time_of(event.event_id)),

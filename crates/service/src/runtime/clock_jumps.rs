@@ -1,0 +1,70 @@
+//! Corrections after the wall clock was ahead: what was stored as due or leased must not wait until the clock is
+//! there again.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use candor_port_clock::Clock;
+
+use crate::context::error::Error;
+use crate::context::services::Services;
+
+/// Step back of the wall clock that counts as a correction, in milliseconds. Smaller steps delay a delivery by less
+/// than a second.
+const STEP_MILLIS: i64 = 1_000;
+
+/// Detector of corrections of the wall clock to an earlier time.
+#[derive(Debug)]
+pub struct JumpDetector {
+    /// Wall time minus steady time at the last look, in milliseconds.
+    ahead: AtomicI64,
+}
+
+impl JumpDetector {
+    /// Begins with the current difference of the clocks.
+    #[must_use]
+    pub fn new(clock: &dyn Clock) -> Self {
+        Self { ahead: AtomicI64::new(ahead(clock)) }
+    }
+
+    /// Returns `true` if the wall clock was set back since the last look.
+    pub fn was_set_back(&self, clock: &dyn Clock) -> bool {
+        let ahead = ahead(clock);
+        self.ahead.swap(ahead, Ordering::AcqRel).saturating_sub(ahead) >= STEP_MILLIS
+    }
+}
+
+fn ahead(clock: &dyn Clock) -> i64 {
+    clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Makes deliveries and mails due now if a clock that was ahead delayed them, and ends leases after the `longest` that
+/// a worker takes.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`]; another call repeats it.
+pub async fn correct(services: &Services, longest: Duration) -> Result<(), Error> {
+    let now = services.clock.now();
+    let lease = now.plus_seconds(i64::try_from(longest.as_secs()).unwrap_or(i64::MAX));
+    Ok(services.store.correct_times(now, lease).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_domain::time::Timestamp;
+    use candor_port_clock::ManualClock;
+
+    use super::*;
+
+    #[test]
+    fn clock_that_is_set_back_is_detected_once() {
+        let clock = ManualClock::starting_at(Timestamp::from_millis(1_772_442_000_000));
+        let detector = JumpDetector::new(&clock);
+        clock.advance_seconds(3_600);
+        assert!(!detector.was_set_back(&clock), "time has elapsed");
+        clock.set_by_seconds(21_600);
+        assert!(!detector.was_set_back(&clock), "nothing is delayed yet");
+        clock.set_by_seconds(-21_600);
+        assert!(detector.was_set_back(&clock) && !detector.was_set_back(&clock));
+    }
+}

@@ -1,0 +1,31 @@
+//! Corrections of times that were stored while a clock was ahead.
+
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageError;
+
+use crate::sql::{Db, Sql, failed};
+
+/// Statements about due times, with the current time.
+const DUE: [&str; 2] = [
+    "UPDATE delivery_jobs AS j SET due_at = ?1 WHERE j.due_at > ?1 AND (j.attempt = 1 OR EXISTS (SELECT 1 \
+     FROM deliveries AS d WHERE d.tenant_id = j.tenant_id AND d.webhook_id = j.webhook_id AND d.status = 'failed' \
+     AND d.event_id = j.event_id AND d.created_at > ?1))",
+    "UPDATE invitations SET mail_due_at = ?1 WHERE mail_due_at > ?1 \
+     AND (mail_attempted_at IS NULL OR mail_attempted_at > ?1)",
+];
+
+/// Statements about leases, with their latest end.
+const LEASED: [&str; 3] = [
+    "UPDATE delivery_jobs SET leased_until = ?1 WHERE leased_until > ?1",
+    "UPDATE invitations SET mail_leased_until = ?1 WHERE mail_leased_until > ?1",
+    "UPDATE webhooks SET rate_until = ?1 WHERE rate_until > ?1",
+];
+
+/// Moves due times to `now` and ends of leases to `lease`.
+pub(super) fn correct(db: &mut Db, now: Timestamp, lease: Timestamp) -> Result<(), StorageError> {
+    let statements = DUE.map(|text| (text, now)).into_iter().chain(LEASED.map(|text| (text, lease)));
+    for (text, at) in statements {
+        db.execute(&Sql::new(text).bind(at)).map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}
