@@ -17,7 +17,7 @@ use crate::sql::row::flag;
 const STATISTICS: &str = "pg_statistic";
 
 /// Query for statements that remove the stored statistics of the columns without a target, one for each table. A
-/// change to the same type removes them and rewrites nothing.
+/// change to the same type removes them and rewrites no row.
 const REMOVE_STATISTICS: &str = "SELECT format('ALTER TABLE %s %s', c.oid::regclass, string_agg(format( \
      'ALTER COLUMN %I TYPE %s%s', a.attname, format_type(a.atttypid, a.atttypmod), \
      CASE WHEN k.oid IS NULL THEN '' ELSE format(' COLLATE %s', k.oid::regcollation) END), ', ')) \

@@ -162,13 +162,16 @@ fn scrub_removes_statistics_of_an_older_database() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     for number in 0..10 {
-        let body = json!({"email": format!("{CANARY}{number}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
+        let body =
+            json!({"email": format!("{CANARY}{number}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
         made(&mut client, "/v1/employees", &body);
     }
     service.stop();
     let session = TestSession::connect(&database).unwrap();
     let target = |target: i8| {
-        format!("ALTER TABLE employees ALTER COLUMN first_name SET STATISTICS {target}, ALTER COLUMN email SET STATISTICS {target}")
+        format!(
+            "ALTER TABLE employees ALTER COLUMN first_name SET STATISTICS {target}, ALTER COLUMN email SET STATISTICS {target}"
+        )
     };
     // The state after an upgrade: the values were sampled before the target was set.
     for statement in [&target(-1), "ANALYZE employees", &target(0)] {
