@@ -72,6 +72,12 @@ impl Object {
         self.0.retain(|(name, value)| keep(name, value));
     }
 
+    /// Returns the number of members, including duplicates.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns `true` if there is no member.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

@@ -127,16 +127,24 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// Problems in the order in which they were found.
+/// Maximum number of collected problems. A request of 256 KiB can have 100,000, and their list has twelve times its
+/// size.
+pub const MAX_PROBLEMS: usize = 100;
+
+/// Problems in the order in which they were found. Those beyond [`MAX_PROBLEMS`] are counted only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct ValidationErrors(Vec<FieldError>);
+pub struct ValidationErrors {
+    listed: Vec<FieldError>,
+    #[serde(skip)]
+    unlisted: usize,
+}
 
 impl std::error::Error for ValidationErrors {}
 
 impl fmt::Display for ValidationErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
+        for (index, problem) in self.listed.iter().enumerate() {
             let separator = if index == 0 { "" } else { "; " };
             write!(f, "{separator}{problem}")?;
         }
@@ -148,18 +156,22 @@ impl ValidationErrors {
     /// Creates an empty collection.
     #[must_use]
     pub const fn none() -> Self {
-        Self(Vec::new())
+        Self { listed: Vec::new(), unlisted: 0 }
     }
 
     /// Creates a collection with exactly one problem.
     #[must_use]
     pub fn one(field: impl Into<String>, flaw: ValueError) -> Self {
-        Self(vec![flaw.in_field(field)])
+        Self { listed: vec![flaw.in_field(field)], unlisted: 0 }
     }
 
     /// Adds a problem of this field.
     pub fn add(&mut self, field: impl Into<String>, flaw: ValueError) {
-        self.0.push(flaw.in_field(field));
+        if self.listed.len() < MAX_PROBLEMS {
+            self.listed.push(flaw.in_field(field));
+        } else {
+            self.unlisted += 1;
+        }
     }
 
     /// Returns the value of `result`, or records its error as a problem of this field.
@@ -169,25 +181,33 @@ impl ValidationErrors {
 
     /// Adds all problems of another collection.
     pub fn extend(&mut self, others: Self) {
-        self.0.extend(others.0);
+        let room = MAX_PROBLEMS - self.listed.len();
+        self.unlisted += others.unlisted + others.listed.len().saturating_sub(room);
+        self.listed.extend(others.listed.into_iter().take(room));
     }
 
-    /// Returns the problems as a slice.
+    /// Returns the first [`MAX_PROBLEMS`] problems as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[FieldError] {
-        &self.0
+        &self.listed
+    }
+
+    /// Returns the number of problems beyond [`MAX_PROBLEMS`].
+    #[must_use]
+    pub const fn unlisted(&self) -> usize {
+        self.unlisted
     }
 
     /// Returns `true` if there are no problems.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.listed.is_empty()
     }
 
     /// Prefixes the field of every problem with `name`, for problems within an object.
     #[must_use]
     pub fn below(mut self, name: &str) -> Self {
-        self.0.iter_mut().for_each(|problem| problem.field.insert_str(0, name));
+        self.listed.iter_mut().for_each(|problem| problem.field.insert_str(0, name));
         self
     }
 
@@ -203,6 +223,20 @@ impl ValidationErrors {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn problems_beyond_the_maximum_are_counted_only() {
+        let mut problems = ValidationErrors::none();
+        for number in 0..MAX_PROBLEMS - 1 {
+            problems.add(number.to_string(), ValueError::required());
+        }
+        let mut others = ValidationErrors::one("last", ValueError::required());
+        others.add("beyond", ValueError::required());
+        problems.extend(others);
+        problems.add("beyond", ValueError::required());
+        assert_eq!((problems.as_slice().len(), problems.unlisted()), (MAX_PROBLEMS, 2));
+        assert_eq!(problems.as_slice().last().map(|problem| &*problem.field), Some("last"));
+    }
 
     #[test]
     fn problems_display_field_and_message_without_the_value() {

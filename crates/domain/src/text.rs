@@ -119,9 +119,36 @@ pub fn folded(text: &str) -> String {
     text.to_lowercase()
 }
 
+/// Returns `true` if texts have the same [`folded`] form. Stops at the first difference, and copies nothing.
+#[must_use]
+pub fn is_same_folded(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    // The lower case of a character has at most three times its bytes, and at least a third of them.
+    if one.len() > 3 * other.len() || other.len() > 3 * one.len() {
+        return false;
+    }
+    // The lower case of Σ depends on its neighbours, which single characters do not show.
+    if one.contains('Σ') || other.contains('Σ') {
+        return folded(one) == folded(other);
+    }
+    one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folded_comparison_equals_comparison_of_folded_texts() {
+        let texts = ["", "a", "A", "Straße", "STRASSE", "İ", "i̇", "ΟΔΟΣ", "οδος", "οδοσ", "漢", "漢字", "É", "é"];
+        for one in texts {
+            for other in texts {
+                assert_eq!(is_same_folded(one, other), folded(one) == folded(other), "{one} {other}");
+            }
+        }
+    }
 
     #[test]
     fn length_limit_counts_characters_instead_of_bytes() {

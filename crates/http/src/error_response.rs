@@ -77,9 +77,6 @@ const INDEXING_SECONDS: i64 = 30;
 /// `Retry-After` while too many exports are running. An export of 100,000 rows takes some seconds.
 const EXPORTING_SECONDS: i64 = 5;
 
-/// Maximum number of listed problems. A request of 256 KiB can have 100,000, and their list has twelve times its
-/// size.
-const MAX_PROBLEMS: usize = 100;
 /// Field of the last entry, which counts the omitted problems. No request has a field of this name.
 const UNLISTED: &str = "details";
 
@@ -100,19 +97,16 @@ impl ErrorResponse {
         Self { details: to_raw_value(&details).ok(), ..self }
     }
 
-    /// Adds the first [`MAX_PROBLEMS`] problems as details, and an entry with the number of the rest.
+    /// Adds the collected problems as details, and an entry with the number of the rest.
     fn with_problems(self, problems: &ValidationErrors) -> Self {
-        let problems = problems.as_slice();
-        let Some((listed, rest)) = problems.split_at_checked(MAX_PROBLEMS).filter(|(_, rest)| !rest.is_empty())
-        else {
+        let rest = problems.unlisted();
+        if rest == 0 {
             return self.with(problems);
-        };
-        let message = format!(
-            "{} more problems are not listed; correct the listed ones, then send the request again",
-            rest.len()
-        );
+        }
+        let message =
+            format!("{rest} more problems are not listed; correct the listed ones, then send the request again");
         let unlisted = ValueError::new(Code::LimitReached, message).in_field(UNLISTED);
-        let entries: Vec<&FieldError> = listed.iter().chain([&unlisted]).collect();
+        let entries: Vec<&FieldError> = problems.as_slice().iter().chain([&unlisted]).collect();
         self.with(entries)
     }
 

@@ -1,5 +1,6 @@
 //! A SCIM user as sent: attributes in their canonical case, by schema. Operations change a document as a whole.
 
+mod bounds;
 mod entries;
 mod lookup;
 mod manager;
@@ -9,12 +10,10 @@ use super::operations::{PatchOperation, PatchVerb};
 use super::path::{self, ScimPath, ScimSchema};
 use super::schemas::{self, ENTERPRISE};
 use crate::json::{Object, Value};
+use bounds::{ComparisonBudget, MAX_EXTENSIONS, MAX_GIVEN, MAX_MEMBERS};
 
 pub(super) use lookup::main_address;
 pub(super) use manager::manager_text;
-
-/// Most members of one schema.
-const MAX_MEMBERS: usize = 200;
 
 /// The attributes of a SCIM user, without `id`, `meta` and `schemas`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,7 +54,8 @@ impl UserDocument {
     pub fn from_body(body: Object) -> Result<Self, ScimError> {
         let mut document = Self::default();
         let given: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
-        document.merge(&ScimSchema::Core, given, PatchVerb::Add).map_err(|error| match error.kind {
+        let mut budget = ComparisonBudget::new();
+        document.merge(&ScimSchema::Core, given, PatchVerb::Add, &mut budget).map_err(|error| match error.kind {
             Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
                 ScimError { kind: Some(ScimErrorType::InvalidSyntax), ..error }
             }
@@ -107,28 +107,40 @@ impl UserDocument {
     /// # Errors
     /// The error of the first operation that is refused.
     pub fn apply(&self, operations: &[PatchOperation]) -> Result<Self, ScimError> {
-        let mut after = self.clone();
+        let (mut after, mut budget) = (self.clone(), ComparisonBudget::new());
         for operation in operations {
-            after.perform(operation)?;
+            after.perform(operation, &mut budget)?;
         }
         Ok(after)
     }
 
-    fn perform(&mut self, operation: &PatchOperation) -> Result<(), ScimError> {
+    fn perform(&mut self, operation: &PatchOperation, budget: &mut ComparisonBudget) -> Result<(), ScimError> {
         let PatchOperation { verb, path, value } = operation;
         match (path, value) {
             (Some(path), value) => {
                 let extension = path.possible_urn().filter(|urn| self.has_extension(urn));
                 let whole = extension.map(|urn| ScimPath::extension(&urn));
-                self.change(whole.as_ref().unwrap_or(path), *verb, value.clone())
+                self.change(whole.as_ref().unwrap_or(path), *verb, value.clone(), budget)
             }
-            (None, Some(Value::Object(members))) => self.merge(&ScimSchema::Core, members.clone(), *verb),
+            (None, Some(Value::Object(members))) => {
+                self.merge(&ScimSchema::Core, members.clone(), *verb, budget)
+            }
             (None, _) => Err(ScimError::value("An operation without `path` must have an object as `value`.")),
         }
     }
 
     /// Sets the members of an object, each of which may be a path.
-    fn merge(&mut self, schema: &ScimSchema, members: Object, verb: PatchVerb) -> Result<(), ScimError> {
+    fn merge(
+        &mut self,
+        schema: &ScimSchema,
+        members: Object,
+        verb: PatchVerb,
+        budget: &mut ComparisonBudget,
+    ) -> Result<(), ScimError> {
+        if members.len() > MAX_GIVEN {
+            let detail = format!("An object of attributes has at most {MAX_GIVEN} members.");
+            return Err(ScimError::value(detail));
+        }
         let mut seen = std::collections::BTreeSet::new();
         for (name, value) in members {
             if !seen.insert(name.to_ascii_lowercase()) {
@@ -140,10 +152,13 @@ impl UserDocument {
                 continue;
             }
             match (attribute, value) {
-                (None, Value::Object(members)) => self.merge(&path.schema, members, verb)?,
+                (None, Value::Object(members)) => self.merge(&path.schema, members, verb, budget)?,
                 (None, Value::Null) => {}
                 (None, _) => return Err(ScimError::value(format!("`{name}` must be an object."))),
-                (Some(_), value) => self.change(&path, verb, Some(value).filter(|value| *value != Value::Null))?,
+                (Some(_), value) => {
+                    let value = Some(value).filter(|value| *value != Value::Null);
+                    self.change(&path, verb, value, budget)?;
+                }
             }
         }
         Ok(())
@@ -164,8 +179,16 @@ impl UserDocument {
     }
 
     /// Sets or removes the attribute that a path names.
-    fn change(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) -> Result<(), ScimError> {
-        let Some(name) = path.attribute.as_deref() else { return self.change_schema(path, verb, value) };
+    fn change(
+        &mut self,
+        path: &ScimPath,
+        verb: PatchVerb,
+        value: Option<Value>,
+        budget: &mut ComparisonBudget,
+    ) -> Result<(), ScimError> {
+        let Some(name) = path.attribute.as_deref() else {
+            return self.change_schema(path, verb, value, budget);
+        };
         if path.schema == ScimSchema::Core {
             if name == "schemas" || schemas::is_dropped(name) {
                 return Ok(());
@@ -181,24 +204,38 @@ impl UserDocument {
         if verb != PatchVerb::Remove && path.schema == ScimSchema::Enterprise && name == "manager" {
             return self.set_manager(path.sub.as_deref(), value);
         }
+        value.as_ref().map_or(Ok(()), |value| bounds::check_size(name, value))?;
+        if let (Some(conditions), Some(section)) = (&path.conditions, self.section(&path.schema)) {
+            budget.take(conditions.len() * entries::count_entries(section, name))?;
+        }
         let value = value.filter(|value| !is_unassigned(value));
         if verb == PatchVerb::Remove || value.is_none() {
             return self.remove(path, name, verb, value.as_ref());
         }
         let Some(value) = value else { return Ok(()) };
-        if self.section(&path.schema).is_some_and(|members| members.iter().count() >= MAX_MEMBERS) {
+        if self.section(&path.schema).is_some_and(|members| members.len() >= MAX_MEMBERS) {
             return Err(ScimError::value(format!("A user has at most {MAX_MEMBERS} attributes in one schema.")));
+        }
+        if self.section(&path.schema).is_none() && self.extensions.len() >= MAX_EXTENSIONS {
+            return Err(ScimError::value(format!("A user has at most {MAX_EXTENSIONS} extensions.")));
         }
         let section = self.section_mut(&path.schema);
         match (&path.conditions, path.sub.as_deref()) {
-            (Some(conditions), sub) => entries::set_matching(section, name, conditions, sub, value),
-            (None, Some(sub)) => entries::set_sub(section, name, sub, value),
-            (None, None) => entries::set_attribute(section, name, value, verb),
+            (Some(conditions), sub) => entries::set_matching(section, name, conditions, sub, value)?,
+            (None, Some(sub)) => entries::set_sub(section, name, sub, value)?,
+            (None, None) => entries::set_attribute(section, name, value, verb)?,
         }
+        entries::check_attribute(section, name)
     }
 
     /// Sets members of a whole schema, or removes an extension.
-    fn change_schema(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) -> Result<(), ScimError> {
+    fn change_schema(
+        &mut self,
+        path: &ScimPath,
+        verb: PatchVerb,
+        value: Option<Value>,
+        budget: &mut ComparisonBudget,
+    ) -> Result<(), ScimError> {
         match (verb, value) {
             (PatchVerb::Remove, _) if path.schema == ScimSchema::Core => {
                 Err(ScimError::new(ScimErrorType::Mutability, "The core schema of a user cannot be removed."))
@@ -208,7 +245,7 @@ impl UserDocument {
                 Ok(())
             }
             (PatchVerb::Add | PatchVerb::Replace, Some(Value::Object(members))) => {
-                self.merge(&path.schema, members, verb)
+                self.merge(&path.schema, members, verb, budget)
             }
             (PatchVerb::Add | PatchVerb::Replace, Some(_)) => {
                 Err(ScimError::value(format!("`{}` must be an object.", path.schema.urn())))
@@ -336,7 +373,7 @@ impl UserDocument {
     /// Sets the value at a path. A value that the path cannot take is ignored.
     pub(super) fn put(&mut self, path: &ScimPath, value: Value) {
         let mut changed = self.clone();
-        if changed.change(path, PatchVerb::Replace, Some(value)).is_ok() {
+        if changed.change(path, PatchVerb::Replace, Some(value), &mut ComparisonBudget::new()).is_ok() {
             *self = changed;
         }
     }
@@ -344,7 +381,8 @@ impl UserDocument {
     /// Removes the attribute of a path without conditions.
     pub(super) fn remove_plain(&mut self, path: &ScimPath) {
         let mut changed = self.clone();
-        if path.conditions.is_none() && changed.change(path, PatchVerb::Remove, None).is_ok() {
+        let budget = &mut ComparisonBudget::new();
+        if path.conditions.is_none() && changed.change(path, PatchVerb::Remove, None, budget).is_ok() {
             *self = changed;
         }
     }

@@ -4,13 +4,11 @@ use super::super::error::{ScimError, ScimErrorType};
 use super::super::filter::{Comparison, Literal};
 use super::super::operations::PatchVerb;
 use super::super::schemas;
+use super::bounds::{MAX_ENTRIES, check_size, too_many};
 use super::lookup::main_entry;
 use super::{flag, is_unassigned};
 use crate::json::{Object, Value};
-use crate::text::folded;
-
-/// Most entries of one attribute.
-const MAX_ENTRIES: usize = 200;
+use crate::text::is_same_folded;
 
 fn position<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
     section.iter_mut().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -38,6 +36,19 @@ fn sub_value(name: &str, value: Value) -> Value {
         | Value::Text(_)
         | Value::List(_)
         | Value::Object(_)) => other,
+    }
+}
+
+/// Checks the bounds of an attribute after a change.
+pub(super) fn check_attribute(section: &mut Object, name: &str) -> Result<(), ScimError> {
+    position(section, name).map_or(Ok(()), |value| check_size(name, value))
+}
+
+/// Returns the number of entries of an attribute.
+pub(super) fn count_entries(section: &Object, name: &str) -> usize {
+    match section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)) {
+        Some((_, Value::List(items))) => items.len(),
+        Some(_) | None => 1,
     }
 }
 
@@ -82,10 +93,6 @@ fn entries(name: &str, value: Value) -> Result<Vec<Object>, ScimError> {
     }
     all.retain(has_content);
     Ok(all)
-}
-
-fn too_many(name: &str) -> ScimError {
-    ScimError::value(format!("`{name}` has at most {MAX_ENTRIES} entries."))
 }
 
 /// Takes the entries of a stored attribute.
@@ -149,7 +156,7 @@ pub(super) fn matches(entry: &Object, conditions: &[Comparison]) -> bool {
         let value = entry.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value);
         match value {
             Some(Value::Text(text)) => match condition.value.as_text() {
-                Some(wanted) => folded(text) == folded(wanted),
+                Some(wanted) => is_same_folded(text, wanted),
                 None => flag(text).is_some_and(|found| condition.value.as_flag() == Some(found)),
             },
             Some(Value::Bool(found)) => condition.value.as_flag() == Some(*found),
