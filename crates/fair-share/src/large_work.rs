@@ -47,11 +47,11 @@ impl LargeWork {
         Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: TenantQueue::default() })))
     }
 
-    /// Waits for a turn of the tenant.
+    /// Waits for a turn of the tenant. Without a tenant, the work counts as the service's own.
     ///
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
-    pub async fn turn(&self, tenant: Tenant) -> Result<Turn, StorageError> {
+    pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
         let given = {
             let mut state = self.lock();
             if state.free > 0 {
@@ -59,10 +59,16 @@ impl LargeWork {
                 return Ok(Turn(Some(self.clone())));
             }
             let (give, given) = oneshot::channel();
-            state.waiting.push(Some(tenant), give);
+            state.waiting.push(tenant.into(), give);
             given
         };
         given.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+    }
+
+    /// Returns `true` if a caller waits for a turn.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        !self.lock().waiting.is_empty()
     }
 
     /// Runs a piece of work on a blocking thread when the tenant's turn comes. Once started, the work is
@@ -72,7 +78,7 @@ impl LargeWork {
     /// [`StorageError::Failed`] if the work panics.
     pub async fn run<T: Send + 'static>(
         &self,
-        tenant: Tenant,
+        tenant: impl Into<Option<Tenant>>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, StorageError> {
         let turn = self.turn(tenant).await?;

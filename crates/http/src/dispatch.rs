@@ -5,18 +5,17 @@ use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use actix_web::http::Method;
 use actix_web::http::header::{AUTHORIZATION, IF_MATCH};
-use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
-use candor_domain::fields::{Fields, StringEnum};
-use candor_domain::idempotency::Fingerprint;
-use candor_domain::json::{Object, Value};
+use candor_domain::fields::StringEnum;
+use candor_domain::json::Object;
 use candor_domain::params::Params;
-use candor_service::{Idempotency, RequestContext};
+use candor_service::{Idempotency, Reply, RequestContext};
 use futures_util::FutureExt;
 use tracing::{Instrument, Span};
 
@@ -25,13 +24,14 @@ use crate::answer::Answer;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
+use crate::parsed_body::{ParsedBody, Target};
 use crate::read_gate::ReadGate;
 use crate::read_turns::ReadTurn;
 use crate::record::{self, Record, WITHOUT_KEY};
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
-use crate::route::{BASE, Body, Handler, Route, Success};
+use crate::route::{BASE, Body, Handler, KeyedHandler, Route, Success};
 use crate::span::use_case;
-use crate::{docs, dry_run, etag, framing, invitation_page, openapi, router, routes::scim};
+use crate::{docs, dry_run, etag, framing, invitation_page, large_body, openapi, router, routes::scim};
 
 /// Pattern label of requests without a route.
 const UNKNOWN: &str = "unknown";
@@ -143,7 +143,11 @@ impl Api {
                 let caller = self.admit(exchange, route).await?;
                 let _turn = self.read_turn(exchange, route, &caller).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
-                handler(&self.services, asked).instrument(use_case(route.operation)).await?
+                if asked.is_large {
+                    self.keyed_apart(route, handler, asked).await??
+                } else {
+                    handler(&self.services, asked).instrument(use_case(route.operation)).await?
+                }
             }
             Handler::Lines(handler) => {
                 let caller = self.admit(exchange, route).await?;
@@ -156,11 +160,36 @@ impl Api {
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;
-                handler(&self.services, visit).instrument(use_case(route.operation)).await?
+                if visit.is_large {
+                    let (services, operation) = (Arc::clone(&self.services), route.operation);
+                    let begin =
+                        move || async move { handler(&services, visit).instrument(use_case(operation)).await };
+                    large_body::run(&self.services.large_bodies, None, begin).await??
+                } else {
+                    handler(&self.services, visit).instrument(use_case(route.operation)).await?
+                }
             }
             Handler::Document => return Ok(openapi::rendered().answer(exchange.request.headers())),
         };
         Ok(Answer::from_reply(self, exchange, captures, reply))
+    }
+
+    /// Runs a handler with a large body apart from the worker.
+    async fn keyed_apart(
+        &self,
+        route: &Route,
+        handler: KeyedHandler,
+        asked: AuthenticatedRequest<'_>,
+    ) -> Result<Result<Reply, candor_service::Error>, ErrorResponse> {
+        let AuthenticatedRequest { context, captures, params, body, csv, is_large } = asked;
+        let (services, operation, tenant) = (Arc::clone(&self.services), route.operation, context.caller.tenant);
+        let identifiers = captures.to_texts();
+        let begin = move || async move {
+            let captures = Captures::from_texts(&identifiers);
+            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large };
+            handler(&services, asked).instrument(use_case(operation)).await
+        };
+        large_body::run(&self.services.large_bodies, Some(tenant), begin).await
     }
 
     /// Returns the caller of the API key, or `None` if the key is missing or invalid.
@@ -271,35 +300,33 @@ impl Api {
             dry_run,
         };
         if route.method == crate::route::Method::Get {
-            return Ok(AuthenticatedRequest { context, captures, params, body: Object::new(), csv: Bytes::new() });
+            let (body, csv) = (Object::new(), Bytes::new());
+            return Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large: false });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
-        let (body, csv) = match route.body {
-            Body::Csv => (None, framing::csv(request, taken(payload)?, self.settings.body_time).await?),
+        let (bytes, csv) = match route.body {
+            Body::Csv => (Bytes::new(), framing::csv(request, taken(payload)?, self.settings.body_time).await?),
             Body::None | Body::Optional(_) | Body::Required(_) => {
                 (self.body(request, route, taken(payload)?).await?, Bytes::new())
             }
         };
-        let idempotency = key.map(|key| {
-            let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
-            let fingerprint = match route.body {
-                Body::Csv => Fingerprint::from_body(method, path, query, &csv),
-                Body::None | Body::Optional(_) | Body::Required(_) => {
-                    Fingerprint::from_json(method, path, query, body.as_ref())
-                }
-            };
-            Idempotency { key, fingerprint }
-        });
         // A dry run ignores the idempotency key, so that the real request can still use the key.
-        let idempotency = idempotency.filter(|_| !dry_run);
+        let key = key.filter(|_| !dry_run);
+        let is_large = large_body::is_large(bytes.len());
+        let target = key.is_some().then(|| Target::of(request));
+        let size = bytes.len().max(csv.len());
+        let (file, form) = (csv.clone(), route.body);
+        let read = move || ParsedBody::read(&bytes, &file, form, target.as_ref());
+        let tenant = Some(context.caller.tenant);
+        let parsed = large_body::read(&self.services.large_bodies, tenant, size, read).await??;
+        let idempotency = key.zip(parsed.fingerprint);
+        let idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
         let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
-        let body = members(body)?;
-        let unexpected_fields =
-            if route.body == Body::None { Fields::new(body.clone()).finish(Some(())).err() } else { None };
+        let unexpected_fields = parsed.unexpected;
         let context =
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
-        Ok(AuthenticatedRequest { context, captures, params, body, csv })
+        Ok(AuthenticatedRequest { context, captures, params, body: parsed.members, csv, is_large })
     }
 
     async fn visit(
@@ -309,53 +336,43 @@ impl Api {
         payload: &mut Option<Payload>,
     ) -> Result<AnonymousRequest, ErrorResponse> {
         dry_run::read(route, &Params::new(framing::query(exchange.request.query_string())?))?;
-        let body = if route.method == crate::route::Method::Get {
-            None
-        } else if exchange.is_form() {
-            let body = framing::body(exchange.request, taken(payload)?, self.settings.body_time).await?;
-            Some(Value::Object(invitation_page::fields(exchange.request.headers(), &body)?))
-        } else {
-            self.body(exchange.request, route, taken(payload)?).await?
-        };
-        Ok(AnonymousRequest { request: exchange.id, origin: exchange.origin(), body: members(body)? })
+        let (request, origin) = (exchange.id, exchange.origin());
+        if route.method == crate::route::Method::Get {
+            return Ok(AnonymousRequest { request, origin, body: Object::new(), is_large: false });
+        }
+        if exchange.is_form() {
+            let bytes = framing::form(exchange.request, taken(payload)?, self.settings.body_time).await?;
+            let body = invitation_page::fields(exchange.request.headers(), &bytes)?;
+            return Ok(AnonymousRequest { request, origin, body, is_large: false });
+        }
+        let bytes = self.body(exchange.request, route, taken(payload)?).await?;
+        let (is_large, form) = (large_body::is_large(bytes.len()), route.body);
+        let size = bytes.len();
+        let read = move || ParsedBody::read(&bytes, &[], form, None);
+        let parsed = large_body::read(&self.services.large_bodies, None, size, read).await??;
+        Ok(AnonymousRequest { request, origin, body: parsed.members, is_large })
     }
 
-    /// Reads and parses the JSON body. Returns `None` for an empty body, which is an error if the route requires
-    /// one.
-    async fn body(
-        &self,
-        request: &HttpRequest,
-        route: &Route,
-        payload: Payload,
-    ) -> Result<Option<Value>, ErrorResponse> {
+    /// Reads the JSON body. It may be empty unless the route requires one.
+    async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Bytes, ErrorResponse> {
         let bytes = framing::body(request, payload, self.settings.body_time).await?;
-        if bytes.is_empty() {
-            return match route.body {
-                Body::Required(_) => {
-                    Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."))
+        match route.body {
+            Body::Required(_) if bytes.is_empty() => {
+                Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."))
+            }
+            Body::None | Body::Optional(_) | Body::Required(_) | Body::Csv => {
+                if !bytes.is_empty() {
+                    framing::is_json(request.headers())?;
                 }
-                Body::None | Body::Optional(_) | Body::Csv => Ok(None),
-            };
+                Ok(bytes)
+            }
         }
-        framing::is_json(request.headers())?;
-        Ok(Some(framing::json(&bytes)?))
     }
 }
 
 /// Takes the payload, which can be read only once.
 pub(crate) fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
-}
-
-fn members(body: Option<Value>) -> Result<Object, ErrorResponse> {
-    match body {
-        None => Ok(Object::new()),
-        Some(Value::Object(members)) => Ok(members),
-        Some(other) => {
-            let message = format!("The body must be a JSON object, not {}.", other.kind());
-            Err(ErrorResponse::malformed_as(StatusCode::BAD_REQUEST, message))
-        }
-    }
 }
 
 /// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);

@@ -98,7 +98,17 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
 
 /// Reads a JSON body to its end.
 pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    whole(request, payload, time, MAX_BODY_BYTES).await.map_err(|error| error.error(too_large))
+    let body = whole(request, payload, time, MAX_BODY_BYTES).await;
+    body.map_err(|error| error.error(|| too_large(MAX_BODY_BYTES)))
+}
+
+/// Maximum size of a form, in bytes. Workers read forms themselves.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// Reads the form of a page to its end.
+pub(crate) async fn form(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
+    let body = whole(request, payload, time, MAX_FORM_BYTES).await;
+    body.map_err(|error| error.error(|| too_large(MAX_FORM_BYTES)))
 }
 
 /// Reads a CSV file to its end. A file that is too large is reported as an error of the file, not of the
@@ -183,8 +193,8 @@ async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, BodyError>
     if size > most { Err(BodyError::TooLarge) } else { Ok(whole.map_or(first, BytesMut::freeze)) }
 }
 
-fn too_large() -> ErrorResponse {
-    let message = format!("The body must have at most {MAX_BODY_BYTES} bytes.");
+fn too_large(most: usize) -> ErrorResponse {
+    let message = format!("The body must have at most {most} bytes.");
     ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 

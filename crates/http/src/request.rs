@@ -21,6 +21,16 @@ impl<'a> Captures<'a> {
         self.0[0]
     }
 
+    /// Returns copies of the identifiers.
+    pub(crate) fn to_texts(self) -> [String; MAX_CAPTURES] {
+        self.0.map(str::to_owned)
+    }
+
+    /// Creates identifiers from the result of [`Captures::to_texts`].
+    pub(crate) fn from_texts(texts: &'a [String; MAX_CAPTURES]) -> Self {
+        Self(texts.each_ref().map(String::as_str))
+    }
+
     /// Replaces the placeholders of a pattern with these identifiers.
     pub(crate) fn fill(&self, pattern: &str) -> String {
         let mut captures = self.0.iter();
@@ -56,6 +66,8 @@ pub(crate) struct AuthenticatedRequest<'a> {
     pub(crate) body: Object,
     /// CSV body; empty for other requests.
     pub(crate) csv: Bytes,
+    /// `true` if the JSON body is decided about apart from the worker.
+    pub(crate) is_large: bool,
 }
 
 impl AuthenticatedRequest<'_> {
@@ -79,4 +91,6 @@ pub(crate) struct AnonymousRequest {
     pub(crate) origin: Origin,
     /// Members of the JSON body.
     pub(crate) body: Object,
+    /// `true` if the body is decided about apart from the worker.
+    pub(crate) is_large: bool,
 }

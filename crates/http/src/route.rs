@@ -91,11 +91,14 @@ pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + '
 /// Future of a handler that begins lines; `None` for `HEAD`.
 pub(crate) type LineWork<'a> = Pin<Box<dyn Future<Output = Result<Option<LineStream>, Error>> + 'a>>;
 
+/// Handler of requests with an API key.
+pub(crate) type KeyedHandler = for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>;
+
 /// Handler of a route.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// Requires an API key.
-    Keyed(for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>),
+    Keyed(KeyedHandler),
     /// Needs no API key.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
     /// Requires an API key, and answers with lines while it reads them. The last argument is `true` for `HEAD`.

@@ -42,7 +42,7 @@ fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
 }
 
 fn exchange(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {
-    let AnonymousRequest { request, origin, body } = anonymous_request;
+    let AnonymousRequest { request, origin, body, .. } = anonymous_request;
     Box::pin(portal_links::exchange(services, request, origin, body))
 }
 

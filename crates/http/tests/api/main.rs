@@ -28,6 +28,7 @@ mod hostile;
 mod idempotency;
 mod invitation_page;
 mod isolation;
+mod large_bodies;
 mod legal_holds;
 mod limits;
 mod metadata;

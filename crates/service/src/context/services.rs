@@ -131,6 +131,8 @@ pub struct Services {
     pub tenant_sizes: TenantSizes,
     /// Limiter of concurrent work on large texts and responses, fair between tenants.
     pub large_work: LargeWork,
+    /// Turns of requests with large bodies. Their use cases may take turns of `large_work`, so these are others.
+    pub large_bodies: LargeWork,
     /// Counts of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: StripedLocks,
@@ -177,6 +179,7 @@ impl Services {
             search_index: SearchIndex::default(),
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
+            large_bodies: LargeWork::default(),
             export_permits: ExportPermits::default(),
             move_locks: StripedLocks::default(),
             submission_locks: StripedLocks::default(),

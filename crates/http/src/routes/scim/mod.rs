@@ -23,7 +23,7 @@ use candor_domain::scim::{
     Projection, ScimError, ScimErrorType, UserListRequest, list, resource_types, schemas, service_provider_config,
 };
 use candor_service::usecases::scim::{self, ScimContext, ScimFailure, ScimPrecondition};
-use candor_service::{Idempotency, Outcome, Reply, RequestContext};
+use candor_service::{Idempotency, Outcome, Reply, RequestContext, Services};
 use tracing::Instrument;
 
 use crate::answer::Answer;
@@ -31,8 +31,9 @@ use crate::api::Api;
 use crate::dispatch::taken;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
+use crate::parsed_body::Target;
 use crate::span::use_case;
-use crate::{etag, framing, record, router};
+use crate::{etag, framing, large_body, record, router};
 
 use endpoint::Endpoint;
 
@@ -190,49 +191,32 @@ impl Api {
         if !endpoint.is_of_users() {
             return endpoint.discovery(&base, request.method()).ok_or_else(ErrorResponse::not_found);
         }
-        let body = match *request.method() {
+        let bytes = match *request.method() {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,
         };
-        let context = self.scim_context(exchange, caller, base, body.as_ref())?;
-        let body = match body {
-            Some(Value::Object(members)) => members,
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_)) => {
-                return Err(ErrorResponse::malformed("The body must be a JSON object."));
-            }
-            None => Object::new(),
+        let mut context = self.scim_context(exchange, caller, base)?;
+        let key = match *request.method() {
+            Method::POST => framing::idempotency_key(request.headers())?,
+            _ => None,
         };
-        match self.scim_users(request, endpoint, &context, &query, body).await {
-            Ok(reply) => Ok(answer_of(exchange, &context, reply)),
+        let target = key.is_some().then(|| Target::of(request));
+        let (bytes, work) = (bytes.unwrap_or_default(), &self.services.large_bodies);
+        let (size, tenant) = (bytes.len(), Some(caller.tenant));
+        let read = move || members(&bytes, target.as_ref());
+        let (body, fingerprint) = large_body::read(work, tenant, size, read).await??;
+        let idempotency = key.zip(fingerprint);
+        context.request.idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
+        let (services, method) = (Arc::clone(&self.services), request.method().clone());
+        let (endpoint, answered) = (endpoint.clone(), context.clone());
+        let users =
+            move || async move { answer_users(&services, &method, &endpoint, &context, &query, body).await };
+        let done =
+            if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users().await };
+        match done {
+            Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
             Err(ScimFailure::Refused(error)) => Ok(refused(&error)),
             Err(ScimFailure::Failed(error)) => Err(error.into()),
-        }
-    }
-
-    async fn scim_users(
-        &self,
-        request: &HttpRequest,
-        endpoint: &Endpoint,
-        context: &ScimContext,
-        query: &Query,
-        body: Object,
-    ) -> Result<Reply, ScimFailure> {
-        let (services, projection) = (&*self.services, query.projection());
-        let Endpoint::User(id) = endpoint else {
-            return match *request.method() {
-                Method::POST => scim::create(services, context, body, &projection).await,
-                _ => {
-                    let list = UserListRequest::parse(|name| query.get(name))?;
-                    scim::list(services, context, &list).await
-                }
-            };
-        };
-        let id: EmployeeId = id.parse().map_err(|_| ScimError::not_found())?;
-        match *request.method() {
-            Method::PUT => scim::replace(services, context, id, body, &projection).await,
-            Method::PATCH => scim::patch(services, context, id, &body, &projection).await,
-            Method::DELETE => scim::remove(services, context, id).await,
-            _ => scim::get(services, context, id, &projection).await,
         }
     }
 
@@ -240,14 +224,14 @@ impl Api {
         &self,
         request: &HttpRequest,
         payload: &mut Option<Payload>,
-    ) -> Result<Value, ErrorResponse> {
+    ) -> Result<Bytes, ErrorResponse> {
         let bytes = framing::body(request, taken(payload)?, self.settings.body_time).await?;
         if bytes.is_empty() {
             return Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."));
         }
         let headers = request.headers();
         framing::is_type(headers, "application/scim+json").or_else(|_| framing::is_json(headers))?;
-        framing::json(&bytes)
+        Ok(bytes)
     }
 
     fn scim_context(
@@ -255,22 +239,13 @@ impl Api {
         exchange: &Exchange<'_>,
         caller: &Arc<Caller>,
         base: String,
-        body: Option<&Value>,
     ) -> Result<ScimContext, ErrorResponse> {
         let request = exchange.request;
-        let key = match *request.method() {
-            Method::POST => framing::idempotency_key(request.headers())?,
-            _ => None,
-        };
-        let idempotency = key.map(|key| {
-            let (method, path, query) = (request.method().as_str(), request.path(), request.query_string());
-            Idempotency { key, fingerprint: Fingerprint::from_json(method, path, query, body) }
-        });
         let context = RequestContext {
             caller: Arc::clone(caller),
             request: exchange.id,
             origin: exchange.origin(),
-            idempotency,
+            idempotency: None,
             precondition: None,
             unexpected_fields: None,
             admin_context: None,
@@ -279,6 +254,49 @@ impl Api {
         let connector = caller.connector.ok_or_else(ErrorResponse::no_good_key)?;
         let precondition = precondition(request.headers());
         Ok(ScimContext { request: context, connector, base, precondition, tag: etag::tag })
+    }
+}
+
+/// Parses a body; empty for requests without one.
+fn members(body: &[u8], target: Option<&Target>) -> Result<(Object, Option<Fingerprint>), ErrorResponse> {
+    if body.is_empty() {
+        return Ok((Object::new(), None));
+    }
+    let value = framing::json(body)?;
+    let fingerprint = target.map(|target| target.fingerprint(Some(&value)));
+    match value {
+        Value::Object(members) => Ok((members, fingerprint)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+            Err(ErrorResponse::malformed("The body must be a JSON object."))
+        }
+    }
+}
+
+/// Answers a request about users.
+async fn answer_users(
+    services: &Services,
+    method: &Method,
+    endpoint: &Endpoint,
+    context: &ScimContext,
+    query: &Query,
+    body: Object,
+) -> Result<Reply, ScimFailure> {
+    let projection = query.projection();
+    let Endpoint::User(id) = endpoint else {
+        return match *method {
+            Method::POST => scim::create(services, context, body, &projection).await,
+            _ => {
+                let list = UserListRequest::parse(|name| query.get(name))?;
+                scim::list(services, context, &list).await
+            }
+        };
+    };
+    let id: EmployeeId = id.parse().map_err(|_| ScimError::not_found())?;
+    match *method {
+        Method::PUT => scim::replace(services, context, id, body, &projection).await,
+        Method::PATCH => scim::patch(services, context, id, &body, &projection).await,
+        Method::DELETE => scim::remove(services, context, id).await,
+        _ => scim::get(services, context, id, &projection).await,
     }
 }
 

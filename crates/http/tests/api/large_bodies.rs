@@ -1,0 +1,143 @@
+//! The largest body of each shape to each route: parsed and decided apart from the workers, with a short answer.
+
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_http::table::{Body, Method, ROUTES};
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+
+use crate::resources::{Resources, method};
+use crate::support::{Request, TestApi, TestResponse};
+
+/// Size of the bodies, a little below the limit of 256 KiB.
+const BYTES: usize = 250_000;
+/// Longest answer to a body that is refused.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+/// Returns members whose text has about [`BYTES`] bytes.
+fn members(value: &str) -> String {
+    let one = value.len() + 11;
+    (0..BYTES / one).map(|number| format!(r#""a{number:06}":{value}"#)).collect::<Vec<_>>().join(",")
+}
+
+/// Returns the bodies of each shape. `member` is a member that the route knows.
+fn shapes(member: &str) -> Vec<(&'static str, String)> {
+    let nested = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    let list = |item: &str| vec![item; BYTES / (item.len() + 1)].join(",");
+    let text = |letter: &str| format!(r#"{{"{member}":"{}"}}"#, letter.repeat(BYTES / letter.len()));
+    vec![
+        ("flat", format!("{{{}}}", members("1"))),
+        ("members of a member", format!(r#"{{"{member}":{{{}}}}}"#, members("1"))),
+        ("objects of a member", format!(r#"{{"{member}":{{{}}}}}"#, members(r#"{"a":1}"#))),
+        ("entries", format!(r#"{{"{member}":[{}]}}"#, list(r#"{"value":"x"}"#))),
+        ("one wide entry", format!(r#"{{"{member}":[{{{}}}]}}"#, members("1"))),
+        ("deep", format!(r#"{{"{member}":[{}]}}"#, list(&nested))),
+        ("Latin", text("a")),
+        ("Han", text("漢")),
+        ("emoji", text("\u{1f600}")),
+    ]
+}
+
+/// Sends a request while another tenant holds all turns. Asserts that its body is neither parsed nor decided about
+/// without a turn.
+async fn send_in_turns(world: &TestApi, request: Request<'_>, what: &str) -> TestResponse {
+    let work = &world.services.large_bodies;
+    let mut turns: Vec<_> = std::iter::from_fn(|| work.turn(None).now_or_never()).collect();
+    let mut sent = Box::pin(request.send());
+    let waits = async {
+        while !work.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let begun = futures_util::future::select(&mut sent, Box::pin(waits)).await;
+    if let futures_util::future::Either::Left((answered, _)) = begun {
+        panic!("{what}: {} without a turn", answered.status);
+    }
+    // This turn comes when the body is parsed.
+    let mut next = Box::pin(work.turn(None));
+    assert!((&mut next).now_or_never().is_none());
+    turns.pop();
+    let between = futures_util::future::select(&mut sent, &mut next).await;
+    let futures_util::future::Either::Right((next, _)) = between else {
+        panic!("{what}: no turn between reading and deciding");
+    };
+    assert!((&mut sent).now_or_never().is_none(), "{what}: decided without a turn");
+    drop((next, turns));
+    sent.await
+}
+
+fn check(answered: &TestResponse, what: &str) {
+    assert!(answered.status < 500, "{what}: {} {}", answered.status, answered.text());
+    assert!(answered.body.len() <= MAX_ANSWER_BYTES, "{what}: {} bytes", answered.body.len());
+}
+
+/// Returns a member of a route's body, preferably one with members of its own.
+fn known_member(body: Option<&Value>) -> String {
+    let Some(members) = body.and_then(Value::as_object) else { return "metadata".to_owned() };
+    members.keys().next().cloned().unwrap_or_else(|| "metadata".to_owned())
+}
+
+#[tokio::test]
+async fn large_body_of_each_route_is_decided_in_turns() {
+    let world = TestApi::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
+    let mut address = 0;
+    for route in ROUTES.iter().filter(|route| route.method != Method::Get && route.body != Body::Csv) {
+        let member = known_member(resources.body(route).as_ref());
+        let path = resources.path(route);
+        for (shape, body) in shapes(&member) {
+            world.clock.advance_millis(1);
+            let what = format!("{} {shape}", route.operation);
+            let is_of_test = route.access.environment() == Some(Environment::Test);
+            let key = if is_of_test { &test_key } else { &world.admin };
+            // Requests without a key are counted for each address.
+            address += 1;
+            let peer = format!("198.51.{}.{}", address / 200, address % 200);
+            let request = world.bare(method(route), &path).key(key).with_peer(&peer);
+            let request = request.header("content-type", "application/json").body(body);
+            check(&send_in_turns(&world, request, &what).await, &what);
+        }
+    }
+}
+
+#[tokio::test]
+async fn large_scim_body_is_decided_in_turns() {
+    let world = TestApi::new().await;
+    let connector = json!({"type": "scim", "hris_source": "okta"});
+    let connector = world.made("/v1/connectors", connector).await;
+    let key = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
+    let key = world.post("/v1/api-keys", key).await.json()["key"].as_str().unwrap().to_owned();
+    let user = json!({"userName": "ada@example.com", "name": {"givenName": "Ada", "familyName": "Example"}});
+    let made = world.bare("POST", "/scim/v2/Users").key(&key).json(&user).send().await;
+    let path = format!("/scim/v2/Users/{}", made.json()["id"].as_str().unwrap());
+    for member in ["phoneNumbers", "name", "urn:x:1:User", "userName", "shelf"] {
+        for (shape, body) in shapes(member) {
+            let operations = format!(r#"{{"Operations":[{{"op":"add","value":{body}}}]}}"#);
+            for (method, path, body) in
+                [("POST", "/scim/v2/Users", body.clone()), ("PUT", &*path, body), ("PATCH", &*path, operations)]
+            {
+                let what = format!("{method} {member} {shape}");
+                let request = world.bare(method, path).key(&key).header("content-type", "application/scim+json");
+                let answered = send_in_turns(&world, request.body(body), &what).await;
+                check(&answered, &what);
+                assert_eq!(answered.status, 400, "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn problems_beyond_a_hundred_are_counted() {
+    let world = TestApi::new().await;
+    let employee = world.employee("ada@example.com").await;
+    let body = format!("{{{}}}", members("1"));
+    let request = world.ask("PATCH", &format!("/v1/employees/{employee}"));
+    let answered = request.header("content-type", "application/json").body(body).send().await;
+    let problems = answered.problems();
+    assert_eq!((answered.status, problems.len()), (400, 101));
+    assert_eq!(problems[100], ("details".to_owned(), "limit_reached".to_owned()));
+    let fields =
+        json!({"custom_fields": (0..65).map(|n| (format!("k{n}"), json!(1))).collect::<serde_json::Map<_, _>>()});
+    let refused = world.patch(&format!("/v1/employees/{employee}"), fields).await;
+    assert_eq!(refused.problems(), [("custom_fields".to_owned(), "too_long".to_owned())]);
+}
