@@ -6,7 +6,6 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{ExportCursor, ExportedResource};
-use crate::access::Tenant;
 use crate::event::API_VERSION;
 use crate::fields::StringEnum;
 use crate::schema::{OpenWord, inline_schema};
@@ -57,10 +56,10 @@ pub struct ExportCheckpoint {
 }
 
 impl ExportCheckpoint {
-    /// Creates the checkpoint at this point.
+    /// Creates the checkpoint with this sealed [`ExportCursor::to_text`].
     #[must_use]
-    pub fn new(cursor: &ExportCursor, tenant: Tenant, resources: &[ExportedResource]) -> Self {
-        Self { kind: "checkpoint", cursor: cursor.to_text(tenant, resources) }
+    pub const fn new(cursor: String) -> Self {
+        Self { kind: "checkpoint", cursor }
     }
 }
 

@@ -85,13 +85,20 @@ fn resources(text: &str) -> Result<Vec<ExportedResource>, ValueError> {
 }
 
 impl ExportRequest {
-    /// Declares and reads the parameters of `GET /exports`.
-    pub fn read(params: &mut Params, tenant: Tenant, now: Timestamp) -> Self {
+    /// Declares and reads the parameters of `GET /exports`. `open` returns the cursor in a sealed one, or `None` if
+    /// the service did not seal it.
+    pub fn read(
+        params: &mut Params,
+        tenant: Tenant,
+        now: Timestamp,
+        open: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let is_malformed = params.values_of(RESOURCES.name()).any(|text| resources(text).is_err());
         let resources = params.one(&RESOURCES).unwrap_or_else(|| ExportedResource::ALL.to_vec());
         // Unreadable `resources` are one problem. The cursor of such a request cannot be compared with them.
         let from = params.one_and(&CURSOR, |text| {
-            if is_malformed { Ok(None) } else { ExportCursor::read(&text, tenant, &resources, now).map(Some) }
+            let opened = open(&text).unwrap_or_default();
+            if is_malformed { Ok(None) } else { ExportCursor::read(&opened, tenant, &resources, now).map(Some) }
         });
         Self { resources, from: from.flatten() }
     }
@@ -101,8 +108,13 @@ impl ExportRequest {
     /// # Errors
     /// Returns every invalid parameter: `invalid_enum` for an unknown resource, `invalid_format` for a text that
     /// is no cursor of this organization with these resources, `out_of_range` for a cursor that is too old.
-    pub fn parse(mut params: Params, tenant: Tenant, now: Timestamp) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params, tenant, now);
+    pub fn parse(
+        mut params: Params,
+        tenant: Tenant,
+        now: Timestamp,
+        open: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ValidationErrors> {
+        let request = Self::read(&mut params, tenant, now, open);
         params.finish(request)
     }
 }

@@ -19,7 +19,7 @@ fn parse(pairs: &[(&str, &str)], tenant: Tenant) -> Result<ExportRequest, Vec<(S
     let codes = |problems: ValidationErrors| {
         problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
     };
-    ExportRequest::parse(Params::new(pairs), tenant, NOW).map_err(codes)
+    ExportRequest::parse(Params::new(pairs), tenant, NOW, |text| Some(text.to_owned())).map_err(codes)
 }
 
 fn cursor(started_at: Timestamp, resource: ExportedResource) -> ExportCursor {

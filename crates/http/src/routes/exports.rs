@@ -29,7 +29,7 @@ const ROUTES: &[Route] =
              the same time. A client that takes less than 64 kB in 10 seconds is disconnected.",
         )
         .with(Query::one(|input| {
-            drop(ExportRequest::read(input, Tenant::live(OrganizationId::from_bytes([0; 16])), AT));
+            drop(ExportRequest::read(input, Tenant::live(OrganizationId::from_bytes([0; 16])), AT, |_| None));
         }))
         .counts_as(QuotaClass::Export)
         .answers_lines(&EXPORT_LINE)];

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::time::Duration;
 
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::event::FEED_DAYS;
-use candor_domain::export::ExportedResource;
+use candor_domain::export::{ExportCursor, ExportPlace, ExportedResource};
 use candor_domain::fields::StringEnum;
+use candor_domain::page::{Key, Position};
 use candor_http::{HttpSettings, ServerOptions};
 use candor_service::usecases::operator;
 use candor_store_testkit::{Fault, FaultyCall};
@@ -20,7 +23,7 @@ use crate::connections::{TestListener, serving};
 use crate::objectives::key_for;
 use crate::resources::Resources;
 use crate::stores::{every_faulty_store, usual};
-use crate::support::{PATIENCE, TestApi, TestResponse};
+use crate::support::{PATIENCE, START, TestApi, TestResponse};
 
 /// Returns the lines of this type.
 fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
@@ -121,6 +124,49 @@ async fn invalid_parameters_of_an_export_are_named() {
     assert_eq!(old.problems(), problem("cursor", "out_of_range"));
 }
 
+/// Returns the text with one bit of one byte of its decoded form changed, for every byte.
+fn altered(cursor: &str) -> Vec<String> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap();
+    let flip = |at: usize| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1 << (at % 8);
+        URL_SAFE_NO_PAD.encode(bytes)
+    };
+    (0..bytes.len()).map(flip).collect()
+}
+
+#[tokio::test]
+async fn altered_export_cursor_is_refused_and_unrecorded() {
+    let (store, _database) = usual().await;
+    let world = TestApi::exporting(store, 2).await;
+    Resources::make(&world, &world.admin).await;
+    let cursor = last_cursor(&export(&world, "").await.lines()).unwrap();
+    let opened = ExportCursor {
+        started_at: START,
+        events: Position { key: Key::Rank(0), id: [0; 16] },
+        place: ExportPlace::before(ExportedResource::Employees),
+    };
+    // Everything in the cursor of a tenant is known to its clients.
+    let forged = opened.to_text(Tenant::live(world.organization), ExportedResource::ALL);
+    let mut refused = altered(&cursor);
+    refused.extend((0..cursor.len()).step_by(7).map(|length| cursor[..length].to_owned()));
+    refused.extend([forged, format!("{cursor}A"), String::new()]);
+    for text in refused {
+        let answered = export(&world, &format!("?cursor={text}")).await;
+        assert_eq!(answered.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{text}");
+    }
+    let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
+    let moved = world.bare("GET", &format!("/v1/exports?cursor={cursor}")).key(&test_key).send().await;
+    assert_eq!(moved.status, 400, "a cursor of the live data set");
+    let entries = async || {
+        let path = "/v1/audit-log?filter[action]=organization.continue_export";
+        world.get(path).await.json()["data"].as_array().unwrap().clone()
+    };
+    assert_eq!(entries().await, Vec::<Value>::new());
+    assert_eq!(export(&world, &format!("?cursor={cursor}")).await.status, 200);
+    assert_eq!(entries().await.len(), 1);
+}
+
 #[tokio::test]
 async fn cut_export_goes_on_behind_its_last_checkpoint() {
     for (world, faulty, _database) in every_faulty_store().await {
@@ -153,9 +199,12 @@ async fn cut_export_goes_on_behind_its_last_checkpoint() {
             assert_eq!(found, complete, "read {number}");
             assert_eq!(cuts, 1, "read {number}");
         }
-        let audit = world.get("/v1/audit-log?filter[action]=organization.export&limit=100").await.json();
-        let entries = audit["data"].as_array().unwrap().len();
-        assert!(entries > reads, "each beginning is recorded: {entries}");
+        let mut entries = 0;
+        for action in ["organization.export", "organization.continue_export"] {
+            let path = format!("/v1/audit-log?filter[action]={action}&limit=100");
+            entries += world.get(&path).await.json()["data"].as_array().unwrap().len();
+        }
+        assert!(entries > reads, "each part is recorded: {entries}");
     }
 }
 

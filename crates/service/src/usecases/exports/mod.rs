@@ -4,6 +4,7 @@
 //! the feed is read first. A row that changes later has an event behind that position.
 
 mod rows;
+mod sealed_cursor;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use candor_domain::export::{
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
 use candor_domain::params::Params;
+use candor_domain::time::Timestamp;
 use candor_port_storage::ChangeSet;
 use metrics::counter;
 use serde::Serialize;
@@ -70,9 +72,12 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
     let request = read(services, context, params)?;
     let tenant = context.caller.tenant;
     let permit = services.export_permits.take(tenant).ok_or(Error::TooManyExports)?;
+    let is_continued = request.from.is_some();
+    let action = if is_continued { "organization.continue_export" } else { "organization.export" };
+    let at = record(services, context, &request.resources, action).await?;
     let cursor = match request.from {
         Some(cursor) => cursor,
-        None => first_cursor(services, context, &request.resources).await?,
+        None => first_cursor(services, tenant, &request.resources, at).await?,
     };
     Ok(Export {
         services: Arc::clone(services),
@@ -98,27 +103,40 @@ pub fn check(services: &Services, context: &RequestContext, params: Params) -> R
 }
 
 fn read(services: &Services, context: &RequestContext, params: Params) -> Result<ExportRequest, Error> {
-    let request = ExportRequest::parse(params, context.caller.tenant, services.clock.now())?;
+    let tenant = context.caller.tenant;
+    let open = |text: &str| sealed_cursor::open(services, tenant, text);
+    let request = ExportRequest::parse(params, tenant, services.clock.now(), open)?;
     context.authorize()?;
     Ok(request)
 }
 
-/// Records the beginning of an export in the audit log, and returns the point before its first row.
-async fn first_cursor(
+/// Records the beginning or the continuation of an export in the audit log, and returns its time.
+async fn record(
     services: &Services,
     context: &RequestContext,
     resources: &[ExportedResource],
-) -> Result<ExportCursor, Error> {
+    action: &'static str,
+) -> Result<Timestamp, Error> {
     let tenant = context.caller.tenant;
     let at = services.clock.now();
     let organization = organization::load(services, context).await?.value;
-    let mut audit = AuditDraft::new(&organization, "organization.export");
+    let mut audit = AuditDraft::new(&organization, action);
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
     audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
     let change = ChangeSet::new(context.audit(services.id(at), audit, at));
     if !services.commit_unless_stale(tenant, change).await? {
         return Err(Error::Contended);
     }
+    Ok(at)
+}
+
+/// Returns the point before the first row of a new export.
+async fn first_cursor(
+    services: &Services,
+    tenant: Tenant,
+    resources: &[ExportedResource],
+    at: Timestamp,
+) -> Result<ExportCursor, Error> {
     // From the primary, which the rows are read from as well. A standby could be behind the position.
     let page = services.store.feed(tenant, &FeedFilter::default(), oldest_in_feed(at), &FeedStart::Now, 1).await?;
     let events = page.next.unwrap_or(events::START);
@@ -170,7 +188,9 @@ impl Export {
         }
         if self.unmarked >= checkpoint_rows {
             self.unmarked = 0;
-            line(&mut page.text, &ExportCheckpoint::new(&self.cursor, self.tenant, &self.resources))?;
+            let text = self.cursor.to_text(self.tenant, &self.resources);
+            let sealed = sealed_cursor::seal(&self.services, self.tenant, &text)?;
+            line(&mut page.text, &ExportCheckpoint::new(sealed))?;
         }
         Ok(page.text.into())
     }

@@ -1,0 +1,27 @@
+//! Cursors of exports as clients get them: sealed, because everything in a cursor is known to a client, which could
+//! make one of its own.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_domain::access::Tenant;
+
+use crate::context::error::Error;
+use crate::context::services::Services;
+use crate::context::vault::SealContext;
+
+fn place(tenant: Tenant) -> SealContext<'static> {
+    SealContext { purpose: "export cursor", tenant: Some(tenant), row: b"" }
+}
+
+/// Seals the cursor of a data set.
+pub(super) fn seal(services: &Services, tenant: Tenant, cursor: &str) -> Result<String, Error> {
+    let sealed = services.vault.seal(&*services.ids, &place(tenant), cursor.as_bytes());
+    sealed.map(|sealed| URL_SAFE_NO_PAD.encode(sealed)).map_err(Error::from)
+}
+
+/// Returns the cursor in a sealed one; `None` if it was not sealed for this data set with a key of the ring.
+pub(super) fn open(services: &Services, tenant: Tenant, sealed: &str) -> Option<String> {
+    let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+    let cursor = services.vault.open(&place(tenant), &sealed).ok()?;
+    String::from_utf8(cursor).ok()
+}
