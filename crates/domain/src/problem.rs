@@ -31,6 +31,8 @@ pub enum Code {
     ReadOnly,
     /// The change would make an employee their own manager, directly or through others.
     ReportingCycle,
+    /// The change would put too many managers above a person.
+    TooDeep,
     /// The referenced resource is in a state that does not allow the request.
     InvalidState,
     /// The largest allowed number is reached.

@@ -265,7 +265,8 @@ impl fmt::Debug for RowKey {
 /// Reason why a change set was not saved. None of its parts was.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// A row or the reporting tree has another version than the one that was seen.
+    /// A row or the reporting tree has another version than the one that was seen, or more than
+    /// [`MAX_DEPTH`](candor_domain::people::MAX_REPORTING_DEPTH) managers would be above a person who moves or starts.
     #[error("another change came first")]
     Stale,
     /// Another resource has the same unique value.

@@ -214,6 +214,9 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }
+    async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
+        self.through(FaultyCall::Batch, self.store.heights(tenant, people)).await
+    }
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
         self.through(FaultyCall::Get, self.store.reporting(tenant, employee, manager)).await
     }

@@ -165,7 +165,7 @@ impl RowContext<'_> {
 
 /// Returns references that are valid: the planner has already resolved and checked them in their final state.
 fn checked_references() -> References {
-    let manager = Some(ReportingLine { status: Status::Active, is_below: false });
+    let manager = Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 });
     References { manager, department_archived: Some(false), ..References::default() }
 }
 

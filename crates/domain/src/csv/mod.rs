@@ -105,6 +105,8 @@ pub struct StoredRows {
     pub departments: Vec<Department>,
     /// The manager of each of these people and of every manager above them.
     pub lines: HashMap<EmployeeId, EmployeeId>,
+    /// The number of levels below each of these people, if any.
+    pub heights: HashMap<EmployeeId, u32>,
     /// The custom keys that each connector of these people owns.
     pub managed: HashMap<ConnectorId, ManagedFields>,
 }

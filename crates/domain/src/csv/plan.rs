@@ -17,11 +17,14 @@ use super::{File, PlannedStep, StoredRows};
 use crate::catalog::Department;
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::people::{Connector, Employee};
+use crate::people::{Connector, Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
+
+/// Most rounds of rejecting rows for their reporting lines.
+const MAX_ROUNDS: usize = 8;
 
 /// Options of an upload.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +86,7 @@ pub fn plan(
     planner.read(ids);
     planner.resolve_managers();
     planner.decide();
-    planner.break_cycles();
+    planner.break_lines();
     planner.complete_rejections();
     planner.finish()
 }
@@ -258,6 +261,28 @@ impl Planner<'_> {
         (after != before).then_some(after)
     }
 
+    /// Rejects rows on a cycle and rows that put too many managers above a person. Reverting the line of a row may
+    /// cause either again. The commit checks the depth too, so the rounds may be bounded.
+    fn break_lines(&mut self) {
+        for _ in 0..MAX_ROUNDS {
+            self.break_cycles();
+            let lines = self.final_lines();
+            let moved = |at: usize| Some((at, self.person(at)?, self.moves_to(at)??));
+            let moved: Vec<_> = self.open_rows().into_iter().filter_map(moved).collect();
+            let depths = graph::depths(&lines, moved.iter().map(|(_, person, _)| *person));
+            let depth = |person: &EmployeeId| {
+                let height = self.known.heights.get(person).copied().unwrap_or(0) as usize;
+                depths.get(person).copied().unwrap_or(0) + height
+            };
+            let deep = moved.iter().filter(|(_, person, _)| depth(person) > MAX_REPORTING_DEPTH as usize);
+            let deep: Vec<_> = deep.map(|(at, ..)| (*at, too_deep())).collect();
+            if self.reject(deep).is_empty() {
+                return;
+            }
+        }
+        self.break_cycles();
+    }
+
     /// Rejects the rows on a cycle, until no cycle is left (decision E3). Reverting one line may close another
     /// cycle.
     fn break_cycles(&mut self) {
@@ -327,6 +352,10 @@ fn reporting_cycle() -> RowRejection {
         "manager_email",
         ValueError::new(Code::ReportingCycle, message),
     ))
+}
+
+fn too_deep() -> RowRejection {
+    RowRejection::from_problems(&ValidationErrors::one("manager_email", reporting_too_deep()))
 }
 
 fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {

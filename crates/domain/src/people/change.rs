@@ -48,6 +48,9 @@ pub struct Patch {
     pub custom_fields: CustomPatch,
 }
 
+/// Most managers above a person. It bounds the rows that one move writes for each person.
+pub const MAX_REPORTING_DEPTH: u32 = 64;
+
 /// The stored state of the manager that a body refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportingLine {
@@ -55,6 +58,8 @@ pub struct ReportingLine {
     pub status: Status,
     /// `true` if the manager is the person or reports to the person at any depth.
     pub is_below: bool,
+    /// Number of managers above the person after the change, or above the deepest of those who report to them.
+    pub depth: u32,
 }
 
 /// Fields that a connector manages beside address, names, manager and department, which every connector manages.
@@ -284,10 +289,22 @@ fn manager(
             "would make the person their own manager, directly or through others",
         ));
     }
+    if line.depth > MAX_REPORTING_DEPTH {
+        return Err(too_deep());
+    }
     if !allowed.contains(&line.status) {
         return Err(ValueError::new(Code::InvalidState, "is not active"));
     }
     Ok(id)
+}
+
+/// Returns the problem of a manager with too many managers above them.
+#[must_use]
+pub fn too_deep() -> ValueError {
+    let message = format!(
+        "would put more than {MAX_REPORTING_DEPTH} managers above a person; choose a manager nearer to the top"
+    );
+    ValueError::new(Code::TooDeep, message)
 }
 
 fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, ValueError> {

@@ -188,7 +188,7 @@ mod tests {
         let wanted = Some(Some(Reference { text: manager.to_string(), id: Some(manager) }));
         let body = Rehire(Patch { manager: wanted, ..Patch::default() });
         let found = |is_below| References {
-            manager: Some(ReportingLine { status: Active, is_below }),
+            manager: Some(ReportingLine { status: Active, is_below, depth: 1 }),
             ..References::default()
         };
         let at = Timestamp::from_millis(6_000);

@@ -9,7 +9,9 @@ mod lifecycle;
 mod list;
 pub mod personal_data;
 
-pub use change::{Draft, ManagedFields, Patch, References, ReportingLine};
+pub use change::{
+    Draft, MAX_REPORTING_DEPTH, ManagedFields, Patch, References, ReportingLine, too_deep as reporting_too_deep,
+};
 pub use connector::Connector;
 pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
 pub use hold::{Hold, HoldDraft, LegalHold};

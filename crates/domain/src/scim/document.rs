@@ -55,11 +55,13 @@ impl UserDocument {
         let mut document = Self::default();
         let given: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
         let mut budget = ComparisonBudget::new();
-        document.merge(&ScimSchema::Core, given, PatchVerb::Add, &mut budget).map_err(|error| match error.kind {
-            Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
-                ScimError { kind: Some(ScimErrorType::InvalidSyntax), ..error }
+        document.merge(&ScimSchema::Core, given, PatchVerb::Add, &mut budget).map_err(|error| {
+            match error.kind {
+                Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
+                    ScimError { kind: Some(ScimErrorType::InvalidSyntax), ..error }
+                }
+                _ => error,
             }
-            _ => error,
         })?;
         Ok(document)
     }
@@ -122,9 +124,7 @@ impl UserDocument {
                 let whole = extension.map(|urn| ScimPath::extension(&urn));
                 self.change(whole.as_ref().unwrap_or(path), *verb, value.clone(), budget)
             }
-            (None, Some(Value::Object(members))) => {
-                self.merge(&ScimSchema::Core, members.clone(), *verb, budget)
-            }
+            (None, Some(Value::Object(members))) => self.merge(&ScimSchema::Core, members.clone(), *verb, budget),
             (None, _) => Err(ScimError::value("An operation without `path` must have an object as `value`.")),
         }
     }

@@ -5,6 +5,7 @@ use super::matching::UserIdentity;
 use super::provision::reference;
 use crate::decision::Decision;
 use crate::id::EmployeeId;
+use crate::people::MAX_REPORTING_DEPTH;
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Employee, Patch, References, ReportingLine, Status};
 use crate::time::Timestamp;
@@ -20,27 +21,37 @@ pub struct ResolvedManager {
     pub issue: Option<IssueDraft>,
 }
 
-/// Sets the manager of a person who waits for them.
+/// Sets the manager of a person who waits for them. `depth` is as in [`ReportingLine::depth`].
 #[must_use]
 pub fn resolve_manager(
     person: &Employee,
     link: &ScimLink,
     manager: EmployeeId,
     is_below: bool,
+    depth: u32,
     at: Timestamp,
 ) -> ResolvedManager {
     let updated_at = at.strictly_after(link.updated_at);
     let mut link = ScimLink { manager_ref: None, updated_at, ..link.clone() };
-    if is_below {
-        let message = format!("The manager {manager} reports to the person. The stored manager stays.");
-        let issue = UserIdentity::from_link(&link).issue(IssueKind::ReportingCycle, message);
+    let refused = if is_below {
+        Some((IssueKind::ReportingCycle, format!("The manager {manager} reports to the person.")))
+    } else if depth > MAX_REPORTING_DEPTH {
+        let problem =
+            format!("The manager {manager} would put more than {MAX_REPORTING_DEPTH} managers above a person.");
+        Some((IssueKind::TooDeep, problem))
+    } else {
+        None
+    };
+    if let Some((kind, problem)) = refused {
+        let message = format!("{problem} The stored manager stays.");
+        let issue = UserIdentity::from_link(&link).issue(kind, message);
         return ResolvedManager { decision: None, link, issue: Some(issue) };
     }
     let kept = UserDocument::from_stored(std::mem::take(&mut link.extra)).without(&[], &["manager"]);
     link.extra = kept.to_object();
     let patch = Patch { manager: Some(Some(reference(manager))), ..Patch::default() };
     let found = References {
-        manager: Some(ReportingLine { status: Status::Active, is_below: false }),
+        manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 }),
         acting: person.connector_id,
         ..References::default()
     };

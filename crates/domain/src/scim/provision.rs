@@ -11,6 +11,7 @@ use crate::external_id::ExternalIdHolders;
 use crate::fields::Reference;
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::Value;
+use crate::people::MAX_REPORTING_DEPTH;
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use crate::refusal::DomainError;
@@ -201,7 +202,17 @@ impl ProvisioningInput<'_> {
                 let message = format!("The manager `{sent}` reports to the person. The stored manager stays.");
                 applied.issues.push(issue(IssueKind::ReportingCycle, message));
             }
-            ManagerTarget::Known { id, is_below: false } => applied.manager = Some(Some(id)),
+            ManagerTarget::Known { id, depth, .. }
+                if depth > MAX_REPORTING_DEPTH && self.has_other_manager(id) =>
+            {
+                applied.is_manager_kept = true;
+                let message = format!(
+                    "The manager `{sent}` would put more than {MAX_REPORTING_DEPTH} managers above a person. The stored manager \
+                     stays."
+                );
+                applied.issues.push(issue(IssueKind::TooDeep, message));
+            }
+            ManagerTarget::Known { id, .. } => applied.manager = Some(Some(id)),
         }
         let stored = self.person.and_then(|person| person.department_id);
         match &self.department {
@@ -218,6 +229,10 @@ impl ProvisioningInput<'_> {
         applied
     }
 
+    fn has_other_manager(&self, id: EmployeeId) -> bool {
+        self.person.and_then(|person| person.manager_id) != Some(id)
+    }
+
     /// Returns references that are valid: the caller has resolved them.
     fn references(&self) -> References {
         let mut external_ids = ExternalIdHolders::default();
@@ -225,7 +240,7 @@ impl ProvisioningInput<'_> {
             external_ids.add(external_id, holder, true);
         }
         References {
-            manager: Some(ReportingLine { status: Status::Active, is_below: false }),
+            manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 }),
             department_archived: Some(false),
             email_holder: self.email_holder,
             external_ids,

@@ -18,25 +18,30 @@ pub enum ManagerTarget {
         id: EmployeeId,
         /// `true` if the manager is the person, or reports to them at any depth.
         is_below: bool,
+        /// Number of managers above the person under this manager, or above the deepest of those below them.
+        depth: u32,
     },
 }
 
 impl ManagerTarget {
     /// Returns the target of a reference. `named` is the person that the reference names, `above` are the people
-    /// above that person. `stored` is the user who has the reference, unless they are new.
+    /// above that person. `stored` is the user who has the reference, unless they are new, and `height` the number
+    /// of levels below them.
     #[must_use]
     pub fn new(
         reference: Option<&ManagerReference>,
         named: Option<EmployeeId>,
         above: &[EmployeeId],
         stored: Option<EmployeeId>,
+        height: u32,
     ) -> Self {
         match (reference, named) {
             (None, _) => Self::Absent,
             (Some(_), None) => Self::Unknown,
             (Some(_), Some(id)) => {
                 let is_below = stored.is_some_and(|stored| id == stored || above.contains(&stored));
-                Self::Known { id, is_below }
+                let depth = u32::try_from(above.len()).unwrap_or(u32::MAX).saturating_add(1 + height);
+                Self::Known { id, is_below, depth }
             }
         }
     }
@@ -67,13 +72,14 @@ mod tests {
     fn manager_below_the_person_is_marked() {
         let [boss, person, top] = [1, 2, 3].map(|number| EmployeeId::from_ulid(Ulid(number)));
         let reference = ManagerReference::new("boss-1".to_owned());
-        let named = |above: &[EmployeeId], stored| ManagerTarget::new(Some(&reference), Some(boss), above, stored);
-        let known = |is_below| ManagerTarget::Known { id: boss, is_below };
-        assert_eq!(ManagerTarget::new(None, None, &[], Some(person)), ManagerTarget::Absent);
-        assert_eq!(ManagerTarget::new(Some(&reference), None, &[], Some(person)), ManagerTarget::Unknown);
-        assert_eq!(named(&[top], Some(person)), known(false));
-        assert_eq!(named(&[person, top], Some(person)), known(true));
-        assert_eq!(named(&[], Some(boss)), known(true), "a person is not their own manager");
-        assert_eq!(named(&[person], None), known(false), "no person reports to a new one");
+        let named =
+            |above: &[EmployeeId], stored| ManagerTarget::new(Some(&reference), Some(boss), above, stored, 2);
+        let known = |is_below, depth| ManagerTarget::Known { id: boss, is_below, depth };
+        assert_eq!(ManagerTarget::new(None, None, &[], Some(person), 0), ManagerTarget::Absent);
+        assert_eq!(ManagerTarget::new(Some(&reference), None, &[], Some(person), 0), ManagerTarget::Unknown);
+        assert_eq!(named(&[top], Some(person)), known(false, 4));
+        assert_eq!(named(&[person, top], Some(person)), known(true, 5));
+        assert_eq!(named(&[], Some(boss)), known(true, 3), "a person is not their own manager");
+        assert_eq!(named(&[person], None), known(false, 4), "no person reports to a new one");
     }
 }

@@ -70,6 +70,7 @@ fn request_move(
         panic!("{body}")
     };
     let line = |manager: &Employee| ReportingLine {
+        depth: 1,
         status: manager.status,
         is_below: leads_to(people, manager.id, stored.id),
     };

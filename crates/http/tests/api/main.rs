@@ -43,6 +43,7 @@ mod personal_data;
 mod portal_links;
 mod receivers;
 mod records;
+mod reporting_depth;
 mod request_stats;
 mod resources;
 mod retention;

@@ -76,6 +76,17 @@ impl People for PostgresStore {
         Ok(found.into_iter().map(|row| row.value).collect())
     }
 
+    async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
+        let mut sql = Sql::default();
+        let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
+        sql.push(&format!(
+            "SELECT u.id, h.height FROM UNNEST({people}) AS u (id) CROSS JOIN LATERAL (SELECT max(l.depth) AS height \
+             FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.ancestor_id = u.id OFFSET 0) AS h \
+             WHERE h.height IS NOT NULL"
+        ));
+        self.read(&sql, |row| Ok((Id::from_bytes(id(row)?), u32::try_from(int(row)?).unwrap_or(u32::MAX)))).await
+    }
+
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
         let mut sql = Sql::default();
         let (tenant, above, below) = (sql.tenant(tenant), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
+use candor_domain::people::MAX_REPORTING_DEPTH;
 use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::flat::CellReader;
@@ -42,6 +43,13 @@ const FOLLOW: &str = "INSERT INTO reporting_lines (tenant_id, ancestor_id, desce
     FROM reporting_lines a CROSS JOIN reporting_lines d \
     WHERE a.tenant_id = ?1 AND a.descendant_id = ?2 AND d.tenant_id = ?1 AND d.ancestor_id = ?2";
 
+/// Number of managers above a person.
+const DEPTH: &str =
+    "SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = ? AND descendant_id = ?";
+
+/// Number of levels below a person.
+const HEIGHT: &str = "SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ?";
+
 /// Increments the version of the tree and returns the previous one.
 pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
     Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
@@ -73,9 +81,34 @@ pub(crate) fn start_all(
 ) -> Result<(), CommitError> {
     run(db, Sql::new(COUNT).bind(tenant))?;
     if let [(person, manager)] = people {
-        return start(db, tenant, *person, Some(*manager));
+        start(db, tenant, *person, Some(*manager))?;
+        return check_depth(db, tenant, *person);
     }
-    people.chunks(AT_ONCE).try_for_each(|some| run(db, beginnings(tenant, some)))
+    people.chunks(AT_ONCE).try_for_each(|some| run(db, beginnings(tenant, some)))?;
+    people.iter().try_for_each(|(person, _)| check_depth(db, tenant, *person))
+}
+
+/// Refuses too many managers above a person, or above those below them whose lines are not written yet.
+fn check_depth(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<(), CommitError> {
+    let depth = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
+    let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(person))?;
+    if depth + height > i64::from(MAX_REPORTING_DEPTH) { Err(CommitError::Stale) } else { Ok(()) }
+}
+
+/// Returns the number of levels below each of these people, without those whom no person reports to.
+pub(crate) fn heights(
+    db: &mut Db,
+    tenant: Tenant,
+    people: &[EmployeeId],
+) -> Result<Vec<(EmployeeId, u32)>, StorageError> {
+    let mut all = vec![];
+    for person in people {
+        let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(*person))?;
+        if height > 0 {
+            all.push((*person, u32::try_from(height).unwrap_or(u32::MAX)));
+        }
+    }
+    Ok(all)
 }
 
 /// Builds the statement that writes the lines of new people. It takes their managers as values: looking them
@@ -87,7 +120,7 @@ pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) ->
         "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
          SELECT column1, column2, 1 FROM (VALUES {}) WHERE column1 IS NOT NULL \
          UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN employees AS e \
-         WHERE e.tenant_id = ? AND e.id = s.ancestor_id AND e.manager_id IS NOT NULL) \
+         WHERE e.tenant_id = ? AND e.id = s.ancestor_id AND e.manager_id IS NOT NULL AND s.depth <= {MAX_REPORTING_DEPTH}) \
          INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
          SELECT ?, ancestor_id, descendant_id, depth FROM line",
         vec!["(?, ?)"; count].join(", ")
@@ -114,6 +147,9 @@ pub(crate) fn change(
         run(db, Sql::new(LEAVE).bind(tenant).bind(person))?;
     }
     start(db, tenant, person, manager)?;
+    if manager.is_some() {
+        check_depth(db, tenant, person)?;
+    }
     if manager.is_some() && db.exists(Sql::new(IS_TOP).bind(tenant).bind(person))? {
         run(db, Sql::new(FOLLOW).bind(tenant).bind(person))?;
     }

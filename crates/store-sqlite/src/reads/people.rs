@@ -39,6 +39,11 @@ impl People for SqliteStore {
         self.read(tenant, read).await
     }
 
+    async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
+        let people = people.to_vec();
+        self.read(tenant, move |db| lines::heights(db, tenant, &people)).await
+    }
+
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
         self.look_up(tenant, move |db| reporting(db, tenant, employee, manager)).await
     }

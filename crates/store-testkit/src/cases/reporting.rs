@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use candor_domain::id::EmployeeId;
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::{Employee, Status};
+use candor_domain::people::{Employee, MAX_REPORTING_DEPTH, Status};
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_tables::rows;
@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(concurrent_moves_never_make_a_cycle),
         Case::new(closure_follows_moves_of_subtrees),
         Case::new(move_decided_on_an_older_tree_is_stale),
+        Case::new(lines_beyond_the_greatest_depth_are_stale),
         Case::new(people_hired_during_moves_are_in_the_closure),
         Case::new(one_change_set_may_change_several_lines),
         Case::new(deactivated_manager_still_connects_their_reports),
@@ -204,6 +205,42 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     let before = elsewhere.tree().await;
     assert!(world.moves(ids[1], Some(ids[0])).await);
     assert_eq!(elsewhere.tree().await, before, "each tenant has its own tree");
+}
+
+/// Two halves fit one below the other, but not with one more person below. A new person and the move of the upper
+/// half, committed at once, must not both succeed.
+async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
+    let chain = async |length: u32| {
+        let mut ids = vec![world.hired().await.id];
+        for _ in 1..length {
+            ids.push(world.hired_below(ids[ids.len() - 1]).await.id);
+        }
+        ids
+    };
+    let (upper, lower) = (chain(MAX_REPORTING_DEPTH - 9).await, chain(10).await);
+    let bottom = upper[upper.len() - 1];
+    let moved = || async {
+        let person = world.employee(lower[0]).await;
+        let state = Employee { manager_id: Some(bottom), ..person.value };
+        let lines = ReportingLineChange { seen: Some(world.tree().await) };
+        world.try_save(Write::employee(&Row::expecting(state, person.version), Some(lines))).await
+    };
+    let hired = |manager: EmployeeId| {
+        let newcomer = Employee { manager_id: Some(manager), ..world.make.employee() };
+        world.try_save(joins(newcomer))
+    };
+    let heights = world.store.heights(world.tenant, &[upper[0], lower[0], lower[9]]).await.unwrap();
+    let heights: BTreeMap<_, _> = heights.into_iter().collect();
+    assert_eq!(heights, BTreeMap::from([(upper[0], MAX_REPORTING_DEPTH - 10), (lower[0], 9)]));
+    let (is_moved, is_hired) = tokio::join!(moved(), hired(lower[9]));
+    assert!(is_moved.is_ok() != is_hired.is_ok(), "{is_moved:?} {is_hired:?}");
+    if is_moved.is_ok() {
+        assert!(matches!(hired(lower[9]).await, Err(CommitError::Stale)));
+    } else {
+        assert!(matches!(moved().await, Err(CommitError::Stale)));
+        assert_eq!(world.employee(lower[0]).await.value.manager_id, None);
+    }
+    hired(upper[0]).await.unwrap();
 }
 
 async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {

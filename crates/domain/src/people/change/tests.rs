@@ -27,7 +27,7 @@ fn reporting_cycle_is_refused() {
     let person = employee(1);
     let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
     let found = |is_below, status| References {
-        manager: Some(ReportingLine { status, is_below }),
+        manager: Some(ReportingLine { status, is_below, depth: MAX_REPORTING_DEPTH }),
         ..References::default()
     };
     let patch = patch(&body, &person);
@@ -46,6 +46,20 @@ fn reporting_cycle_is_refused() {
     for status in [Status::Active, Status::PendingInvite] {
         assert!(person.update(&patch, &found(false, status), NOW).unwrap().is_some());
     }
+}
+
+#[test]
+fn manager_beyond_the_greatest_depth_is_refused() {
+    let manager = EmployeeId::from_ulid(Ulid(2));
+    let person = Employee { manager_id: None, ..employee(1) };
+    let patch = patch(&format!(r#"{{"manager_id":"{manager}"}}"#), &person);
+    let found = References {
+        manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: MAX_REPORTING_DEPTH + 1 }),
+        ..References::default()
+    };
+    assert_eq!(refused(person.update(&patch, &found, NOW)), [("manager_id".to_owned(), Code::TooDeep)]);
+    let deep = Employee { manager_id: Some(manager), ..person };
+    assert_eq!(deep.update(&patch, &found, NOW), Ok(None), "a stored manager stays");
 }
 
 #[test]
@@ -260,7 +274,7 @@ fn inactive_manager_or_archived_department_is_refused() {
         ..plain
     };
     let create = |status, archived| {
-        let manager = Some(ReportingLine { status, is_below: false });
+        let manager = Some(ReportingLine { status, is_below: false, depth: 1 });
         let found = References { manager, department_archived: Some(archived), ..References::default() };
         Employee::create(id, draft.clone(), &found, NOW).map(Some)
     };

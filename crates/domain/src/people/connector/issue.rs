@@ -22,6 +22,8 @@ pub enum IssueKind {
     ManagerPending,
     /// The manager reports to the person. The stored manager stays.
     ReportingCycle,
+    /// The manager would put too many managers above a person. The stored manager stays.
+    TooDeep,
     /// The department is archived. The stored department stays.
     DepartmentArchived,
     /// The request would have deactivated the last active org admin. It was refused.
@@ -41,7 +43,7 @@ impl IssueKind {
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         match self {
-            Self::ManagerPending | Self::ReportingCycle | Self::DepartmentArchived => false,
+            Self::ManagerPending | Self::ReportingCycle | Self::TooDeep | Self::DepartmentArchived => false,
             Self::LastAdmin | Self::ManagedElsewhere | Self::IdentityConflict => true,
         }
     }

@@ -103,7 +103,8 @@ mod tests {
     fn patch_cannot_grow_an_object_beyond_its_bound() {
         for path in ["name.a", "shelf.a", "phoneNumbers[type eq \\\"work\\\"].a"] {
             let grow = |count: usize| {
-                let operations = (0..count).map(|number| format!(r#"{{"op":"add","path":"{path}{number}","value":"x"}}"#));
+                let operations =
+                    (0..count).map(|number| format!(r#"{{"op":"add","path":"{path}{number}","value":"x"}}"#));
                 let body = format!(r#"{{"Operations":[{}]}}"#, operations.collect::<Vec<_>>().join(","));
                 let operations = PatchOperation::parse_all(&serde_json::from_str(&body).unwrap()).unwrap();
                 document("{}").unwrap().apply(&operations)

@@ -188,7 +188,7 @@ fn reference_that_cannot_be_applied_is_an_issue() {
     let person = hr.in_charge_of(Employee { manager_id: Some(old), ..employee(1) });
     let archived = DepartmentTarget::Known { id: department, is_archived: true };
     let open = DepartmentTarget::Known { id: department, is_archived: false };
-    let known = |is_below| ManagerTarget::Known { id: wanted, is_below };
+    let known = |is_below| ManagerTarget::Known { id: wanted, is_below, depth: 1 };
     let table = [
         (ManagerTarget::Unknown, archived, vec![IssueKind::ManagerPending, IssueKind::DepartmentArchived]),
         (known(true), open.clone(), vec![IssueKind::ReportingCycle]),
@@ -319,10 +319,10 @@ fn arriving_manager_is_set_unless_they_report_to_the_person() {
     let waiting = ProvisioningInput { manager: ManagerTarget::Unknown, ..input(&hr, &user, None) };
     let waiting = waiting.decide().unwrap();
     let (person, boss) = (waiting.person(None).unwrap(), EmployeeId::from_ulid(Ulid(9)));
-    let set = resolve_manager(person, &waiting.link, boss, false, AT);
+    let set = resolve_manager(person, &waiting.link, boss, false, 1, AT);
     assert_eq!(set.decision.unwrap().state.manager_id, Some(boss));
     assert_eq!((set.link.manager_ref, set.link.extra, set.issue), (None, Object::new(), None));
-    let cycle = resolve_manager(person, &waiting.link, boss, true, AT);
+    let cycle = resolve_manager(person, &waiting.link, boss, true, 1, AT);
     assert_eq!((cycle.decision, cycle.link.manager_ref), (None, None));
     assert_eq!(cycle.issue.map(|issue| issue.kind), Some(IssueKind::ReportingCycle));
     assert_eq!(cycle.link.extra, waiting.link.extra, "the manager that was sent is returned");

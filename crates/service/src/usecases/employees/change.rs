@@ -190,6 +190,19 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> ReferencedRows<'a> {
     }
 }
 
+/// Returns the number of managers above a person under this manager, or above the deepest of those below the
+/// person. `None` is a new person.
+async fn depth_under(
+    services: &Services,
+    tenant: Tenant,
+    person: Option<EmployeeId>,
+    manager: EmployeeId,
+) -> Result<u32, Error> {
+    let above = services.store.lines_above(tenant, &[manager]).await?.lines.len();
+    let below = services.store.heights(tenant, person.as_slice()).await?.pop().map_or(0, |(_, height)| height);
+    Ok(u32::try_from(above).unwrap_or(u32::MAX).saturating_add(1 + below))
+}
+
 impl ReferencedRows<'_> {
     /// Reads all wanted rows concurrently.
     async fn load(&self, services: &Services, tenant: Tenant) -> Result<StoredReferences, Error> {
@@ -206,10 +219,11 @@ impl ReferencedRows<'_> {
                     None => Ok(None),
                 }
             };
-            let (status, reporting) = tokio::try_join!(status, reporting)?;
+            let depth = depth_under(services, tenant, self.person.map(|person| person.id), id);
+            let (status, reporting, depth) = tokio::try_join!(status, reporting, depth)?;
             let is_below = reporting.is_some_and(|reporting| reporting.is_below);
             Ok::<_, Error>((
-                status.map(|status| ReportingLine { status, is_below }),
+                status.map(|status| ReportingLine { status, is_below, depth }),
                 reporting.map(|reporting| reporting.tree),
             ))
         };

@@ -237,7 +237,9 @@ impl<'a> ScimChange<'a> {
         position: &TreePosition,
     ) -> Result<(), ScimFailure> {
         let is_below = position.above.contains(&report.value.id);
-        let set = resolve_manager(&report.value, &link.value, manager, is_below, self.at);
+        let height = self.context.height(self.services, report.value.id).await?;
+        let depth = u32::try_from(position.above.len()).unwrap_or(u32::MAX).saturating_add(1 + height);
+        let set = resolve_manager(&report.value, &link.value, manager, is_below, depth, self.at);
         match set.decision {
             Some(decision) => {
                 let after = self.add(decision)?;

@@ -164,7 +164,12 @@ impl ScimContext {
             None => None,
         };
         let above = position.as_ref().map_or(&[][..], |(_, position)| &position.above);
-        let target = ManagerTarget::new(user.manager.as_ref(), manager, above, stored.map(|person| person.id));
+        let stored = stored.map(|person| person.id);
+        let height = match stored.filter(|_| manager.is_some()) {
+            Some(person) => self.height(services, person).await?,
+            None => 0,
+        };
+        let target = ManagerTarget::new(user.manager.as_ref(), manager, above, stored, height);
         let position = position.map(|(manager, mut position)| {
             position.above.push(manager);
             position
@@ -172,6 +177,11 @@ impl ScimContext {
         let (department, department_name) =
             self.resolve_department(services, user.department.as_deref(), at).await?;
         Ok(ResolvedReferences { manager: target, department, department_name, position })
+    }
+
+    /// Returns the number of levels below a person.
+    pub(super) async fn height(&self, services: &Services, id: EmployeeId) -> Result<u32, ScimFailure> {
+        Ok(services.store.heights(self.tenant(), &[id]).await?.pop().map_or(0, |(_, height)| height))
     }
 
     /// Returns the stored position of a person in the reporting tree.

@@ -181,6 +181,10 @@ fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec
         let moved: Vec<_> = moved.iter().map(|row| row.id()).collect();
         statements.extend(layout.moved_lines(tenant, &moved));
     }
+    let joining: Vec<_> = change.writes.iter().filter_map(joining_person).collect();
+    if !joining.is_empty() {
+        statements.push(reporting_lines::check_depths(tenant, joining.into_iter()));
+    }
     for write in &change.writes {
         if let Write::StreakReset(id) = write {
             statements.push(webhooks::reset_streak(tenant, *id));
@@ -203,6 +207,11 @@ fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
         }
     }
     all
+}
+
+/// Returns the id of a person who gets a manager.
+fn joining_person(write: &Write) -> Option<[u8; 16]> {
+    if let Write::PutReporting { row, manager: Some(_), .. } = write { Some(row.id()) } else { None }
 }
 
 /// Rows of the people whose reporting line changes or begins.

@@ -1,11 +1,13 @@
 //! Statements on the reporting tree and its closure.
 
 use candor_domain::access::Tenant;
+use candor_domain::people::MAX_REPORTING_DEPTH;
 use candor_port_storage::ReportingLineChange;
 use candor_tables::flat::SqlValue;
 
 use super::STALE;
 use crate::layout::Statement;
+use crate::layout::statement::assert_sql;
 use crate::sql::Sql;
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
@@ -50,5 +52,23 @@ pub(super) fn new_lines(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> 
         first = manager_of(&tenant, "u.id"),
         next = manager_of(&tenant, "s.ancestor_id"),
     ));
+    sql
+}
+
+/// Fails if too many managers are above a person who has one, or above those below them.
+pub(super) fn check_depths(tenant: Tenant, people: impl Iterator<Item = [u8; 16]>) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, people) = (sql.tenant(tenant), sql.ids(people));
+    let deepest = |column: &str| {
+        format!(
+            "(SELECT coalesce(max(l.depth), 0) FROM reporting_lines AS l WHERE l.tenant_id = {tenant} \
+             AND l.{column} = u.id)"
+        )
+    };
+    let (depth, height) = (deepest("descendant_id"), deepest("ancestor_id"));
+    let is_bounded = format!(
+        "NOT EXISTS (SELECT 1 FROM UNNEST({people}) AS u (id) WHERE {depth} + {height} > {MAX_REPORTING_DEPTH})"
+    );
+    sql.push(&format!("SELECT {}", assert_sql(&is_bounded, STALE)));
     sql
 }

@@ -55,6 +55,7 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     let pending: Vec<_> = pending.collect();
     let above = store.lines_above(tenant, &ids).await?;
     known.lines = above.lines.into_iter().collect();
+    known.heights = store.heights(tenant, &ids).await?.into_iter().collect();
     yield_now().await;
     let connectors: Vec<_> = known.people.iter().filter_map(|person| person.connector_id).collect();
     let (connectors, invitations) = tokio::try_join!(
