@@ -258,16 +258,20 @@ impl EventType {
     /// resource; `None` if it needs none.
     #[must_use]
     pub const fn needed_context(self) -> Option<AdminContext> {
-        match self {
+        let of_settings = matches!(
+            self,
             Self::ConnectorCreated
-            | Self::ConnectorUpdated
-            | Self::ConnectorPaused
-            | Self::ConnectorSyncFailed
-            | Self::ApiKeyExpiring => Some(AdminContext::Settings),
-            Self::EmployeeHoldChanged | Self::ErasureCompleted | Self::RetentionCompleted => {
-                Some(AdminContext::Organization)
-            }
-            _ => None,
+                | Self::ConnectorUpdated
+                | Self::ConnectorPaused
+                | Self::ConnectorSyncFailed
+                | Self::ApiKeyExpiring
+        );
+        let of_organization =
+            matches!(self, Self::EmployeeHoldChanged | Self::ErasureCompleted | Self::RetentionCompleted);
+        match (of_settings, of_organization) {
+            (true, _) => Some(AdminContext::Settings),
+            (false, true) => Some(AdminContext::Organization),
+            (false, false) => None,
         }
     }
 
