@@ -16,7 +16,8 @@ const words = {
   deactivate: "Deactivate", reactivate: "Reactivate", skip: "Unchanged",
   reject: "Refused", succeeded: "Succeeded", partial: "Partly applied", link_open: "Link not opened",
   link_over: "Link expired",
-  manager_pending: "Manager unknown", reporting_cycle: "Reporting cycle", department_archived: "Department archived",
+  manager_pending: "Manager unknown", reporting_cycle: "Reporting cycle", too_deep: "Too many managers above",
+  department_archived: "Department archived",
   last_admin: "Last org admin", managed_elsewhere: "Managed elsewhere", identity_conflict: "Several people match",
 };
 

@@ -76,7 +76,7 @@ pub trait People {
     /// Returns the direct reports of each of these people who have not left, ordered by last name, first name
     /// and id; at most `most` for each.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
-    /// Returns the number of levels below each of these people, without those whom no person reports to.
+    /// Returns the number of levels below each of these people, without people who have no reports.
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>>;
     /// Returns the data for the cycle check before `manager` becomes the manager of `employee`.
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;

@@ -82,6 +82,7 @@ fn problem_codes_are_those_of_the_contract() {
         "unknown_field",
         "read_only",
         "reporting_cycle",
+        "too_deep",
         "invalid_state",
         "limit_reached",
         "not_a_participant",

@@ -95,7 +95,7 @@ fn check_depth(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<(), Co
     if depth + height > i64::from(MAX_REPORTING_DEPTH) { Err(CommitError::Stale) } else { Ok(()) }
 }
 
-/// Returns the number of levels below each of these people, without those whom no person reports to.
+/// Returns the number of levels below each of these people, without people who have no reports.
 pub(crate) fn heights(
     db: &mut Db,
     tenant: Tenant,
