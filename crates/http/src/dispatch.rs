@@ -313,7 +313,7 @@ impl Api {
         // A dry run ignores the idempotency key, so that the real request can still use the key.
         let key = key.filter(|_| !dry_run);
         let is_large = large_body::is_large(bytes.len());
-        let target = key.is_some().then(|| Target::of(request));
+        let target = key.is_some().then(|| Target::from_request(request));
         let size = bytes.len().max(csv.len());
         let (file, form) = (csv.clone(), route.body);
         let read = move || ParsedBody::read(&bytes, &file, form, target.as_ref());

@@ -20,7 +20,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the target of a request.
-    pub(crate) fn of(request: &HttpRequest) -> Self {
+    pub(crate) fn from_request(request: &HttpRequest) -> Self {
         Self {
             method: request.method().to_string(),
             path: request.path().to_owned(),

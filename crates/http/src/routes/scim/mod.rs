@@ -200,7 +200,7 @@ impl Api {
             Method::POST => framing::idempotency_key(request.headers())?,
             _ => None,
         };
-        let target = key.is_some().then(|| Target::of(request));
+        let target = key.is_some().then(|| Target::from_request(request));
         let (bytes, work) = (bytes.unwrap_or_default(), &self.services.large_bodies);
         let (size, tenant) = (bytes.len(), Some(caller.tenant));
         let read = move || members(&bytes, target.as_ref());
