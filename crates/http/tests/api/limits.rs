@@ -47,7 +47,7 @@ async fn reads_and_writes_have_separate_sliding_windows() {
 }
 
 #[tokio::test]
-async fn jump_of_the_clock_leaves_every_window_as_it_is() {
+async fn clock_jump_leaves_all_windows_unchanged() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let read = || world.bare("GET", "/v1/me").key(&key).send();

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commit_without_room_counts_until_one_succeeds_or_ten_seconds_pass() {
+    fn failed_commit_counts_until_a_success_or_ten_seconds() {
         let (health, at) = (CommitHealth::default(), Duration::from_secs);
         let no_room = || Err::<(), _>(CommitError::Storage(StorageError::NoRoom("the disk is full".to_owned())));
         assert_eq!(health.lacks_room(at(1)), None);

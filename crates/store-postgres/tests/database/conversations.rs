@@ -12,7 +12,7 @@ const WAITING: &str = "SELECT count(*), count(backend_xid) FROM pg_stat_activity
                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn archive_gets_its_position_after_the_messages_before_it() {
+async fn archive_waits_for_a_message_without_a_position() {
     // On a cluster, positions are counted in the order of the commits.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
