@@ -50,9 +50,9 @@ impl StringEnum for Type {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Visibility {
-    /// The person sees it, and so do their managers.
+    /// The person sees it, and so do their managers and the requester of its assignment.
     Person,
-    /// Only the person's managers see it, beside its author and the requester of its assignment.
+    /// Only the person's managers see it, beside its author.
     Managers,
 }
 
@@ -92,13 +92,13 @@ content! {
         pub attribute_ids: Vec<AttributeId>,
         /// Day of the observed behaviour. Never in the future.
         pub observation_date: Date,
-        /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-        /// above that person, the author, the requester of its assignment and org admins do.
+        /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+        /// With `managers`, only the managers above that person, the author and org admins do.
         #[serde(serialize_with = "as_word")]
         #[schemars(with = "OpenWord<Visibility>")]
         pub visibility: Visibility => set by or(rule::word(), Visibility::Person),
-        /// The requester of the assignment that the observation was submitted to, who may see it. Never shown to
-        /// clients.
+        /// The requester of the assignment that the observation was submitted to, who sees it if its visibility
+        /// is `person`. Never shown to clients.
         #[serde(skip)]
         pub requester_id: Option<EmployeeId>,
         /// Time of creation, which never changes.

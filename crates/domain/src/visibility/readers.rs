@@ -9,9 +9,9 @@ use crate::observation::{Observation, Visibility};
 use crate::summary::Summary;
 
 impl Readers {
-    /// Returns the readers of an observation: its author, the requester of the assignment that it was submitted
-    /// to, and the managers of the person it is about. That person reads it too, unless its visibility is
-    /// `managers`.
+    /// Returns the readers of an observation: its author and the managers of the person it is about. With the
+    /// visibility `person`, these are also that person and the requester of the assignment that it was submitted
+    /// to. `managers` excludes both: a reader of it is above the person, or wrote it.
     #[must_use]
     pub fn for_observation(
         employee: EmployeeId,
@@ -19,8 +19,11 @@ impl Readers {
         requester: Option<EmployeeId>,
         visibility: Visibility,
     ) -> Self {
-        let person = (visibility == Visibility::Person).then_some(employee);
-        Self::managed(author.into_iter().chain(requester).chain(person).collect(), employee)
+        let others = match visibility {
+            Visibility::Person => [Some(employee), requester],
+            Visibility::Managers => [None, None],
+        };
+        Self::managed(author.into_iter().chain(others.into_iter().flatten()).collect(), employee)
     }
 
     /// Returns the readers of an objective: every person for org scope, otherwise its owner and their managers.

@@ -54,18 +54,40 @@ fn seen_by(resource: &impl RestrictedResource) -> [bool; 7] {
 fn observation_readers_follow_its_visibility() {
     let written = Observation { author_id: Some(AUTHOR), ..observation() };
     let hidden = Observation { visibility: Visibility::Managers, ..written.clone() };
-    let requested = Observation { requester_id: Some(BESIDE), ..hidden.clone() };
+    let requested = Observation { requester_id: Some(BESIDE), ..written.clone() };
     let table = [
         (&observation(), [false, true, true, false, true, false, true]),
         (&written, [true, true, true, false, true, false, true]),
         (&hidden, [true, false, true, false, true, false, true]),
-        (&requested, [true, false, true, true, true, false, true]),
+        (&requested, [true, true, true, true, true, false, true]),
     ];
     for (stored, seen) in table {
         assert_eq!(seen_by(stored), seen, "{stored:?}");
     }
     let about_oneself = Observation { author_id: Some(SUBJECT), ..hidden };
     assert_eq!(seen_by(&about_oneself), [false, true, true, false, true, false, true]);
+}
+
+#[test]
+fn observation_for_managers_is_seen_from_above_or_by_author() {
+    let people = [AUTHOR, SUBJECT, ABOVE, BESIDE, STRANGER];
+    let roles = || people.map(Some).into_iter().chain([None]);
+    for (author_id, requester_id) in roles().flat_map(|author| roles().map(move |requester| (author, requester))) {
+        let shown = Observation { author_id, requester_id, ..observation() };
+        let hidden = Observation { visibility: Visibility::Managers, ..shown.clone() };
+        for viewer in people {
+            let is_above = viewer == ABOVE;
+            let wrote_or_manages = is_above || author_id == Some(viewer);
+            let takes_part = viewer == SUBJECT || requester_id == Some(viewer);
+            let case = format!("{viewer} reads {author_id:?} for {requester_id:?}");
+            assert_eq!(hidden.is_visible_to(Viewer::Person(viewer), is_above), wrote_or_manages, "{case}");
+            assert_eq!(
+                shown.is_visible_to(Viewer::Person(viewer), is_above),
+                wrote_or_manages || takes_part,
+                "{case}"
+            );
+        }
+    }
 }
 
 #[test]

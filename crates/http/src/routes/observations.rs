@@ -148,8 +148,9 @@ fn words() -> Vec<Member> {
     vec![
         enum_member::<Type>("Type of an observation: something done well or something to improve."),
         enum_member::<Visibility>(
-            "Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, \
-             only the managers above that person, the author, the requester of its assignment and org admins do.",
+            "Visibility of an observation. With `person`, the person it is about and the requester of its \
+             assignment also see it. With `managers`, only the managers above that person, the author and org \
+             admins do.",
         ),
         enum_member::<observation::ObservationGroup>("Members by which observations are counted."),
         enum_member::<observation::Expand>("Related resources that an observation can include."),

@@ -110,12 +110,9 @@ enum Part {
     WrittenBy(EmployeeId),
     /// Observations about this person that other people wrote and that are visible to the subject.
     ShownTo(EmployeeId),
-    /// Observations submitted to an assignment requested by this person. Other people wrote them, about people who
-    /// do not report to the requester.
+    /// Observations submitted to an assignment requested by this person and visible to the subject. Other people
+    /// wrote them, about people who do not report to the requester.
     RequestedBy(EmployeeId),
-    /// Observations about this person, submitted by other people to an assignment that the person requested, and
-    /// visible to managers only.
-    RequestedAboutOneself(EmployeeId),
 }
 
 /// List of the observations that the viewer may see, for `GET /observations` (§4.1, decision B5). Its parts have
@@ -123,13 +120,7 @@ enum Part {
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Observation> {
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
-        vec![
-            Part::AboutReports(person),
-            Part::WrittenBy(person),
-            Part::ShownTo(person),
-            Part::RequestedBy(person),
-            Part::RequestedAboutOneself(person),
-        ]
+        vec![Part::AboutReports(person), Part::WrittenBy(person), Part::ShownTo(person), Part::RequestedBy(person)]
     });
     TypedListing::from_parts(parts.into_iter().filter_map(|part| list_part(filter, part, sort, page)).collect())
 }
@@ -148,21 +139,17 @@ fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Opt
             list.is(by, Some(person));
             list.conditions.push(Condition::Without(about, person));
         }
-        Part::ShownTo(person) | Part::RequestedAboutOneself(person) => {
+        Part::ShownTo(person) => {
             if *employee.get_or_insert(person) != person {
                 return None;
             }
             list.is_not(by, person);
-            let is_shown = matches!(part, Part::ShownTo(_));
-            if !is_shown {
-                list.is(requester, Some(person));
-            }
-            let wanted = if is_shown { Visibility::Person } else { Visibility::Managers };
-            list.is(visibility, Some(wanted.word().to_owned()));
+            list.is(visibility, Some(Visibility::Person.word().to_owned()));
         }
         Part::RequestedBy(person) if employee == Some(person) => return None,
         Part::RequestedBy(person) => {
             list.is(requester, Some(person));
+            list.is(visibility, Some(Visibility::Person.word().to_owned()));
             list.is_not(by, person);
             list.is_not(about, person);
             list.conditions.push(Condition::Without(about, person));

@@ -107,7 +107,7 @@ impl Kind {
             Self::Managers | Self::Draft => &[Author, Above, Admin, Organization],
             Self::Foreign => &[Above, Admin, Organization],
             Self::Submitted => &[Author, Subject, Above, Requester, Admin, Organization],
-            Self::SubmittedManagers => &[Author, Above, Requester, Admin, Organization],
+            Self::SubmittedManagers => &[Author, Above, Admin, Organization],
             Self::Objective | Self::Team => &[Subject, Above, Admin, Organization],
             Self::Org => &RELATIONS,
             Self::Talk | Self::GoalTalk | Self::Message => &[Author, Subject, Admin, Organization],

@@ -111,15 +111,12 @@ async fn observation_is_visible_to_its_readers_only() {
                 people.submitted(world, &people.requester, "person").await.1,
                 vec!["subject", "requester"],
             ),
+            ("submitted, managers", people.submitted(world, &people.requester, "managers").await.1, vec![]),
+            ("asked by the subject", people.submitted(world, &people.subject, "person").await.1, vec!["subject"]),
             (
-                "submitted, managers",
-                people.submitted(world, &people.requester, "managers").await.1,
-                vec!["requester"],
-            ),
-            (
-                "asked by the subject",
+                "asked by the subject, managers",
                 people.submitted(world, &people.subject, "managers").await.1,
-                vec!["subject"],
+                vec![],
             ),
         ];
         for (name, _, key) in &people.keys {
