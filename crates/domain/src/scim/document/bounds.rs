@@ -83,7 +83,8 @@ mod tests {
             format!(r#"{{"phoneNumbers":[{}]}}"#, texts.join(","))
         };
         let flat = |count| format!("{{{}}}", members(count));
-        let table: [(&str, &dyn Fn(usize) -> String, usize); 6] = [
+        type Shape<'a> = (&'a str, &'a dyn Fn(usize) -> String, usize);
+        let table: [Shape<'_>; 6] = [
             ("entry", &entry, 32),
             ("complex", &complex, 32),
             ("unknown", &unknown, 32),
