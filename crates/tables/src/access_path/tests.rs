@@ -305,7 +305,7 @@ fn observation_list_of_a_viewer_leaves_out_empty_parts() {
             .parts()
             .len()
     };
-    assert_eq!([parts(None), parts(Some(me)), parts(Some(other))], [5, 4, 3]);
+    assert_eq!([parts(None), parts(Some(me)), parts(Some(other))], [4, 3, 3]);
 }
 
 #[test]
