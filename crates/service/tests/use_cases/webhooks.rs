@@ -194,7 +194,8 @@ impl Clock for AdvancingClock {
     }
 
     fn steady(&self) -> std::time::Duration {
-        std::time::Duration::ZERO
+        let millis = self.0.fetch_add(1_000, Ordering::SeqCst);
+        std::time::Duration::from_millis(millis.unsigned_abs())
     }
 }
 
