@@ -2047,6 +2047,7 @@ FieldErrorCode: TypeAlias = Literal[
     "unknown_field",
     "read_only",
     "reporting_cycle",
+    "too_deep",
     "invalid_state",
     "limit_reached",
     "not_a_participant",
@@ -2871,8 +2872,8 @@ class Observation(TypedDict):
     """Day of the observed behaviour. Never in the future."""
 
     visibility: ObservationVisibility | str
-    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    above that person, the author, the requester of its assignment and org admins do.
+    """Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    With `managers`, only the managers above that person, the author and org admins do.
     """
 
     created_at: str
@@ -2976,8 +2977,9 @@ class ObservationCreate(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    """Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    With `managers`, only the managers above that person, the author and org admins do. Default:
+    `person`.
     """
 
 
@@ -3072,8 +3074,8 @@ class ObservationUpdate(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    above that person, the author, the requester of its assignment and org admins do.
+    """Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    With `managers`, only the managers above that person, the author and org admins do.
     """
 
 
@@ -3081,8 +3083,8 @@ ObservationVisibility: TypeAlias = Literal[
     "person",
     "managers",
 ]
-"""Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, only
-the managers above that person, the author, the requester of its assignment and org admins do.
+"""Visibility of an observation. With `person`, the person it is about and the requester of its assignment
+also see it. With `managers`, only the managers above that person, the author and org admins do.
 """
 
 
@@ -3744,8 +3746,9 @@ class SubmissionCreateObservation(TypedDict):
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
 
     visibility: NotRequired[ObservationVisibility]
-    """Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    """Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    With `managers`, only the managers above that person, the author and org admins do. Default:
+    `person`.
     """
 
 
@@ -4056,6 +4059,7 @@ class SyncIssue(TypedDict):
 SyncIssueKind: TypeAlias = Literal[
     "manager_pending",
     "reporting_cycle",
+    "too_deep",
     "department_archived",
     "last_admin",
     "managed_elsewhere",

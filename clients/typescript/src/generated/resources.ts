@@ -1408,7 +1408,8 @@ export class Employees {
    * under the pseudonym. The id stays, so that references hold. This cannot be undone. 409 if the person is
    * not deactivated, is on legal hold, or was erased before.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
    */
   erase(id: string, body?: types.ErasureRequest, options?: RequestOptions): AnswerPromise<types.Erasure>;
   erase(id: string, body?: types.ErasureRequest, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -1469,7 +1470,8 @@ export class Employees {
    *
    * Returns the legal hold on the data of a person. 404 if there is none.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `read`.
    */
   getLegalHold(id: string, options?: RequestOptions): AnswerPromise<types.LegalHold> {
     return new AnswerPromise(
@@ -1488,9 +1490,10 @@ export class Employees {
    * Set the legal hold of a person.
    *
    * Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the
-   * reason. The reason is recorded in the audit log; do not name people in it.
+   * reason. Only this resource shows the reason. The audit log and the data about the person do not.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `write`.
    */
   setLegalHold(id: string, body: types.LegalHoldSet, options?: RequestOptions): AnswerPromise<types.LegalHold>;
   setLegalHold(id: string, body: types.LegalHoldSet, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -1513,7 +1516,8 @@ export class Employees {
    *
    * Ends the legal hold on the data of a person. 404 if there is none.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `write`.
    */
   releaseLegalHold(id: string, options?: RequestOptions): AnswerPromise<void>;
   releaseLegalHold(id: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -1590,7 +1594,8 @@ export class Erasures {
    *
    * Lists erasures with their receipts, newest first. They contain nothing personal.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `read`.
    */
   list(query?: types.ListErasuresQuery, options?: RequestOptions): PagePromise<types.Erasure> {
     return new PagePromise(
@@ -1609,7 +1614,8 @@ export class Erasures {
    *
    * Returns an erasure. Its receipt is final once the status is `completed`.
    *
-   * Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `read`.
    */
   get(id: string, options?: RequestOptions): AnswerPromise<types.Erasure> {
     return new AnswerPromise(
@@ -2274,7 +2280,8 @@ export class Organization {
   /**
    * Change the organization's settings.
    *
-   * Changes the name, the review settings and the retention. See `GET /retention/preview`.
+   * Changes the name, the review settings and the retention. The retention also needs the scope
+   * `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
    *
    * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
    */
@@ -2391,7 +2398,8 @@ export class Retention {
    * the first run that applies it. A parameter previews another period of a rule, as if it were set now. Data
    * of people under a legal hold is not counted, nor are observations and objectives that a summary includes.
    *
-   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `read`.
    */
   preview(query?: types.PreviewRetentionQuery, options?: RequestOptions): AnswerPromise<types.RetentionPreview> {
     return new AnswerPromise(
@@ -2410,7 +2418,8 @@ export class Retention {
    *
    * Lists the daily runs of the retention with their receipts, newest first.
    *
-   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `read`.
    */
   listRuns(query?: types.ListRetentionRunsQuery, options?: RequestOptions): PagePromise<types.RetentionRun> {
     return new PagePromise(
@@ -2429,7 +2438,8 @@ export class Retention {
    *
    * Returns a run. Its receipt is final once the status is `completed`.
    *
-   * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+   * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
+   * as `read`.
    */
   getRun(id: string, options?: RequestOptions): AnswerPromise<types.RetentionRun> {
     return new AnswerPromise(
@@ -2694,8 +2704,8 @@ export class TestData {
    * initial attributes. Never changes live data. A long run ends after 15 seconds with `complete: false`; the
    * next request continues.
    *
-   * Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true` is refused
-   * with 400 `not_possible`. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Live
+   * keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
    */
   reset(options?: RequestOptions): AnswerPromise<types.TestDataReset> {
     return new AnswerPromise(

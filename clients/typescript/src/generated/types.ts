@@ -1629,9 +1629,15 @@ export type ExportedResource =
 
 /** The values of one member before and after a change. */
 export interface FieldChange {
-  /** Value before the change, of any type. Null if there was none. */
+  /**
+   * Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096 bytes
+   * of JSON.
+   */
   from: unknown;
-  /** Value after the change, of any type. Null if there is none. */
+  /**
+   * Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes of
+   * JSON.
+   */
   to: unknown;
 }
 
@@ -1652,6 +1658,7 @@ export type FieldErrorCode =
   | "unknown_field"
   | "read_only"
   | "reporting_cycle"
+  | "too_deep"
   | "invalid_state"
   | "limit_reached"
   | "not_a_participant"
@@ -2291,8 +2298,8 @@ export interface Observation {
   /** Day of the observed behaviour. Never in the future. */
   observation_date: string;
   /**
-   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
-   * that person, the author, the requester of its assignment and org admins do.
+   * Visibility. With `person`, the person it is about and the requester of its assignment also see it. With
+   * `managers`, only the managers above that person, the author and org admins do.
    */
   visibility: Open<ObservationVisibility>;
   /** Time of creation, which never changes. */
@@ -2376,8 +2383,8 @@ export interface ObservationCreate {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
-   * that person, the author, the requester of its assignment and org admins do. Default: `person`.
+   * Visibility. With `person`, the person it is about and the requester of its assignment also see it. With
+   * `managers`, only the managers above that person, the author and org admins do. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -2452,15 +2459,15 @@ export interface ObservationUpdate {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
-   * that person, the author, the requester of its assignment and org admins do.
+   * Visibility. With `person`, the person it is about and the requester of its assignment also see it. With
+   * `managers`, only the managers above that person, the author and org admins do.
    */
   visibility?: ObservationVisibility | undefined;
 }
 
 /**
- * Visibility of an observation. With `person`, the person it is about also sees it. With `managers`, only the
- * managers above that person, the author, the requester of its assignment and org admins do.
+ * Visibility of an observation. With `person`, the person it is about and the requester of its assignment
+ * also see it. With `managers`, only the managers above that person, the author and org admins do.
  */
 export type ObservationVisibility =
   | "person"
@@ -2978,8 +2985,8 @@ export interface SubmissionCreateObservation {
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
-   * Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers above
-   * that person, the author, the requester of its assignment and org admins do. Default: `person`.
+   * Visibility. With `person`, the person it is about and the requester of its assignment also see it. With
+   * `managers`, only the managers above that person, the author and org admins do. Default: `person`.
    */
   visibility?: ObservationVisibility | undefined;
 }
@@ -3232,6 +3239,7 @@ export interface SyncIssue {
 export type SyncIssueKind =
   | "manager_pending"
   | "reporting_cycle"
+  | "too_deep"
   | "department_archived"
   | "last_admin"
   | "managed_elsewhere"

@@ -143,6 +143,7 @@ words! {
         UnknownField = "unknown_field",
         ReadOnly = "read_only",
         ReportingCycle = "reporting_cycle",
+        TooDeep = "too_deep",
         InvalidState = "invalid_state",
         LimitReached = "limit_reached",
         NotAParticipant = "not_a_participant",

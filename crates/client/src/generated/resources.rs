@@ -779,7 +779,8 @@ impl Employees {
     /// under the pseudonym. The id stays, so that references hold. This cannot be undone. 409 if the person
     /// is not deactivated, is on legal hold, or was erased before.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
     pub fn erase(&self, id: &str, body: impl Into<Option<types::ErasureRequest>>) -> Call<types::Erasure> {
         let spec =
             Spec::new(Method::POST, format!("/employees/{}/erasure", segment(id))).optional_json(&body.into());
@@ -814,7 +815,8 @@ impl Employees {
     ///
     /// Returns the legal hold on the data of a person. 404 if there is none.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `read`.
     pub fn get_legal_hold(&self, id: &str) -> Call<types::LegalHold> {
         let spec = Spec::new(Method::GET, format!("/employees/{}/legal-hold", segment(id)));
         Call::new(&self.core, spec)
@@ -823,9 +825,10 @@ impl Employees {
     /// Set the legal hold of a person.
     ///
     /// Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the
-    /// reason. The reason is recorded in the audit log; do not name people in it.
+    /// reason. Only this resource shows the reason. The audit log and the data about the person do not.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `write`.
     pub fn set_legal_hold(&self, id: &str, body: types::LegalHoldSet) -> Call<types::LegalHold> {
         let spec = Spec::new(Method::PUT, format!("/employees/{}/legal-hold", segment(id))).json(&body);
         Call::new(&self.core, spec)
@@ -835,7 +838,8 @@ impl Employees {
     ///
     /// Ends the legal hold on the data of a person. 404 if there is none.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `write`.
     pub fn release_legal_hold(&self, id: &str) -> Call<()> {
         let spec = Spec::new(Method::DELETE, format!("/employees/{}/legal-hold", segment(id)));
         Call::new(&self.core, spec)
@@ -877,7 +881,8 @@ impl Erasures {
     ///
     /// Lists erasures with their receipts, newest first. They contain nothing personal.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListErasuresQuery>>) -> Pages<types::Erasure> {
         let spec = Spec::new(Method::GET, "/erasures").query(&query.into(), &[]);
         Pages::new(&self.core, spec)
@@ -887,7 +892,8 @@ impl Erasures {
     ///
     /// Returns an erasure. Its receipt is final once the status is `completed`.
     ///
-    /// Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `read`.
     pub fn get(&self, id: &str) -> Call<types::Erasure> {
         let spec = Spec::new(Method::GET, format!("/erasures/{}", segment(id)));
         Call::new(&self.core, spec)
@@ -1255,7 +1261,8 @@ impl Organization {
 
     /// Change the organization's settings.
     ///
-    /// Changes the name, the review settings and the retention. See `GET /retention/preview`.
+    /// Changes the name, the review settings and the retention. The retention also needs the scope
+    /// `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
     pub fn update(&self, body: types::OrganizationUpdate) -> Call<types::Organization> {
@@ -1329,7 +1336,8 @@ impl Retention {
     /// now. Data of people under a legal hold is not counted, nor are observations and objectives that a
     /// summary includes.
     ///
-    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `read`.
     pub fn preview(
         &self,
         query: impl Into<Option<types::PreviewRetentionQuery>>,
@@ -1342,7 +1350,8 @@ impl Retention {
     ///
     /// Lists the daily runs of the retention with their receipts, newest first.
     ///
-    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `read`.
     pub fn list_runs(
         &self,
         query: impl Into<Option<types::ListRetentionRunsQuery>>,
@@ -1355,7 +1364,8 @@ impl Retention {
     ///
     /// Returns a run. Its receipt is final once the status is `completed`.
     ///
-    /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+    /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
+    /// Counts as `read`.
     pub fn get_run(&self, id: &str) -> Call<types::RetentionRun> {
         let spec = Spec::new(Method::GET, format!("/retention/runs/{}", segment(id)));
         Call::new(&self.core, spec)
@@ -1497,8 +1507,8 @@ impl TestData {
     /// the initial attributes. Never changes live data. A long run ends after 15 seconds with `complete:
     /// false`; the next request continues.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true` is
-    /// refused with 400 `not_possible`. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Live
+    /// keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
     pub fn reset(&self) -> Call<types::TestDataReset> {
         let spec = Spec::new(Method::POST, "/test-data/reset");
         Call::new(&self.core, spec)

@@ -2832,9 +2832,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FieldChange {
-    /// Value before the change, of any type. Null if there was none.
+    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096
+    /// bytes of JSON.
     pub from: Value,
-    /// Value after the change, of any type. Null if there is none.
+    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes
+    /// of JSON.
     pub to: Value,
 }
 
@@ -3786,8 +3788,8 @@ pub struct Observation {
     pub attribute_ids: Vec<String>,
     /// Day of the observed behaviour. Never in the future.
     pub observation_date: String,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    /// With `managers`, only the managers above that person, the author and org admins do.
     pub visibility: ObservationVisibility,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -3876,8 +3878,8 @@ pub struct ObservationCreate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    /// With `managers`, only the managers above that person, the author and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -3993,7 +3995,8 @@ impl ObservationCreate {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`: with `person`, the person it is about and the requester of its assignment also see
+    /// it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -4092,8 +4095,8 @@ pub struct ObservationUpdate {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    /// With `managers`, only the managers above that person, the author and org admins do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -4180,7 +4183,8 @@ impl ObservationUpdate {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`: with `person`, the person it is about and the requester of its assignment also see
+    /// it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -4189,8 +4193,9 @@ impl ObservationUpdate {
 }
 
 words! {
-    /// Visibility of an observation. With `person`, the person it is about also sees it. With `managers`,
-    /// only the managers above that person, the author, the requester of its assignment and org admins do.
+    /// Visibility of an observation. With `person`, the person it is about and the requester of its
+    /// assignment also see it. With `managers`, only the managers above that person, the author and org
+    /// admins do.
     ObservationVisibility {
         Person = "person",
         Managers = "managers",
@@ -4988,8 +4993,8 @@ pub struct SubmissionCreateObservation {
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
-    /// Visibility. With `person`, the person it is about also sees it. With `managers`, only the managers
-    /// above that person, the author, the requester of its assignment and org admins do. Default: `person`.
+    /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
+    /// With `managers`, only the managers above that person, the author and org admins do. Default: `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<ObservationVisibility>,
 }
@@ -5085,7 +5090,8 @@ impl SubmissionCreateObservation {
         self
     }
 
-    /// Sets `visibility`: with `person`, the person it is about also sees it.
+    /// Sets `visibility`: with `person`, the person it is about and the requester of its assignment also see
+    /// it.
     #[must_use]
     pub fn visibility(mut self, value: impl Into<ObservationVisibility>) -> Self {
         self.visibility = Some(value.into());
@@ -5610,6 +5616,7 @@ words! {
     SyncIssueKind {
         ManagerPending = "manager_pending",
         ReportingCycle = "reporting_cycle",
+        TooDeep = "too_deep",
         DepartmentArchived = "department_archived",
         LastAdmin = "last_admin",
         ManagedElsewhere = "managed_elsewhere",

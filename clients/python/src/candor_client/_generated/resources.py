@@ -5856,8 +5856,8 @@ class Employees:
         about others stay under the pseudonym. The id stays, so that references hold. This cannot be
         undone. 409 if the person is not deactivated, is on legal hold, or was erased before.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -5943,7 +5943,8 @@ class Employees:
 
         Returns the legal hold on the data of a person. 404 if there is none.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -5994,9 +5995,11 @@ class Employees:
         """Set the legal hold of a person.
 
         Forbids an erasure of the person until the hold ends. If the person is on hold already, changes
-        the reason. The reason is recorded in the audit log; do not name people in it.
+        the reason. Only this resource shows the reason. The audit log and the data about the person do
+        not.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `write`.
         """
         spec = Spec(
             "PUT",
@@ -6051,7 +6054,8 @@ class Employees:
 
         Ends the legal hold on the data of a person. 404 if there is none.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `write`.
         """
         spec = Spec(
             "DELETE",
@@ -6584,8 +6588,8 @@ class AsyncEmployees:
         about others stay under the pseudonym. The id stays, so that references hold. This cannot be
         undone. 409 if the person is not deactivated, is on legal hold, or was erased before.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -6671,7 +6675,8 @@ class AsyncEmployees:
 
         Returns the legal hold on the data of a person. 404 if there is none.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -6722,9 +6727,11 @@ class AsyncEmployees:
         """Set the legal hold of a person.
 
         Forbids an erasure of the person until the hold ends. If the person is on hold already, changes
-        the reason. The reason is recorded in the audit log; do not name people in it.
+        the reason. Only this resource shows the reason. The audit log and the data about the person do
+        not.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `write`.
         """
         spec = Spec(
             "PUT",
@@ -6779,7 +6786,8 @@ class AsyncEmployees:
 
         Ends the legal hold on the data of a person. 404 if there is none.
 
-        Needs the scope `employees:erase` and an admin-level key. Counts as `write`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `write`.
         """
         spec = Spec(
             "DELETE",
@@ -6940,8 +6948,8 @@ class Erasures:
 
         Lists erasures with their receipts, newest first. They contain nothing personal.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -6968,8 +6976,8 @@ class Erasures:
 
         Returns an erasure. Its receipt is final once the status is `completed`.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -7000,8 +7008,8 @@ class AsyncErasures:
 
         Lists erasures with their receipts, newest first. They contain nothing personal.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -7028,8 +7036,8 @@ class AsyncErasures:
 
         Returns an erasure. Its receipt is final once the status is `completed`.
 
-        Needs the scope `employees:erase` and an admin-level key. Test keys are refused. Counts as
-        `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Test keys are refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -9756,7 +9764,8 @@ class Organization:
     ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
-        Changes the name, the review settings and the retention. See `GET /retention/preview`.
+        Changes the name, the review settings and the retention. The retention also needs the scope
+        `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -9850,7 +9859,8 @@ class AsyncOrganization:
     ) -> types.Organization | types.DryRun:
         """Change the organization's settings.
 
-        Changes the name, the review settings and the retention. See `GET /retention/preview`.
+        Changes the name, the review settings and the retention. The retention also needs the scope
+        `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
         """
@@ -10187,7 +10197,8 @@ class Retention:
         were set now. Data of people under a legal hold is not counted, nor are observations and
         objectives that a summary includes.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -10218,7 +10229,8 @@ class Retention:
 
         Lists the daily runs of the retention with their receipts, newest first.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -10245,7 +10257,8 @@ class Retention:
 
         Returns a run. Its receipt is final once the status is `completed`.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -10281,7 +10294,8 @@ class AsyncRetention:
         were set now. Data of people under a legal hold is not counted, nor are observations and
         objectives that a summary includes.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -10312,7 +10326,8 @@ class AsyncRetention:
 
         Lists the daily runs of the retention with their receipts, newest first.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -10339,7 +10354,8 @@ class AsyncRetention:
 
         Returns a run. Its receipt is final once the status is `completed`.
 
-        Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+        Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
+        refused. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -11570,8 +11586,8 @@ class TestData:
         Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
         `complete: false`; the next request continues.
 
-        Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true`
-        is refused with 400 `not_possible`. Counts as `write`.
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Live keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -11603,8 +11619,8 @@ class AsyncTestData:
         Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with
         `complete: false`; the next request continues.
 
-        Needs the scope `settings:write` and an admin-level key. Live keys are refused. `dry_run=true`
-        is refused with 400 `not_possible`. Counts as `write`.
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Live keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
         """
         spec = Spec(
             "POST",
