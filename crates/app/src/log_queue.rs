@@ -166,6 +166,12 @@ mod tests {
         }
     }
 
+    /// Returns the numbers of dropped lines and of waiting bytes.
+    fn counts(queue: &LogQueue) -> (u64, usize) {
+        let waiting = queue.lock();
+        (waiting.dropped, waiting.bytes)
+    }
+
     #[test]
     fn reader_that_reads_nothing_delays_no_line_and_no_stop() {
         let ((permit, permits), (read, lines)) = (channel(), channel());
@@ -176,14 +182,14 @@ mod tests {
         }
         assert_eq!(queue.lock().dropped, 0);
         queue.push(b"too much");
-        assert_eq!((queue.lock().dropped, queue.lock().bytes), (1, CAPACITY));
+        assert_eq!(counts(&queue), (1, CAPACITY));
         assert!(!queue.wait_until_written(Duration::ZERO));
         for _ in 0..CAPACITY / line.len() {
             permit.send(()).unwrap();
             assert_eq!(lines.recv().unwrap(), line);
         }
         assert!(queue.wait_until_written(Duration::from_secs(60)));
-        assert_eq!((queue.lock().dropped, queue.lock().bytes), (0, 0));
+        assert_eq!(counts(&queue), (0, 0));
     }
 
     #[test]

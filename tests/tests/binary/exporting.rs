@@ -81,7 +81,7 @@ fn exported_cells_are_no_formulas() {
 }
 
 #[test]
-fn unfinished_export_continues_from_its_checkpoint() {
+fn unfinished_export_with_an_invented_checkpoint_is_refused() {
     let (place, key, _service) = running();
     let (whole, folder) = (place.folder.path().join("whole"), place.folder.path().join("copy"));
     candor(&place, &["export", "--out", "whole", "--resources", "employees"]).succeeded();
@@ -89,7 +89,7 @@ fn unfinished_export_continues_from_its_checkpoint() {
     let text = fs::read_to_string(whole.join("employees.ndjson")).unwrap();
     let lines: Vec<_> = text.split_inclusive('\n').collect();
     // The state of an export that stopped behind a checkpoint with two rows, with half of the third row in the
-    // file.
+    // file. The service made no such checkpoint.
     let second: Value = serde_json::from_str(lines[1]).unwrap();
     let id: EmployeeId = second["id"].as_str().unwrap().parse().unwrap();
     let cursor = ExportCursor {
@@ -109,10 +109,10 @@ fn unfinished_export_continues_from_its_checkpoint() {
     fs::write(folder.join("manifest.json.part"), state.to_string()).unwrap();
     let other = candor(&place, &["export", "--out", "copy"]);
     assert_eq!(other.code, Some(2), "other resources: {}", other.stderr);
-    candor(&place, &["export", "--out", "copy", "--resources", "employees"]).succeeded();
-    assert_eq!(manifest(&folder), complete);
-    assert_eq!(fs::read_to_string(folder.join("employees.ndjson")).unwrap(), text);
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary files are left");
+    let invented = candor(&place, &["export", "--out", "copy", "--resources", "employees"]);
+    assert_eq!(invented.code, Some(4), "{}", invented.stderr);
+    assert!(invented.stderr.contains("cursor must be the `cursor` of a checkpoint"), "{}", invented.stderr);
+    assert!(!folder.join("manifest.json").exists(), "nothing looks complete");
 }
 
 #[test]

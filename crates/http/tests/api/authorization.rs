@@ -121,7 +121,7 @@ async fn key_with_exactly_the_required_access_is_admitted() {
 }
 
 #[test]
-fn operation_beyond_the_sight_of_persons_declares_the_organization() {
+fn operation_beyond_sight_declares_the_organization() {
     let beyond_sight = |route: &&Route| {
         let scopes = [route.access.required_scope(), route.access.other_scope()];
         let erases = scopes.contains(&Some(Permission::EmployeesErase));

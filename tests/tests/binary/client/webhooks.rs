@@ -1,7 +1,7 @@
 //! Receivers of the examples with real deliveries, and signatures compared with the reference library.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,37 +27,34 @@ mod axum_receiver;
 
 type Received = Arc<Mutex<Vec<Delivered>>>;
 
-/// Starts a receiver with these secrets, at an address of its own.
-async fn axum_application(secrets: Vec<String>, received: Received) -> SocketAddr {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+/// Starts a receiver with these secrets.
+async fn axum_application(listener: TcpListener, secrets: Vec<String>, received: Received) {
+    listener.set_nonblocking(true).unwrap();
+    let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let router = axum_receiver::receiver(secrets, move |event| received.lock().unwrap().push(event));
     tokio::spawn(async move { axum::serve(listener, router).await });
-    address
 }
 
-async fn actix_application(secrets: Vec<String>, received: Received) -> SocketAddr {
+async fn actix_application(listener: TcpListener, secrets: Vec<String>, received: Received) {
     let handle: Arc<dyn Fn(Delivered) + Send + Sync> = Arc::new(move |event| received.lock().unwrap().push(event));
     let data = web::Data::new(actix::Receiver { secrets, handle });
     let server = HttpServer::new(move || App::new().app_data(data.clone()).configure(actix::routes));
-    let server = server.workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
-    let address = server.addrs()[0];
-    tokio::spawn(server.run());
-    address
+    tokio::spawn(server.workers(1).disable_signals().listen(listener).unwrap().run());
 }
 
 /// Asserts that a receiver with both secrets of a rotation gets a test and a hire, and refuses a forged delivery.
-async fn receives<F: Future<Output = SocketAddr>>(application: impl Fn(Vec<String>, Received) -> F) {
+async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<String>, Received) -> F) {
     let fixture = Fixture::start();
     let client = fixture.client();
-    let webhook = client.webhooks().create(WebhookCreate::new("http://127.0.0.1:9/hook", ["*"])).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let url = format!("http://{address}/hooks/candor");
+    let webhook = client.webhooks().create(WebhookCreate::new(url, ["*"])).await.unwrap();
     let rotated = client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
     let secrets = [Some(webhook.secret), rotated.secret]
         .map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
     let received = Received::default();
-    let address = application(secrets.into_iter().flatten().collect(), Arc::clone(&received)).await;
-    let url = format!("http://{address}/hooks/candor");
-    client.webhooks().update(&webhook.id, WebhookUpdate::new().url(url)).await.unwrap();
+    application(listener, secrets.into_iter().flatten().collect(), Arc::clone(&received)).await;
     client.webhooks().test(&webhook.id).await.unwrap();
     let email = hire(&client, 1).await.unwrap();
     let hired =

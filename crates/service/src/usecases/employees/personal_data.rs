@@ -332,7 +332,7 @@ impl PersonalData {
 
     fn entry(&mut self, entry: &AuditEntry, is_about: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let is_by = entry.actor.id.as_ref().is_some_and(|actor| self.actors.contains(actor));
-        let Some(shown) = PersonalAuditEntry::of(entry, is_about, is_by) else { return Ok(()) };
+        let Some(shown) = PersonalAuditEntry::from_entry(entry, is_about, is_by) else { return Ok(()) };
         self.line(PersonalDataType::AuditEntry, &shown, Some(DataSource::from_actor(&entry.actor)), out)
     }
 
