@@ -88,7 +88,7 @@ async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
 async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContext) {
     let top = world.hired().await;
     let mut chain = vec![top.id];
-    for _ in 0..70 {
+    for _ in 0..60 {
         let below = world.hired_below(chain[chain.len() - 1]).await;
         chain.push(below.id);
     }
