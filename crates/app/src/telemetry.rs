@@ -41,7 +41,11 @@ enum MetricType {
 /// All metrics with their help texts.
 const METRICS: [(MetricType, &str, &str); 51] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
-    (MetricType::Counter, log_queue::DROPPED, "Log lines that were dropped because standard error was not read."),
+    (
+        MetricType::Counter,
+        "candor_log_lines_dropped_total",
+        "Log lines that were dropped because standard error was not read.",
+    ),
     (
         MetricType::Counter,
         "candor_http_requests_total",
