@@ -33,7 +33,7 @@ const BESIDE: [Step; 12] = [
     Step::xtask("generated requests", &["schemathesis"]),
     Step::xtask("files to deploy with", &["deploy"]),
     Step::xtask("clients of other generators", &["generators"])
-        .unless_unchanged(&["docs/openapi.json", "xtask/generators"]),
+        .unless_unchanged(&["docs/openapi.json", "tests/outside/generators"]),
     Step::xtask("simulated months", &["simulate"]),
     Step::xtask("reference in a browser", &["reference"]),
     Step::xtask("wheel and npm packages", &["package", "--test"]),
@@ -41,7 +41,7 @@ const BESIDE: [Step; 12] = [
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),
     Step::xtask("files of a data team", &["warehouse"]).unless_unchanged(&[
-        "xtask/warehouse",
+        "tests/outside/warehouse",
         "docs/guides",
         "crates/domain/src/export",
         "crates/service/src/usecases/exports",
@@ -53,7 +53,7 @@ const BESIDE: [Step; 12] = [
 
 /// Checks that only a change to their inputs can fail and that need nothing of the others.
 const LAST: [Step; 1] = [Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
-    "xtask/scim",
+    "tests/outside/scim",
     "crates/domain/src/scim",
     "crates/service/src/usecases/scim*",
     "crates/http/src/scim*",

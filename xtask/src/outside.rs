@@ -1,5 +1,5 @@
-//! Checks of the built binary from outside. Each is a folder of `xtask` with a script `check.sh`, which gets the
-//! address of a service and a key of it, and runs tools and programs in other languages.
+//! Checks of the built binary from outside. Each is a folder of `tests/outside` with a script `check.sh`, which gets
+//! the address of a service and a key of it, and runs tools and programs in other languages.
 
 use crate::deploy::tools::installed;
 use crate::packages;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 pub(crate) struct Check {
-    /// Name of the folder below `xtask`.
+    /// Name of the folder below `tests/outside`.
     name: &'static str,
     /// Settings of the service.
     settings: &'static [(&'static str, &'static str)],
@@ -79,7 +79,7 @@ impl Check {
 
     /// Returns the command of the script, with the folders of its packages.
     fn script(&self, target: &Path) -> Outcome<Command> {
-        let folder = format!("xtask/{}", self.name);
+        let folder = format!("tests/outside/{}", self.name);
         let mut script = program("sh", &["-eu", &format!("{folder}/check.sh")]);
         if root().join(&folder).join("requirements.txt").exists() {
             script.env("PYTHON", packages::python(target, &folder)?.join("bin"));
@@ -96,7 +96,7 @@ impl Check {
         let result = service.key().and_then(|key| {
             script.env("CANDOR_URL", service.url("")).env("CANDOR_API_KEY", key.secret).env("KEY_ID", key.id);
             script.env("TARGET", target).env("SCRATCH", service.folder());
-            script.env("PYTHONPATH", root().join("xtask")).env("PYTHONDONTWRITEBYTECODE", "1");
+            script.env("PYTHONPATH", root().join("tests/outside")).env("PYTHONDONTWRITEBYTECODE", "1");
             run_program(&mut script)
         });
         result.map_err(|problem| {

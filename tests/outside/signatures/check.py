@@ -13,7 +13,7 @@ import threading
 from api import send
 
 PAGE = "docs/webhooks.md"
-FOLDER = "xtask/signatures"
+FOLDER = "tests/outside/signatures"
 ARRIVES_WITHIN_SECONDS = 20
 # Secrets without key material, with the `v1` that each gives to the body `{}` at SIGNED_AT (Unix seconds).
 SIGNED_AT = 1772352930

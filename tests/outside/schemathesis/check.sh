@@ -8,7 +8,7 @@ if [ -n "${CANDOR_EXPLORE_SEED:-}" ]; then
 else
   choice="--phases examples,coverage --generation-deterministic"
 fi
-here=$PWD/xtask/schemathesis
+here=$PWD/tests/outside/schemathesis
 export PYTHONPATH="$here" SCHEMATHESIS_HOOKS=schemathesis_hooks SCHEMATHESIS_KEY_ID="$KEY_ID"
 cd "$SCRATCH"
 exec "$PYTHON/schemathesis" --config-file "$here/schemathesis.toml" run "$CANDOR_URL/v1/openapi.json" \

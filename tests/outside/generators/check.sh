@@ -1,6 +1,6 @@
 # Checks the OpenAPI document with two linters. Then generates clients with three public generators, compiles them,
 # and runs a small program with each client against the service.
-here=$PWD/xtask/generators
+here=$PWD/tests/outside/generators
 document=$PWD/docs/openapi.json
 
 cd "$NODE"

@@ -2,7 +2,7 @@
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 pictures=$TARGET/reference-pictures
 mkdir -p "$pictures"
-cp xtask/reference/read.cjs "$NODE"
+cp tests/outside/reference/read.cjs "$NODE"
 cd "$NODE"
 if ! node read.cjs "$CANDOR_URL" "$browser" "$pictures"; then
   echo "pictures of each step are in $pictures" >&2

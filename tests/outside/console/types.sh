@@ -9,6 +9,6 @@ done
 rm -rf "$packages/console"
 cp -r "$sources" "$packages/console"
 cp clients/typescript/src/generated/types.ts "$packages/console/types.ts"
-node xtask/console/gets.mjs docs/openapi.json "$packages/console/gets.ts"
-cp xtask/console/tsconfig.json "$packages"
+node tests/outside/console/gets.mjs docs/openapi.json "$packages/console/gets.ts"
+cp tests/outside/console/tsconfig.json "$packages"
 (cd "$packages" && node_modules/.bin/tsc --project tsconfig.json)

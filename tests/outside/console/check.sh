@@ -1,10 +1,10 @@
 # Checks the vendored modules, the types, and the tasks of people in a headless Chromium. Pictures of each screen stay
 # in the target folder.
-sh -eu xtask/console/types.sh "$NODE"
+sh -eu tests/outside/console/types.sh "$NODE"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 pictures=$TARGET/console-pictures
 mkdir -p "$pictures"
-cp xtask/console/*.mjs "$NODE"
+cp tests/outside/console/*.mjs "$NODE"
 cd "$NODE"
 if ! node check.mjs "$CANDOR_URL" "$browser" "$pictures"; then
   echo "pictures of each step are in $pictures" >&2

@@ -1,0 +1,1 @@
+exec python3 tests/outside/recipe/check.py

@@ -1,0 +1,1 @@
+exec "$PYTHON/python" tests/outside/scim/check.py

@@ -1,1 +1,0 @@
-exec python3 xtask/recipe/check.py

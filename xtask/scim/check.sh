@@ -1,1 +1,0 @@
-exec "$PYTHON/python" xtask/scim/check.py

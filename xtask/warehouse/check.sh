@@ -1,1 +1,0 @@
-exec "$PYTHON/python" xtask/warehouse/check.py
