@@ -318,6 +318,7 @@ impl Fixtures {
             id,
             url: format!("https://hooks{number}.example.com/in"),
             event_types: Topics::new([Topic::Every]),
+            effective_event_types: Topics::new([Topic::Every]),
             active: true,
             description: None,
             last_delivery_at: None,
@@ -336,7 +337,8 @@ impl Fixtures {
 
     /// Creates an active subscription to events of these types.
     pub fn subscription_to(&self, kinds: &[EventType]) -> Subscription {
-        Subscription { event_types: Topics::new(kinds.iter().copied().map(Topic::Of)), ..self.subscription() }
+        let event_types = Topics::new(kinds.iter().copied().map(Topic::Of));
+        Subscription { effective_event_types: event_types.clone(), event_types, ..self.subscription() }
     }
 
     /// Creates the id of a worker.

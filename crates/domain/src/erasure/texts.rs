@@ -115,7 +115,18 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("sync_issues", Wordless, &["kind", "open_key"]),
     ("webhooks", Kept, &["url", "description"]),
     ("webhooks", Sealed, &["secrets", "headers"]),
-    ("webhooks", Wordless, &["event_types", "last_delivery_status", "payload", "filter_type", "filter_scopes"]),
+    (
+        "webhooks",
+        Wordless,
+        &[
+            "event_types",
+            "effective_event_types",
+            "last_delivery_status",
+            "payload",
+            "filter_type",
+            "filter_scopes",
+        ],
+    ),
 ];
 
 /// Returns the pairs of table and column of all entries.

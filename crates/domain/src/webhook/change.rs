@@ -6,6 +6,7 @@ use super::{
     Content, ContentPatch, CustomHeaders, EventFilter, ReceiverUrl, SealedSecret, Streak, Subscription, Topic,
     Topics, URL_CHARS, Verdict,
 };
+use crate::access::Caller;
 use crate::audit::{AuditDraft, Change, Target as AuditTarget};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -32,8 +33,15 @@ pub const MAX_TOPICS: usize = 100;
 /// headers.
 const MAX_SECRETS: usize = 32;
 
-const READ_ONLY: &[&str] =
-    &["id", "secret", "last_delivery_at", "last_delivery_status", "created_at", "updated_at"];
+const READ_ONLY: &[&str] = &[
+    "id",
+    "secret",
+    "effective_event_types",
+    "last_delivery_at",
+    "last_delivery_status",
+    "created_at",
+    "updated_at",
+];
 
 const URL: Field<rule::Url<ReceiverUrl>> = Field::with_about(
     "url",
@@ -218,13 +226,15 @@ impl Update<Patch> {
 }
 
 impl Subscription {
-    /// Creates a subscription. `verdict` is the result of checking the URL, `sealed` the secret in its stored
-    /// form, `headers` the headers of the draft with sealed values.
+    /// Creates a subscription of this caller. `verdict` is the result of checking the URL, `sealed` the secret in its
+    /// stored form, `headers` the headers of the draft with sealed values.
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1).
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1),
+    /// [`DomainError::Denied`] for event types that the caller must not read (decision F6).
     pub fn create(
         id: WebhookId,
+        caller: &Caller,
         draft: Draft,
         verdict: Verdict,
         sealed: Vec<u8>,
@@ -232,9 +242,11 @@ impl Subscription {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
+        let effective_event_types = draft.content.event_types.granted_to(caller, draft.content.payload)?;
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
+            effective_event_types,
             event_types: draft.content.event_types,
             active: true,
             description: draft.content.description,
@@ -253,16 +265,19 @@ impl Subscription {
         Ok(Decision::created(state, "webhook.create", vec![]))
     }
 
-    /// Updates a subscription, or returns `None` if nothing changes.
+    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes where events go, which
+    /// ones, or what is in them, must be allowed to read them.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
     /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed
     /// values.
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called.
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called, [`DomainError::Denied`] for event
+    /// types that the caller must not read (decision F6).
     pub fn update(
         &self,
+        caller: &Caller,
         patch: Patch,
         verdict: Option<Verdict>,
         sealed: Option<Vec<u8>>,
@@ -281,6 +296,10 @@ impl Subscription {
         }
         state.active = patch.active.unwrap_or(state.active);
         patch.content.apply_to(&mut state);
+        let sent = |webhook: &Self| (webhook.url.clone(), webhook.event_types.clone(), webhook.payload);
+        if sent(&state) != sent(self) {
+            state.effective_event_types = state.event_types.granted_to(caller, state.payload)?;
+        }
         state.headers = self.headers.merged(headers);
         if let Some(filter) = patch.filter {
             state.filter = filter;

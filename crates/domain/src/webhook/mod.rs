@@ -119,6 +119,9 @@ content! {
         pub url: String,
         /// Subscribed event types. `*` means all types, including future ones.
         pub event_types: Topics => set by required(TOPICS).about("Duplicates are removed."),
+        /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+        /// `payload` or `url`.
+        pub effective_event_types: Topics,
         /// `true` if events are delivered. `false` pauses delivery.
         pub active: bool,
         /// Description. Null if there is none.
@@ -200,7 +203,7 @@ impl Subscription {
     /// decision F4).
     #[must_use]
     pub fn wants(&self, kind: EventType) -> bool {
-        self.active && self.event_types.cover(kind)
+        self.active && self.effective_event_types.cover(kind)
     }
 
     /// Returns `true` if the content of an event meets the filter, or there is none.

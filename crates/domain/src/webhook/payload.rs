@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::Tenant;
+use crate::access::{Caller, PermissionDenied, Tenant};
 use crate::decision::Resource;
 use crate::event::{Event, EventType};
 use crate::fields::{StringEnum, as_word};
@@ -18,6 +18,19 @@ pub enum PayloadForm {
     Full,
     /// Id, type and URL of the resource. Personal data is read with a key, so it stays in the service.
     Thin,
+}
+
+impl PayloadForm {
+    /// Checks that this caller may have events of this type sent in this form (decision F6).
+    ///
+    /// # Errors
+    /// The access that the caller lacks.
+    pub fn may_reach(self, caller: &Caller, kind: EventType) -> Result<(), PermissionDenied> {
+        match self {
+            Self::Full => caller.may_read_events_of(kind),
+            Self::Thin => caller.may_hear_of(kind),
+        }
+    }
 }
 
 impl StringEnum for PayloadForm {

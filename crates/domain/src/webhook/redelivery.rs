@@ -4,6 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::change::TOPICS;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
+use crate::access::{Caller, PermissionDenied};
 use crate::event::{EventType, public_id};
 use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
@@ -93,14 +94,25 @@ impl ReplayOrder {
         Some(Self { since: since?, until: until.unwrap_or(now), event_types, only })
     }
 
-    /// Returns the event types to replay: those of the order that the subscription has, without test events.
-    #[must_use]
-    pub fn types(&self, subscription: &Subscription) -> Vec<EventType> {
-        let asked = |kind| self.event_types.as_ref().is_none_or(|topics| topics.cover(kind));
-        let kinds = EventType::ALL.iter().copied();
-        kinds
-            .filter(|kind| *kind != EventType::TestPing && subscription.event_types.cover(*kind) && asked(*kind))
-            .collect()
+    /// Returns the event types to replay: those of the order that the subscription has and the caller may read,
+    /// without test events.
+    ///
+    /// # Errors
+    /// The first reason against a type that the order names.
+    pub fn types(&self, subscription: &Subscription, caller: &Caller) -> Result<Vec<EventType>, PermissionDenied> {
+        let mut types = vec![];
+        for kind in EventType::ALL.iter().copied().filter(|kind| *kind != EventType::TestPing) {
+            let named = self.event_types.as_ref();
+            if !subscription.effective_event_types.cover(kind) || named.is_some_and(|topics| !topics.cover(kind)) {
+                continue;
+            }
+            match subscription.may_be_sent_by(caller, kind) {
+                Ok(()) => types.push(kind),
+                Err(denied) if named.is_some_and(|topics| topics.name(kind)) => return Err(denied),
+                Err(_) => {}
+            }
+        }
+        Ok(types)
     }
 }
 
@@ -122,6 +134,14 @@ pub enum AttemptState {
 }
 
 impl Subscription {
+    /// Checks that a caller may have events of this type sent to the subscription again (decision F9).
+    ///
+    /// # Errors
+    /// The access that the caller lacks.
+    pub fn may_be_sent_by(&self, caller: &Caller, kind: EventType) -> Result<(), PermissionDenied> {
+        self.payload.may_reach(caller, kind)
+    }
+
     /// Checks that the subscription is active, because an inactive one gets no redeliveries.
     ///
     /// # Errors
@@ -160,7 +180,7 @@ impl Delivery {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOON, codes, object, subscription};
+    use super::super::tests::{NOON, all, codes, object, subscription};
     use super::super::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Schedule};
     use super::*;
     use crate::access::{Environment, Tenant};
@@ -220,14 +240,17 @@ mod tests {
     fn replay_is_limited_to_topics_of_the_subscription() {
         let words = |subscription: &[&str], order: Option<&[&str]>| {
             let topics = |words: &[&str]| Topics::from_words(words.iter().copied()).unwrap();
-            let wants = Subscription { event_types: topics(subscription), ..super::super::tests::subscription() };
+            let wants = Subscription {
+                effective_event_types: topics(subscription),
+                ..super::super::tests::subscription()
+            };
             let order = ReplayOrder {
                 since: NOON,
                 until: NOON,
                 event_types: order.map(topics),
                 only: ReplaySelection::All,
             };
-            order.types(&wants).into_iter().map(StringEnum::word).collect::<Vec<_>>()
+            order.types(&wants, &all()).unwrap().into_iter().map(StringEnum::word).collect::<Vec<_>>()
         };
         assert_eq!(words(&["employee.created"], None), ["employee.created"]);
         assert_eq!(words(&["employee.created"], Some(&["*"])), ["employee.created"]);

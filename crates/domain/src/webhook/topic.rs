@@ -1,7 +1,9 @@
-//! Topics of a subscription: event types, or all of them (§2.4, decision F6).
+//! Topics of a subscription: event types, or all of them, and those that a caller may be sent (§2.4, decision F6).
 
 use serde::{Serialize, Serializer};
 
+use super::PayloadForm;
+use crate::access::{Caller, PermissionDenied};
 use crate::event::EventType;
 use crate::fields::StringEnum;
 use crate::problem::ValueError;
@@ -85,6 +87,37 @@ impl Topics {
             Topic::Every => -1,
             Topic::Of(kind) => bits | kind.bit(),
         })
+    }
+
+    /// Returns the topics of which this caller may be sent events with this payload (decision F6). `*` means the
+    /// types that the caller may read; it stays `*`, and so includes later types, if these are all of them.
+    ///
+    /// # Errors
+    /// The first reason against a type that is named.
+    pub fn granted_to(&self, caller: &Caller, payload: PayloadForm) -> Result<Self, PermissionDenied> {
+        let may_get = |kind: EventType| payload.may_reach(caller, kind);
+        let mut granted = vec![];
+        for topic in &self.0 {
+            match topic {
+                Topic::Of(kind) => {
+                    may_get(*kind)?;
+                    granted.push(*topic);
+                }
+                Topic::Every if EventType::ALL.iter().all(|kind| may_get(*kind).is_ok()) => granted.push(*topic),
+                Topic::Every => {
+                    granted.extend(
+                        EventType::ALL.iter().filter(|kind| may_get(**kind).is_ok()).copied().map(Topic::Of),
+                    );
+                }
+            }
+        }
+        Ok(Self::new(granted))
+    }
+
+    /// Returns `true` if this type is an entry of its own.
+    #[must_use]
+    pub fn name(&self, kind: EventType) -> bool {
+        self.0.contains(&Topic::Of(kind))
     }
 
     /// Returns `true` if events of this type are included.

@@ -15,10 +15,9 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
-/// Returns `true` if the caller may read the event. Some types need the admin context that GET of their resource
-/// needs.
+/// Returns `true` if the caller may read the event: it needs the access that GET of the resource needs.
 fn is_shown(context: &RequestContext, event: &Event) -> bool {
-    event.kind.needed_context().is_none_or(|needed| context.caller.require_admin(needed).is_ok())
+    context.caller.may_read_events_of(event.kind).is_ok()
 }
 
 /// Position before the first event of a feed.

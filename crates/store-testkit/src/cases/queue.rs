@@ -84,7 +84,7 @@ async fn changed_subscription_applies_to_later_events(world: CaseContext) {
     ];
     let mut wanted = vec![];
     for (number, (event_types, active, kinds)) in (1..).zip(steps) {
-        let value = Subscription { event_types, active, ..to.clone() };
+        let value = Subscription { effective_event_types: event_types, active, ..to.clone() };
         world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
         let events = world.happened(&[CREATED, UPDATED]).await;
         let queued = events.iter().filter(|event| kinds.contains(&event.kind));

@@ -56,6 +56,7 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
     vec![
         make.subscription(),
         Subscription { event_types: Topics::new(every_kind.clone()), ..make.subscription() },
+        Subscription { effective_event_types: Topics::new(every_kind.clone()), ..make.subscription() },
         Subscription { event_types: Topics::new(every_kind.chain([Topic::Every])), ..make.subscription() },
         Subscription { active: false, description: Some(String::new()), ..make.subscription() },
         Subscription {
@@ -222,6 +223,7 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
     let page = PageRequest { limit: 9, after: None };
     let good = [
         ("event_types", "'*'", vec!["'spoilt'", "''", "'* spoilt'"]),
+        ("effective_event_types", "'*'", vec!["'spoilt'", "''", "'* spoilt'"]),
         ("secrets", "'[]'", vec!["''", "'{}'", "'[{\"sealed\":\"?\",\"ends_at\":null}]'"]),
         ("last_delivery_status", "NULL", vec!["'spoilt'"]),
         ("failures", "NULL", vec!["-1", "4294967296"]),

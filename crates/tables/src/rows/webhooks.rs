@@ -162,9 +162,10 @@ stored! {
         filter_type: Option<OneOfColumn> = condition(webhook, |filter| filter.kind),
         filter_scopes: Option<ScopesColumn> = condition(webhook, |filter| filter.scopes.clone()),
         max_per_second: Option<Int>,
+        effective_event_types: Option<EventTypesColumn> = Some(webhook.effective_event_types.clone()),
     }
     // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
-    derived { wanted: Int = if webhook.active { webhook.event_types.bits() } else { 0 } }
+    derived { wanted: Int = if webhook.active { webhook.effective_event_types.bits() } else { 0 } }
     recorded {
         last_delivery_at: Option<Time>,
         last_delivery_status: Option<OneOfColumn>,
@@ -177,6 +178,7 @@ stored! {
     }
     let () = not_in_the_value(rate_worker, rate_until);
     fields {
+        effective_event_types: effective_event_types.unwrap_or_else(|| event_types.clone()),
         last_delivery_at,
         last_delivery_status,
         headers: headers.unwrap_or_default(),

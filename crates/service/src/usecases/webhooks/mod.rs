@@ -62,7 +62,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -
 /// `POST /webhooks`: creates a subscription. The response includes the secret.
 ///
 /// # Errors
-/// Invalid fields, a URL that may not be called, the maximum number of subscriptions reached; see [`Error`].
+/// Invalid fields, a URL that may not be called, event types that the caller must not read, the maximum number of
+/// subscriptions reached; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let judgement = UrlVerdict::default();
     let draft = Draft::parse(body);
@@ -77,7 +78,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let none = CustomHeaders::default();
         let headers =
             webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, &none, &draft.headers)?;
-        let decision = Subscription::create(id, draft, verdict, sealed, headers, at)?;
+        let decision = Subscription::create(id, &context.caller, draft, verdict, sealed, headers, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
             .requiring([Require::SubscriptionsBelow(most)])
@@ -90,7 +91,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// it.
 ///
 /// # Errors
-/// Not found, invalid fields, a new URL that may not be called; see [`Error`].
+/// Not found, invalid fields, a new URL that may not be called, event types that the caller must not read; see
+/// [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -111,7 +113,7 @@ pub async fn update(
         let before = &stored.value.headers;
         let headers =
             webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, before, &patch.headers)?;
-        let Some(decision) = stored.value.update(patch, verdict, sealed, headers, at)? else {
+        let Some(decision) = stored.value.update(&context.caller, patch, verdict, sealed, headers, at)? else {
             return Ok((stored, None));
         };
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));

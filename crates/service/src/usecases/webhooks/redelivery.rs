@@ -80,7 +80,7 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: delivers the event of an attempt again.
 ///
 /// # Errors
-/// Not found; a subscription that is not active, a test, an event that is no longer kept, an event about the
+/// Not found; a subscription that is not active, an event that the caller must not read, a test, an event that is no longer kept, an event about the
 /// subscription itself; see [`Error`].
 pub async fn redeliver(
     services: &Services,
@@ -94,6 +94,7 @@ pub async fn redeliver(
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
         context.check_preconditions(stored.version)?;
         stored.value.sends("redeliver")?;
+        stored.value.may_be_sent_by(&context.caller, attempt.event_type)?;
         let (change, body) =
             match attempt.redeliver(whereabouts(services, tenant, &stored.value, &attempt).await?)? {
                 Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
@@ -198,7 +199,7 @@ pub async fn replay(
         // Every slice up to `until` costs a query, so an `until` far in the future is cut off. The margin of one
         // slice covers events of processes whose clocks are ahead.
         until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
-        types: order.types(&stored.value),
+        types: order.types(&stored.value, &context.caller)?,
         only_failed: order.only == ReplaySelection::Failed,
         now: begun,
     };
