@@ -6,11 +6,11 @@ import { asApiError } from "./lib/data.js";
 import { forgetPeople } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
-import { can, ended, isBound, isOperator, session, signOut } from "./lib/session.js";
+import { can, ended, enter, isBound, isOperator, offered, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
 import { Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Problem, Skeleton } from "./lib/ui.js";
-import { Dialog } from "./lib/dialog.js";
+import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
 
@@ -71,7 +71,8 @@ function ThemeSwitch() {
 function Account() {
   const me = useStore(session)?.me;
   if (!me) return null;
-  return html`<div class="account"><div class="account-name"><strong>${me.name}</strong>
+  return html`<div class="account"><div class="account-organization">${me.organization_name}</div>
+    <div class="account-name"><strong>${me.name}</strong>
       <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
         ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
     <div class="account-row"><${ThemeSwitch} />
@@ -147,6 +148,16 @@ function Shell() {
   </div>`;
 }
 
+/** Asks whether a link may replace the session that is there. */
+function Offer() {
+  const linked = useStore(offered);
+  const current = useStore(session);
+  if (!linked || !current) return null;
+  return html`<${Confirm} title=${t.offer.title(linked.me.organization_name)}
+    text=${t.offer.text(linked.me, current.me)} action=${t.offer.open} onClose=${() => offered.set(null)}
+    work=${async () => enter(linked, true)} />`;
+}
+
 /** @param {{ reason: import("./lib/api.js").ApiError | null }} p */
 export function App({ reason }) {
   const current = useStore(session);
@@ -155,5 +166,5 @@ export function App({ reason }) {
   useLayoutEffect(() => forgetPeople(), [owner]);
   const isShut = !current || end === "refused";
   return html`${current && html`<${Shell} key=${owner} />`}
-    ${isShut && html`<${Entrance} reason=${reason} isOver=${Boolean(current)} />`}<${Toasts} />`;
+    ${isShut && html`<${Entrance} reason=${reason} isOver=${Boolean(current)} />`}<${Offer} /><${Toasts} />`;
 }

@@ -103,6 +103,13 @@ export const t = {
     again: "Enter a key again",
     againText: "The service no longer accepts the key: it is expired or revoked. What you typed is still there.",
   },
+  offer: {
+    title: (/** @type {string} */ name) => `Open ${name}?`,
+    text: (/** @type {any} */ linked, /** @type {any} */ current) => `This link opens ${linked.organization_name} ` +
+      `with the key “${linked.name}”. Now you are in ${current.organization_name} with the key “${current.name}”. ` +
+      "What you do after that is done in the other organization.",
+    open: "Open it",
+  },
   stale: { title: "Changed by another person",
     text: "While you were editing, another person saved the fields below. Choose which version stays.",
     stored: "Stored now", typed: "Your version",

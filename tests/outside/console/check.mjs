@@ -24,7 +24,13 @@ async function open(browser, options, key = process.env.CANDOR_API_KEY) {
   page.on("console", (message) => check(message.type() !== "error" || /status of (401|403|404|409|412|422)/.test(message.text()), `console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error}`));
   page.on("dialog", (dialog) => (problems.push(`a text opened a dialog: ${dialog.message()}`), dialog.dismiss()));
-  await page.goto(`${origin}/console${key ? `#key=${key}` : ""}`);
+  // As after a sign-in with the box ticked, once: a sign-out later stays one.
+  const keep = (kept) => {
+    if (!sessionStorage.getItem("given")) sessionStorage.setItem("candor-key", kept);
+    sessionStorage.setItem("given", "yes");
+  };
+  if (key) await page.addInitScript(keep, key);
+  await page.goto(`${origin}/console`);
   if (key) await page.getByRole("heading", { name: "Today", level: 1 }).waitFor();
   return page;
 }

@@ -288,6 +288,28 @@ async function link(page, { browser, check, origin }) {
   await integrator.context().close();
 }
 
+/** Opens a link over a session: it stays until the person agrees. A key in the address is ignored. */
+async function over(page, { check, origin }) {
+  const made = await api("POST", "/portal-links", { name: "Other organization", scopes: ["webhooks:read"], expires_in: 3600 });
+  const account = page.locator(".account").first();
+  const before = await account.innerText();
+  await page.goto(made.url.replace(/^https?:\/\/[^/]+/, origin));
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Other organization").waitFor();
+  check((await account.innerText()) === before, "the link replaced the session");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.reload();
+  await heading(page, "Webhooks");
+  check((await account.innerText()) === before, "a refused link replaced the session");
+  await page.goto(`${origin}/console/people#key=cdr_live_${"x".repeat(43)}`);
+  await heading(page, "People");
+  check((await account.innerText()) === before && !page.url().includes("#"), "a key in the address was taken");
+  const second = await api("POST", "/portal-links", { name: "Second link", scopes: ["webhooks:read"], expires_in: 3600 });
+  await page.goto(second.url.replace(/^https?:\/\/[^/]+/, origin));
+  await dialog.getByRole("button", { name: "Open it" }).click();
+  await account.getByText("Second link").waitFor();
+}
+
 /** Sees only the screens of the key's scopes; a revoked key keeps what was typed. */
 async function revoked(page, { open, check }) {
   const made = await api("POST", "/api-keys", { name: "Narrow", scopes: ["employees:read", "employees:write", "notifications:read"], access_level: "admin" });
@@ -325,4 +347,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, over, revoked, stale];

@@ -1,4 +1,5 @@
-// The key of the console: in memory; in sessionStorage if the person ticks the box or came with a portal link.
+// The key of the console: in memory; in sessionStorage if the person ticks the box or came with a portal link. The
+// address never carries a key, only the code of a portal link.
 //
 //   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
 //   isAdmin()               true for a key of the admin level
@@ -13,6 +14,8 @@ const KEPT = "candor-key";
 
 /** The current session. After a refusal it stays, with `ended`, so that the screen keeps what was typed. */
 export const session = store(/** @type {Session | null} */ (null));
+/** Session of a link that was opened over the current one, until the person has chosen. */
+export const offered = store(/** @type {Session | null} */ (null));
 /** Reason why the key has to be given again, while the screen behind it stays. */
 export const ended = store(/** @type {"refused" | "left" | null} */ (null));
 
@@ -23,17 +26,29 @@ access.refused = (key) => {
   ended.set("refused");
 };
 
+/** @param {string} key @returns {Promise<Session>} */
+const describe = async (key) => ({ key, me: (await request("GET", "/me", { key, quiet: true })).data });
+
+/**
+ * Opens a session.
+ * @param {Session} opened
+ * @param {boolean} keep in sessionStorage, until the tab is closed
+ */
+export function enter(opened, keep) {
+  access.key = opened.key;
+  if (keep) sessionStorage.setItem(KEPT, opened.key);
+  session.set(opened);
+  offered.set(null);
+  ended.set(null);
+}
+
 /**
  * Signs in with a key.
  * @param {string} key
  * @param {boolean} keep in sessionStorage, until the tab is closed
  */
 export async function signIn(key, keep) {
-  const { data } = await request("GET", "/me", { key, quiet: true });
-  access.key = key;
-  if (keep) sessionStorage.setItem(KEPT, key);
-  session.set({ key, me: data });
-  ended.set(null);
+  enter(await describe(key), keep);
 }
 
 /** Forgets the key and everything shown. */
@@ -53,18 +68,23 @@ async function exchange(code) {
   return read.data.key;
 }
 
-/** Signs in with the code or the key in the fragment of the address, or with the kept key. */
+/**
+ * Signs in with the kept key, or with the code in the fragment of the address. A link never replaces a session: over
+ * another one, the person is asked.
+ */
 export async function resume() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  if (given.size > 0) history.replaceState(null, "", location.pathname + location.search);
-  const [code, kept] = [given.get("code"), sessionStorage.getItem(KEPT)];
-  try {
-    const key = code ? await exchange(code) : (given.get("key") ?? kept);
-    if (key) await signIn(key, true);
-  } catch (error) {
-    if (!code || !kept) throw error;
-    await signIn(kept, true);
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  const kept = sessionStorage.getItem(KEPT);
+  const lost = kept ? await signIn(kept, true).then(() => null, (error) => error) : null;
+  if (!code) {
+    if (lost) throw lost;
+    return;
   }
+  const current = session.value;
+  if (!current) return signIn(await exchange(code), true);
+  const linked = await exchange(code).then(describe).catch(() => null);
+  if (linked) offered.set(linked);
 }
 
 /** @param {string} scope */

@@ -93,8 +93,8 @@ fn revoke<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { keys::revoke(services, &request.context, request.id()?).await })
 }
 
-fn get_me<'a>(_: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::me(&request.context) })
+fn get_me<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { keys::me(services, &request.context).await })
 }
 
 const ME: Schema = Schema::new("Me", answer_of::<Me>).example(example_of_me);
@@ -145,7 +145,8 @@ pub(super) fn example() -> Value {
 fn example_of_me() -> Value {
     let quota = |limit: u32| json!({"limit": limit, "window_seconds": 60});
     json!({
-        "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID, "environment": "live",
+        "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID,
+        "organization_name": "Example Inc.", "environment": "live",
         "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "connector_id": null,
         "expires_at": null,
         "quotas": {

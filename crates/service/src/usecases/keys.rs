@@ -22,6 +22,7 @@ use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
+use crate::usecases::organization;
 
 /// Members of [`ApiKeyWithSecret`] with the secret or a part of it.
 pub(super) const MADE_MEMBERS: &[&str] = &["key", "last4"];
@@ -194,6 +195,8 @@ pub struct Me<'a> {
     name: &'a str,
     /// Organization of the key.
     organization_id: OrganizationId,
+    /// Name of the organization.
+    organization_name: &'a str,
     /// Data set that the key accesses.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Environment>")]
@@ -218,14 +221,16 @@ pub struct Me<'a> {
 ///
 /// # Errors
 /// See [`Error`].
-pub fn me(context: &RequestContext) -> Result<Reply, Error> {
+pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
     let caller = &context.caller;
+    let organization = organization::load(services, context).await?.value;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
     let quota = |class| Quota { limit: caller.quotas.for_class(class), window_seconds };
     let body = Me {
         key_id: caller.key,
         name: &caller.name,
         organization_id: caller.tenant.organization,
+        organization_name: &organization.name,
         environment: caller.tenant.environment,
         access_level: caller.level,
         scopes: caller.scopes,
