@@ -2398,6 +2398,9 @@ class Me(TypedDict):
     organization_id: str
     """Organization of the key."""
 
+    organization_name: str
+    """Name of the organization."""
+
     environment: Environment | str
     """Data set that the key accesses."""
 
@@ -4180,6 +4183,11 @@ class Webhook(TypedDict):
     event_types: list[EventTopic | str]
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
+    effective_event_types: list[EventTopic | str]
+    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    `payload` or `url`.
+    """
+
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""
 
@@ -4441,6 +4449,11 @@ class WebhookUpdated(TypedDict):
     event_types: list[EventTopic | str]
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
+    effective_event_types: list[EventTopic | str]
+    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    `payload` or `url`.
+    """
+
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""
 
@@ -4506,6 +4519,11 @@ class WebhookWithSecret(TypedDict):
 
     event_types: list[EventTopic | str]
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
+
+    effective_event_types: list[EventTopic | str]
+    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    `payload` or `url`.
+    """
 
     active: bool
     """`true` if events are delivered. `false` pauses delivery."""

@@ -1930,6 +1930,8 @@ export interface Me {
   name: string;
   /** Organization of the key. */
   organization_id: string;
+  /** Name of the organization. */
+  organization_name: string;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
@@ -3329,6 +3331,11 @@ export interface Webhook {
   url: string;
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
+  /**
+   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+   * `payload` or `url`.
+   */
+  effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */
@@ -3548,6 +3555,11 @@ export interface WebhookUpdated {
   url: string;
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
+  /**
+   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+   * `payload` or `url`.
+   */
+  effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */
@@ -3598,6 +3610,11 @@ export interface WebhookWithSecret {
   url: string;
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
+  /**
+   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+   * `payload` or `url`.
+   */
+  effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
   active: boolean;
   /** Description. Null if there is none. At most 200 characters. */

@@ -185,6 +185,8 @@ pub struct Me {
     pub name: String,
     /// Organization of the key.
     pub organization_id: String,
+    /// Name of the organization.
+    pub organization_name: String,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.

@@ -5728,6 +5728,9 @@ pub struct Webhook {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
+    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    /// `payload` or `url`.
+    pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
@@ -6336,6 +6339,9 @@ pub struct WebhookUpdated {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
+    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    /// `payload` or `url`.
+    pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
@@ -6388,6 +6394,9 @@ pub struct WebhookWithSecret {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
+    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
+    /// `payload` or `url`.
+    pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
     /// Description. Null if there is none. At most 200 characters.
