@@ -1,5 +1,7 @@
 //! Resources, ids and times for tests: plausible, distinct, and equal on every run.
 
+mod webhooks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +22,6 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{CustomHeaders, PayloadForm, SealedSecret, Streak, Subscription, Topic, Topics};
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
 use candor_port_storage::queue::WorkerId;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Row, Write};
@@ -309,36 +310,6 @@ impl Fixtures {
         let (id, token_hash) = (self.id(), self.bytes32());
         let created_at = self.clock.now();
         Invitation { id, employee_id, token_hash, created_at, accepted_at: None, revoked_at: None, mail: None }
-    }
-
-    /// Creates an active subscription to all events, without deliveries so far.
-    pub fn subscription(&self) -> Subscription {
-        let (id, number, at) = (self.id(), self.number(), self.clock.now());
-        Subscription {
-            id,
-            url: format!("https://hooks{number}.example.com/in"),
-            event_types: Topics::new([Topic::Every]),
-            effective_event_types: Topics::new([Topic::Every]),
-            active: true,
-            description: None,
-            last_delivery_at: None,
-            last_delivery_status: None,
-            created_at: at,
-            updated_at: at,
-            payload: PayloadForm::Full,
-            headers: CustomHeaders::default(),
-            filter: None,
-            max_per_second: None,
-            secrets: vec![SealedSecret { sealed: self.bytes32().to_vec(), ends_at: None }],
-            streak: Streak::default(),
-            failing_due: None,
-        }
-    }
-
-    /// Creates an active subscription to events of these types.
-    pub fn subscription_to(&self, kinds: &[EventType]) -> Subscription {
-        let event_types = Topics::new(kinds.iter().copied().map(Topic::Of));
-        Subscription { effective_event_types: event_types.clone(), event_types, ..self.subscription() }
     }
 
     /// Creates the id of a worker.

@@ -7,13 +7,11 @@ use super::{
     Topics, URL_CHARS, Verdict,
 };
 use crate::access::Caller;
-use crate::audit::{AuditDraft, Change, Target as AuditTarget};
-use crate::decision::{Decision, Resource};
-use crate::event::EventType;
+use crate::audit::{AuditDraft, Change};
+use crate::decision::Decision;
 use crate::fields::{Fields, Update};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
-use crate::notification::{Notice, Recipients, Type};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
@@ -70,18 +68,6 @@ const HEADERS: Field<custom_headers::Rule> = Field::with_about(
     custom_headers::Rule,
     "Names are merged one by one: a value sets its header, null removes it.",
 );
-
-/// The reason to disable a subscription (decision F3).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DisableReason {
-    /// Too many attempts have failed over too long a time.
-    Failing,
-    /// The receiver at this URL responded with 410.
-    Gone {
-        /// URL of the request.
-        url: String,
-    },
-}
 
 /// The body of a creation, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -359,49 +345,6 @@ impl Subscription {
         secrets.drain(..secrets.len().saturating_sub(MAX_SECRETS - 1));
         secrets.push(SealedSecret { sealed, ends_at: None });
         secrets
-    }
-
-    /// Disables the subscription for this reason, with a notice to the org admins and an event (§3.4, decision
-    /// F3). Returns `None` if the subscription is inactive or the reason does not apply to its present state.
-    #[must_use]
-    pub fn disable(&self, why: &DisableReason, at: Timestamp) -> Option<Decision<Self>> {
-        let applies = match why {
-            DisableReason::Failing => self.streak.disables(at),
-            // A 410 from an earlier URL must not disable deliveries to the present one.
-            DisableReason::Gone { url } => self.url == *url,
-        };
-        (self.active && applies).then(|| {
-            let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-            let notice = self.disabled_notice(why);
-            let decision = Decision::changed(self, state, "webhook.disable", vec![EventType::WebhookDisabled]);
-            Decision { notices: vec![notice], ..decision }
-        })
-    }
-
-    /// Returns the subscription as its events show it: the URL ends with the host, and headers have no values.
-    /// Other receivers get these events, and the rest of the URL may be a secret.
-    #[must_use]
-    pub fn for_events(&self) -> Self {
-        let origin = ReceiverUrl::parse(&self.url).map(|url| url.url().origin().ascii_serialization());
-        Self { url: origin.unwrap_or_default(), headers: self.headers.without_values(), ..self.clone() }
-    }
-
-    fn disabled_notice(&self, why: &DisableReason) -> Notice {
-        // Names only the host, which identifies the receiver: the rest of the URL may be a secret.
-        let host = ReceiverUrl::parse(&self.url).ok().and_then(|url| url.url().host_str().map(str::to_owned));
-        let cause = match why {
-            DisableReason::Failing => {
-                format!("The last {} attempts failed, over more than 24 hours.", self.streak.failures)
-            }
-            DisableReason::Gone { .. } => "The receiver responded with 410 Gone.".to_owned(),
-        };
-        Notice {
-            kind: Type::WebhookDisabled,
-            to: Recipients::OrgAdmins,
-            title: format!("Webhook to {} was disabled", host.as_deref().unwrap_or("a receiver")),
-            body: format!("{cause} Delivery is paused until the subscription is made active again."),
-            target: AuditTarget { kind: Self::NAME.to_owned(), id: self.id.to_string() },
-        }
     }
 
     /// Returns `true` if the change to `after` makes the subscription active, which resets its separately stored

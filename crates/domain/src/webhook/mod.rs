@@ -5,6 +5,7 @@ mod all_deliveries;
 mod change;
 mod custom_headers;
 mod delivery;
+mod disabling;
 mod failing;
 mod filter;
 mod headers;
@@ -41,14 +42,14 @@ use crate::time::Timestamp;
 pub use all_deliveries::AllDeliveriesFilter;
 use change::TOPICS;
 pub use change::{
-    DESCRIPTION_CHARS, DisableReason, Draft, MAX_RATE, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch,
-    ROTATION_OVERLAP_SECONDS,
+    DESCRIPTION_CHARS, Draft, MAX_RATE, MAX_ROTATION_OVERLAP_SECONDS, MAX_TOPICS, Patch, ROTATION_OVERLAP_SECONDS,
 };
 pub use custom_headers::{
     CustomHeaders, HEADER_NAME_CHARS, HEADER_VALUE_CHARS, HeaderChange, HeaderPatch, MAX_HEADERS, SealedHeader,
     SealedHeaderPatch, masked,
 };
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
+pub use disabling::DisableReason;
 pub use failing::FAILING_AFTER_ATTEMPTS;
 pub use filter::{DepartmentFact, EventFacts, EventFilter, MAX_FILTER_IDS};
 pub use headers::{USER_AGENT, headers};

@@ -1,9 +1,8 @@
 //! Tests of subscriptions: creation, update and rotation.
 
 use super::*;
+use crate::access::AccessLevel::Admin;
 use crate::access::tests::unbound;
-use crate::access::{AccessLevel, Caller, Permission, PermissionDenied, Permissions};
-use crate::decision::Decision;
 use crate::json::{Object, Value};
 use crate::problem::Code;
 use crate::refusal::DomainError;
@@ -24,24 +23,24 @@ pub(super) fn codes<T>(result: Result<T, ValidationErrors>) -> Vec<(String, Code
 pub(super) fn subscription() -> Subscription {
     let draft = Draft::parse(object(r#"{"url":"https://example.com/","event_types":["objective.created","*"]}"#));
     let id = WebhookId::from_ulid(Ulid(1));
-    Subscription::create(id, &all(), draft.unwrap(), Verdict::Allowed, vec![1], SealedHeaderPatch::new(), NOON)
-        .unwrap()
-        .state
-}
-
-pub(super) fn all() -> Caller {
-    unbound(AccessLevel::Admin)
-}
-
-fn key(scopes: Permissions) -> Caller {
-    Caller { scopes, ..all() }
+    Subscription::create(
+        id,
+        &unbound(Admin),
+        draft.unwrap(),
+        Verdict::Allowed,
+        vec![1],
+        SealedHeaderPatch::new(),
+        NOON,
+    )
+    .unwrap()
+    .state
 }
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
     let patch = Patch::parse(object(body)).against(stored).unwrap();
     let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
     stored
-        .update(&all(), patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), at)
+        .update(&unbound(Admin), patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), at)
         .unwrap()
         .map(|decision| decision.state)
 }
@@ -106,14 +105,22 @@ fn url_that_must_not_be_called_is_unprocessable() {
         };
         let code = verdict.check().unwrap_err().code;
         let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
-        let created =
-            Subscription::create(stored.id, &all(), draft, verdict, vec![], SealedHeaderPatch::new(), NOON);
+        let created = Subscription::create(
+            stored.id,
+            &unbound(Admin),
+            draft,
+            verdict,
+            vec![],
+            SealedHeaderPatch::new(),
+            NOON,
+        );
         assert_eq!(refused(created.unwrap_err()), [("url".to_owned(), code)]);
         let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&stored).unwrap();
-        let updated = stored.update(&all(), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
+        let updated =
+            stored.update(&unbound(Admin), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
         assert_eq!(refused(updated.unwrap_err()), [("url".to_owned(), code)]);
         assert!(
-            stored.update(&all(), patch, None, None, SealedHeaderPatch::new(), NOON).is_err(),
+            stored.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON).is_err(),
             "never without a verdict"
         );
     }
@@ -125,7 +132,7 @@ fn subscription_sent_back_as_read_changes_nothing() {
     let body = serde_json::to_string(&stored).unwrap();
     let patch = Patch::parse(object(&body)).against(&stored).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
-    assert_eq!(stored.update(&all(), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
+    assert_eq!(stored.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
     assert_eq!(patched(&stored, "{}", NOON), None);
     assert_eq!(patched(&stored, r#"{"rotate_secret":false}"#, NOON), None);
 }
@@ -164,6 +171,7 @@ fn update_changes_only_the_given_fields() {
     let wanted = Subscription {
         url: "https://example.com/other".to_owned(),
         event_types: Topics::from_words(["test.ping"]).unwrap(),
+        effective_event_types: Topics::from_words(["test.ping"]).unwrap(),
         active: false,
         description: Some("x".to_owned()),
         updated_at: Timestamp::from_millis(NOON.millis() + 1),
@@ -247,7 +255,7 @@ fn rotation_at_the_cap_drops_the_oldest_secret() {
     for number in 2..=40 {
         let patch = Patch { rotate_secret: true, ..Patch::default() };
         stored = stored
-            .update(&all(), patch, None, Some(vec![number]), SealedHeaderPatch::new(), NOON)
+            .update(&unbound(Admin), patch, None, Some(vec![number]), SealedHeaderPatch::new(), NOON)
             .unwrap()
             .unwrap()
             .state;
@@ -271,24 +279,6 @@ fn reactivated_subscription_has_no_failures() {
     let active = patched(&disabled, r#"{"active":true}"#, day).unwrap();
     assert_eq!((active.active, active.streak), (true, Streak::default()));
     assert_eq!(patched(&stored, r#"{"active":true}"#, day), None, "an active one keeps its count");
-}
-
-#[test]
-fn gone_receiver_disables_the_subscription_at_once() {
-    let stored = Subscription { url: "https://example.com/T0/secret?a=b".to_owned(), ..subscription() };
-    let gone = DisableReason::Gone { url: stored.url.clone() };
-    let Decision { state, events, audit, notices } = stored.disable(&gone, NOON).unwrap();
-    assert_eq!((state.active, state.streak, state.updated_at > NOON), (false, stored.streak, true));
-    assert_eq!((events.as_slice(), audit.action), ([EventType::WebhookDisabled].as_slice(), "webhook.disable"));
-    assert!(!state.wants(EventType::WebhookDisabled), "it is not told about itself");
-    let [notice] = notices.as_slice() else { panic!("{notices:?}") };
-    let text = format!("{} {}", notice.title, notice.body);
-    assert!(text.contains("example.com") && text.contains("410") && !text.contains("secret"), "{text}");
-    assert_eq!(state.disable(&gone, NOON), None, "only once");
-    let moved = Subscription { url: "https://example.com/new".to_owned(), ..stored };
-    assert_eq!(moved.disable(&gone, NOON), None, "the URL has changed since");
-    let json = serde_json::to_string(&state.for_events()).unwrap();
-    assert!(json.contains(r#""url":"https://example.com","#), "{json}");
 }
 
 #[test]
@@ -345,7 +335,7 @@ fn audit_log_shows_only_the_host_of_a_url() {
         let stored = Subscription { url: from.to_owned(), ..subscription() };
         let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&stored).unwrap();
         let decision = stored
-            .update(&all(), patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON)
+            .update(&unbound(Admin), patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON)
             .unwrap()
             .unwrap();
         assert_eq!(decision.state.url, to);
@@ -354,8 +344,10 @@ fn audit_log_shows_only_the_host_of_a_url() {
     }
     let stored = subscription();
     let rotated = Patch { rotate_secret: true, ..Patch::default() };
-    let rotated =
-        stored.update(&all(), rotated, None, Some(vec![7]), SealedHeaderPatch::new(), NOON).unwrap().unwrap();
+    let rotated = stored
+        .update(&unbound(Admin), rotated, None, Some(vec![7]), SealedHeaderPatch::new(), NOON)
+        .unwrap()
+        .unwrap();
     assert_eq!((rotated.audit.action, rotated.audit.changes.len()), ("webhook.rotate", 0));
     assert_eq!((stored.removed().action, stored.removed().changes.len()), ("webhook.delete", 0));
 }
@@ -403,68 +395,5 @@ fn other_destination_needs_new_headers_and_a_new_secret() {
             ));
             assert_eq!(kept.unwrap().overlap_seconds, Some(0), "{url}");
         }
-    }
-}
-
-#[test]
-fn subscription_sends_only_types_that_its_key_may_read() {
-    let reader = key(Permissions::NONE.with(Permission::ObjectivesRead));
-    let created = |caller: &Caller, members: &str| {
-        let body = format!(r#"{{"url":"https://example.com/",{members}}}"#);
-        let draft = Draft::parse(object(&body)).unwrap();
-        let id = WebhookId::from_ulid(Ulid(1));
-        Subscription::create(id, caller, draft, Verdict::Allowed, vec![], SealedHeaderPatch::new(), NOON)
-            .map(|decision| decision.state)
-    };
-    let every = created(&reader, r#""event_types":["*"]"#).unwrap();
-    let sent: Vec<_> = EventType::ALL.iter().filter(|kind| every.wants(**kind)).collect();
-    let readable: Vec<_> =
-        EventType::ALL.iter().filter(|kind| reader.may_read_events_of(**kind).is_ok()).collect();
-    assert_eq!(sent, readable);
-    assert!(every.wants(EventType::ObjectiveCreated) && !every.wants(EventType::SummaryCreated));
-    let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::SummariesRead));
-    let named = r#""event_types":["objective.created","summary.created"]"#;
-    assert_eq!(created(&reader, named).unwrap_err(), lacking);
-    assert!(created(&reader, &format!(r#"{named},"payload":"thin""#)).is_ok());
-    assert_eq!(created(&all(), r#""event_types":["*"]"#).unwrap().effective_event_types.bits(), -1);
-
-    // A key that changes where the events go, which ones, or what is in them, needs the access as well.
-    let mut stored = created(&all(), named).unwrap();
-    let patch = |stored: &Subscription, body: &str| {
-        let patch = Patch::parse(object(body)).against(stored).unwrap();
-        let sealed = patch.rotate_secret.then(|| vec![2]);
-        stored
-            .update(&reader, patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), NOON)
-            .map(|decision| decision.unwrap().state)
-    };
-    for body in [r#"{"url":"https://example.com/other"}"#, r#"{"event_types":["summary.created"]}"#] {
-        assert_eq!(patch(&stored, body).unwrap_err(), lacking, "{body}");
-    }
-    for body in
-        [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#, r#"{"payload":"thin"}"#]
-    {
-        assert!(patch(&stored, body).is_ok(), "{body}");
-    }
-    stored.event_types = Topics::new([Topic::Every]);
-    let narrowed = patch(&stored, r#"{"url":"https://example.com/other"}"#).unwrap();
-    assert_eq!(narrowed.effective_event_types, every.effective_event_types);
-}
-
-#[test]
-fn each_family_of_events_needs_its_read_scope() {
-    let exporter = key(Permissions::NONE.with(Permission::ExportsRead));
-    let standard = Caller { level: AccessLevel::Standard, ..exporter.clone() };
-    for kind in EventType::ALL {
-        let needed = kind.needed_scope();
-        for scope in Permission::ALL.iter().filter(|scope| **scope != Permission::ExportsRead) {
-            let has = needed.is_none_or(|needed| needed == *scope);
-            assert_eq!(
-                key(Permissions::NONE.with(*scope)).may_read_events_of(*kind).is_ok(),
-                has,
-                "{kind:?} {scope:?}"
-            );
-        }
-        assert!(exporter.may_read_events_of(*kind).is_ok(), "{kind:?}");
-        assert_eq!(standard.may_read_events_of(*kind).is_ok(), needed.is_none(), "{kind:?}");
     }
 }

@@ -138,6 +138,13 @@ impl Serialize for Topics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::tests::unbound;
+    use crate::access::{AccessLevel, Permission, Permissions};
+    use crate::id::WebhookId;
+    use crate::refusal::DomainError;
+    use crate::webhook::tests::{NOON, object};
+    use crate::webhook::{Draft, Patch, SealedHeaderPatch, Subscription, Verdict};
+    use ulid::Ulid;
 
     #[test]
     fn topic_covers_its_event_type_and_star_covers_all() {
@@ -156,5 +163,75 @@ mod tests {
     fn duplicate_topics_are_removed_and_star_keeps_its_neighbors() {
         let topics = Topics::from_words(["test.ping", "*", "test.ping", "*"]).unwrap();
         assert_eq!(serde_json::to_string(&topics).unwrap(), r#"["test.ping","*"]"#);
+    }
+
+    fn key(scopes: Permissions) -> Caller {
+        Caller { scopes, ..unbound(AccessLevel::Admin) }
+    }
+
+    #[test]
+    fn subscription_sends_only_types_that_its_key_may_read() {
+        let reader = key(Permissions::NONE.with(Permission::ObjectivesRead));
+        let created = |caller: &Caller, members: &str| {
+            let body = format!(r#"{{"url":"https://example.com/",{members}}}"#);
+            let draft = Draft::parse(object(&body)).unwrap();
+            let id = WebhookId::from_ulid(Ulid(1));
+            Subscription::create(id, caller, draft, Verdict::Allowed, vec![], SealedHeaderPatch::new(), NOON)
+                .map(|decision| decision.state)
+        };
+        let every = created(&reader, r#""event_types":["*"]"#).unwrap();
+        let sent: Vec<_> = EventType::ALL.iter().filter(|kind| every.wants(**kind)).collect();
+        let readable: Vec<_> =
+            EventType::ALL.iter().filter(|kind| reader.may_read_events_of(**kind).is_ok()).collect();
+        assert_eq!(sent, readable);
+        assert!(every.wants(EventType::ObjectiveCreated) && !every.wants(EventType::SummaryCreated));
+        let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::SummariesRead));
+        let named = r#""event_types":["objective.created","summary.created"]"#;
+        assert_eq!(created(&reader, named).unwrap_err(), lacking);
+        assert!(created(&reader, &format!(r#"{named},"payload":"thin""#)).is_ok());
+        assert_eq!(
+            created(&unbound(AccessLevel::Admin), r#""event_types":["*"]"#).unwrap().effective_event_types.bits(),
+            -1
+        );
+
+        // A key that changes where the events go, which ones, or what is in them, needs the access as well.
+        let mut stored = created(&unbound(AccessLevel::Admin), named).unwrap();
+        let patch = |stored: &Subscription, body: &str| {
+            let patch = Patch::parse(object(body)).against(stored).unwrap();
+            let sealed = patch.rotate_secret.then(|| vec![2]);
+            stored
+                .update(&reader, patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), NOON)
+                .map(|decision| decision.unwrap().state)
+        };
+        for body in [r#"{"url":"https://example.com/other"}"#, r#"{"event_types":["summary.created"]}"#] {
+            assert_eq!(patch(&stored, body).unwrap_err(), lacking, "{body}");
+        }
+        for body in
+            [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#, r#"{"payload":"thin"}"#]
+        {
+            assert!(patch(&stored, body).is_ok(), "{body}");
+        }
+        stored.event_types = Topics::new([Topic::Every]);
+        let narrowed = patch(&stored, r#"{"url":"https://example.com/other"}"#).unwrap();
+        assert_eq!(narrowed.effective_event_types, every.effective_event_types);
+    }
+
+    #[test]
+    fn each_family_of_events_needs_its_read_scope() {
+        let exporter = key(Permissions::NONE.with(Permission::ExportsRead));
+        let standard = Caller { level: AccessLevel::Standard, ..exporter.clone() };
+        for kind in EventType::ALL {
+            let needed = kind.needed_scope();
+            for scope in Permission::ALL.iter().filter(|scope| **scope != Permission::ExportsRead) {
+                let has = needed.is_none_or(|needed| needed == *scope);
+                assert_eq!(
+                    key(Permissions::NONE.with(*scope)).may_read_events_of(*kind).is_ok(),
+                    has,
+                    "{kind:?} {scope:?}"
+                );
+            }
+            assert!(exporter.may_read_events_of(*kind).is_ok(), "{kind:?}");
+            assert_eq!(standard.may_read_events_of(*kind).is_ok(), needed.is_none(), "{kind:?}");
+        }
     }
 }

@@ -263,6 +263,7 @@ fn updated() -> Value {
 fn example() -> Value {
     json!({
         "id": WEBHOOK_ID, "url": "https://hooks.example.com/candor", "event_types": ["observation.created"],
+        "effective_event_types": ["observation.created"],
         "active": true, "description": null, "payload": "full", "headers": {"authorization": "…9abc"},
         "filter": {"employee_id": null, "department_id": null, "type": "strength", "scope": null},
         "max_per_second": 10,

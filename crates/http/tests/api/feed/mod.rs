@@ -2,6 +2,7 @@
 //! and the feed equals the stored data (decision F9).
 
 pub(crate) mod copy;
+mod families;
 mod replica;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};

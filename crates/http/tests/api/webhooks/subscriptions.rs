@@ -29,7 +29,7 @@ async fn new_subscription_is_active_and_shows_its_secret_once() {
     let secret = text(&webhook, "secret");
     let wanted = json!({
         "id": id, "url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
-        "active": true, "description": "Payroll", "payload": "full", "headers": {}, "filter": null,
+        "effective_event_types": ["objective.created", "*"], "active": true, "description": "Payroll", "payload": "full", "headers": {}, "filter": null,
         "max_per_second": null, "last_delivery_at": null, "last_delivery_status": null,
         "created_at": "2026-03-02T09:00:00.000Z", "updated_at": "2026-03-02T09:00:00.000Z", "secret": secret,
     });
@@ -149,6 +149,7 @@ async fn subscription_change_is_audited_without_secrets() {
     let wanted = json!({
         "url": {"from": "https://receiver.example/…", "to": "https://other.example/…"},
         "event_types": {"from": ["*"], "to": ["test.ping"]},
+        "effective_event_types": {"from": ["*"], "to": ["test.ping"]},
         "active": {"from": true, "to": false},
         "description": {"from": null, "to": "x"},
     });

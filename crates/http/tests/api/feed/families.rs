@@ -1,0 +1,80 @@
+//! A resource leaves only under the read scope of its family: in the feed, in subscriptions and in replays (decision F6).
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::event::EventType;
+use candor_domain::fields::StringEnum;
+use serde_json::json;
+
+use super::events;
+use crate::resources::Resources;
+use crate::stores::every_store;
+
+#[tokio::test]
+async fn feed_has_the_events_whose_resources_the_key_may_read() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        Resources::make(world, &world.admin).await;
+        let all = events(world).await;
+        let kind = |event: &serde_json::Value| EventType::from_word(event["event"].as_str().unwrap()).unwrap();
+        let scopes = Permission::ALL.iter().copied().filter(|scope| *scope != Permission::Scim);
+        for scope in scopes {
+            let own = Permissions::NONE.with(Permission::EventsRead).with(scope);
+            let key = world.key(own, AccessLevel::Admin, Environment::Live).await;
+            let page = world.bare("GET", "/v1/events?limit=100").key(&key).send().await.json();
+            let shown: Vec<_> = page["data"].as_array().unwrap().iter().map(|event| event["id"].clone()).collect();
+            let is_readable = |event: &&serde_json::Value| {
+                let needed = kind(event).needed_scope();
+                scope == Permission::ExportsRead || needed.is_none_or(|needed| needed == scope)
+            };
+            let wanted: Vec<_> = all.iter().filter(is_readable).map(|event| event["id"].clone()).collect();
+            assert_eq!(shown, wanted, "{scope:?} on {}", shared.name);
+            for event in &all {
+                let path = format!("/v1/events/{}", event["id"].as_str().unwrap());
+                let status = world.bare("GET", &path).key(&key).send().await.status;
+                assert_eq!(status == 200, is_readable(&event), "{scope:?} {}", event["event"]);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn subscription_and_replay_need_the_read_scope_of_each_family() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let own = Permissions::NONE.with(Permission::WebhooksWrite).with(Permission::ObjectivesRead);
+        let key = world.key(own, AccessLevel::Standard, Environment::Live).await;
+        let create = async |types: &[&str], payload: &str| {
+            let body = json!({"url": "https://receiver.example/in", "event_types": types, "payload": payload});
+            world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await
+        };
+        let every = create(&["*"], "full").await;
+        assert_eq!(every.status, 201, "{}", every.text());
+        let sent = every.json()["effective_event_types"].clone();
+        assert!(sent.as_array().unwrap().contains(&json!("objective.created")), "{sent}");
+        assert!(!sent.to_string().contains("summary."), "{sent}");
+        let refused = create(&["objective.created", "summary.created"], "full").await;
+        assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
+        assert_eq!(refused.json()["error"]["details"], json!([{"required_scope": "summaries:read"}]));
+        assert_eq!(create(&["summary.created"], "thin").await.status, 201);
+
+        // The subscription of an admin, to which another key sends.
+        let body = json!({"url": "https://receiver.example/in", "event_types": ["*"]});
+        let webhook = world.post("/v1/webhooks", body).await.json();
+        assert_eq!(webhook["effective_event_types"], json!(["*"]));
+        let path = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
+        let since = world.services.clock.now().to_string();
+        let replay = async |types: &[&str]| {
+            let body = json!({"since": since, "only": "all", "event_types": types});
+            world.bare("POST", &format!("{path}/replay")).key(&key).json(&body).send().await.status
+        };
+        assert_eq!(replay(&["summary.created"]).await, 403);
+        assert_eq!((replay(&["objective.created"]).await, replay(&["*"]).await), (202, 202));
+        let patched = world
+            .bare("PATCH", &path)
+            .key(&key)
+            .json(&json!({"url": "https://receiver.example/other"}))
+            .send()
+            .await;
+        assert_eq!(patched.json()["effective_event_types"], sent, "{}", patched.text());
+    }
+}
