@@ -26,17 +26,58 @@ const FIRST: [Step; 7] = [
 /// All Rust tests. Their output is shown at once, because they take longest.
 const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
-/// Checks of the binary from outside, the longest ones first.
-const BESIDE: [Step; 12] = [
-    Step::xtask("client libraries", &["clients", "--test"]),
-    Step::xtask("console in a browser", &["console"]),
-    Step::xtask("generated requests", &["schemathesis"]),
-    Step::xtask("files to deploy with", &["deploy"]),
+/// Checks of the binary from outside, the longest ones first. Each is skipped while the paths are unchanged that can fail
+/// it; `cargo xtask explore` runs all of them.
+pub(crate) const BESIDE: [Step; 13] = [
+    Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
+        "clients",
+        "crates/client",
+        "crates/http/src",
+        "docs/openapi.json",
+        "xtask/clients",
+        "xtask/src/clients",
+    ]),
+    Step::xtask("console in a browser", &["console"]).unless_unchanged(&[
+        "crates/http/console",
+        "crates/http/src",
+        "docs/openapi.json",
+        "tests/outside/console",
+    ]),
+    Step::xtask("generated requests", &["schemathesis"]).unless_unchanged(&[
+        "Cargo.lock",
+        "crates/*/src",
+        "docs/openapi.json",
+        "migrations",
+        "tests/outside/schemathesis",
+    ]),
+    Step::xtask("files to deploy with", &["deploy"]).unless_unchanged(&[
+        "Cargo.lock",
+        "crates/app/src",
+        "docs/deploy",
+        "xtask/deploy",
+        "xtask/src/deploy",
+    ]),
     Step::xtask("clients of other generators", &["generators"])
         .unless_unchanged(&["docs/openapi.json", "tests/outside/generators"]),
-    Step::xtask("simulated months", &["simulate"]),
-    Step::xtask("reference in a browser", &["reference"]),
-    Step::xtask("wheel and npm packages", &["package", "--test"]),
+    Step::xtask("simulated months", &["simulate"]).unless_unchanged(&[
+        "Cargo.lock",
+        "crates/dispatch",
+        "crates/domain/src/webhook",
+        "crates/port-*",
+        "tests/simulate",
+    ]),
+    Step::xtask("reference in a browser", &["reference"]).unless_unchanged(&[
+        "crates/http/assets",
+        "crates/http/src",
+        "docs/openapi.json",
+        "tests/outside/reference",
+    ]),
+    Step::xtask("wheel and npm packages", &["package", "--test"]).unless_unchanged(&[
+        "Cargo.lock",
+        "crates/app/src",
+        "xtask/package",
+        "xtask/src/package",
+    ]),
     Step::xtask("footprint", &["footprint"]),
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),
@@ -49,16 +90,14 @@ const BESIDE: [Step; 12] = [
         "crates/app/src/commands/export",
         "crates/tables/src/rows",
     ]),
+    Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
+        "tests/outside/scim",
+        "crates/domain/src/scim",
+        "crates/service/src/usecases/scim*",
+        "crates/http/src/scim*",
+        "crates/http/src/routes/scim*",
+    ]),
 ];
-
-/// Checks that only a change to their inputs can fail and that need nothing of the others.
-const LAST: [Step; 1] = [Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
-    "tests/outside/scim",
-    "crates/domain/src/scim",
-    "crates/service/src/usecases/scim*",
-    "crates/http/src/scim*",
-    "crates/http/src/routes/scim*",
-])];
 
 /// Number of checks that run at the same time, beside the tests.
 const LANES: usize = 2;
@@ -75,7 +114,7 @@ pub(crate) fn run() -> Outcome {
             return conclude(&finished, started);
         }
     }
-    let queue = Mutex::new(BESIDE.iter().chain(&LAST).enumerate().collect::<VecDeque<_>>());
+    let queue = Mutex::new(BESIDE.iter().enumerate().collect::<VecDeque<_>>());
     let beside = Mutex::new(vec![]);
     let work = || {
         while let Some((place, step)) = lock(&queue).pop_front() {

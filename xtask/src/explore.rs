@@ -3,6 +3,7 @@
 //!
 //! Each finding is one line with the command that repeats it. A finding becomes a fixed case of the gate.
 
+use crate::ci::BESIDE;
 use crate::process::Outcome;
 use crate::steps::{Finished, Step, run_command, xtask};
 use candor_test_explore::SEED_VARIABLE;
@@ -21,16 +22,19 @@ const MONTHS: &str = "20000";
 const RANDOM_TESTS: &str =
     "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
 
-/// Steps that do not depend on a seed, and take longer than the gate may.
-const ONCE: [Step; 7] = [
+/// Steps that do not depend on a seed, and take longer than the gate may. The checks of the binary follow.
+const ONCE: [Step; 4] = [
     Step::cargo("documentation", &["doc", "--locked", "--workspace", "--no-deps"]),
     Step::xtask("standalone", &["standalone"]),
-    Step::xtask("generators", &["generators"]),
-    Step::xtask("warehouse", &["warehouse"]),
-    Step::xtask("scim", &["scim"]),
     Step::xtask("cluster", &["cluster"]),
-    Step::xtask("footprint", &["footprint", "--release"]),
+    Step::xtask("release", &["footprint", "--release"]),
 ];
+
+/// Returns all steps that do not depend on a seed.
+fn steps() -> impl Iterator<Item = Step> {
+    let is_seeded = |step: &Step| step.has_argument("simulate") || step.has_argument("schemathesis");
+    ONCE.into_iter().chain(BESIDE.into_iter().filter(move |step| !is_seeded(step)))
+}
 
 /// A step whose choices depend on the seed.
 #[derive(Clone, Copy)]
@@ -87,7 +91,7 @@ fn number(option: &str, text: &str) -> Outcome<u64> {
 }
 
 fn known_name(name: String) -> Outcome<String> {
-    let names: Vec<_> = ONCE.iter().map(|step| step.name).chain(SEEDED.iter().map(|step| step.name)).collect();
+    let names: Vec<_> = steps().map(|step| step.name).chain(SEEDED.iter().map(|step| step.name)).collect();
     if names.contains(&name.as_str()) {
         return Ok(name);
     }
@@ -107,7 +111,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut runs = 0_usize;
     // A given seed repeats the steps that depend on it. The others run by their name.
     if options.seed.is_none() || options.only.is_some() {
-        for step in ONCE.iter().filter(|step| options.selects(step.name)) {
+        for step in steps().filter(|step| options.selects(step.name)) {
             let done = step.run();
             let found = done.problem.iter().map(|problem| format!("{} ({problem}): {}", step.name, step.words()));
             note(&done, found.collect());

@@ -46,6 +46,10 @@ impl Step {
         Self { inputs, ..self }
     }
 
+    pub(crate) fn has_argument(&self, argument: &str) -> bool {
+        self.arguments.contains(&argument)
+    }
+
     pub(crate) fn command(&self) -> Command {
         match self.runner {
             Runner::Cargo => cargo(self.arguments),

@@ -6,7 +6,7 @@ mod container;
 mod documents;
 mod host;
 mod kubernetes;
-mod metrics;
+pub(crate) mod metrics;
 mod observe;
 mod rules;
 pub(crate) mod tools;

@@ -13,6 +13,7 @@ mod text;
 mod unused;
 mod wording;
 
+use crate::deploy::metrics::undescribed;
 use crate::process::{Outcome, output, program, root};
 use crate::workspace::Workspace;
 use std::collections::BTreeSet;
@@ -55,6 +56,10 @@ pub(crate) fn run() -> Outcome {
     findings.extend(names::check(&files));
     findings.extend(references::check(&files));
     findings.extend(unused::check(&workspace, &files));
+    let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
+    let sources = files.iter().filter(|file| is_source(&file.path));
+    let metrics = undescribed(sources.map(|file| (file.path.as_str(), file.text.as_str())))?;
+    findings.extend(metrics.into_iter().map(|(path, says)| Finding::new(&path, 1, says)));
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());
