@@ -39,9 +39,32 @@ pub struct Conflict {
     /// The resource that already has the unique value (decision D4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
+    /// The rule about the whole organization that the change would break.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<BrokenRule>,
     /// The time after which the request may be repeated, for limits over time.
     #[serde(skip)]
     pub retry_after: Option<RetryAfter>,
+}
+
+/// A rule about a whole organization, which a change of one resource would break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BrokenRule {
+    /// An organization keeps at least one active org admin (decision D12).
+    LastAdmin,
+}
+
+impl BrokenRule {
+    /// Returns the message for people, with the remedy.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::LastAdmin => {
+                "The person is the last active org admin. Give another person the role `org_admin` first."
+            }
+        }
+    }
 }
 
 /// Time until a conflict resolves itself.
@@ -58,7 +81,10 @@ impl Conflict {
     /// it.
     #[must_use]
     pub fn message(&self) -> String {
-        let Self { field, current, attempted_transition, retry_after, .. } = self;
+        let Self { field, current, attempted_transition, rule, retry_after, .. } = self;
+        if let Some(rule) = rule {
+            return rule.message().to_owned();
+        }
         if let Some(retry_after) = retry_after {
             return retry_after.message.to_owned();
         }
@@ -78,6 +104,7 @@ impl DomainError {
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: Some(attempted.to_owned()),
             conflicting_id: None,
+            rule: None,
             retry_after: None,
         }))
     }
@@ -91,6 +118,20 @@ impl DomainError {
             current: serde_json::to_value(current).unwrap_or_default(),
             attempted_transition: None,
             conflicting_id: holder.map(|holder| holder.to_string()),
+            rule: None,
+            retry_after: None,
+        }))
+    }
+
+    /// Creates the refusal of a change that would break a rule about the whole organization.
+    #[must_use]
+    pub fn broken_rule(field: &str, current: impl Serialize, rule: BrokenRule) -> Self {
+        Self::Conflict(Box::new(Conflict {
+            field: field.to_owned(),
+            current: serde_json::to_value(current).unwrap_or_default(),
+            attempted_transition: None,
+            conflicting_id: None,
+            rule: Some(rule),
             retry_after: None,
         }))
     }

@@ -159,6 +159,9 @@ impl RowContext<'_> {
             _ => None,
         };
         decisions.extend(moved);
+        if let Some(last) = decisions.last() {
+            Employee::authorize_admin_change(stored, &last.state, self.options.is_admin)?;
+        }
         Ok(decisions)
     }
 }

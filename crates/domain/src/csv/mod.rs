@@ -29,7 +29,7 @@ pub use steps::PlannedStep;
 
 use strum::{IntoStaticStr, VariantArray};
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Department;
 use crate::fields::StringEnum;
@@ -107,6 +107,8 @@ pub struct StoredRows {
     pub lines: HashMap<EmployeeId, EmployeeId>,
     /// The number of levels below each of these people, if any.
     pub heights: HashMap<EmployeeId, u32>,
+    /// Active org admins, as many as one page has; enough to know that one stays.
+    pub org_admins: BTreeSet<EmployeeId>,
     /// The custom keys that each connector of these people owns.
     pub managed: HashMap<ConnectorId, ManagedFields>,
 }

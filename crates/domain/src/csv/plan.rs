@@ -3,7 +3,7 @@
 mod complete;
 mod departments;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ulid::Ulid;
 
@@ -31,7 +31,8 @@ const MAX_ROUNDS: usize = 8;
 pub struct PlanOptions<'a> {
     /// `true` if empty cells clear stored values.
     pub clear_empty: bool,
-    /// `true` if missing departments may be created (decision E6).
+    /// `true` in admin context: missing departments may be created (decision E6), and org admins made and unmade
+    /// (D12).
     pub is_admin: bool,
     /// The connector that uploads, or `None` for another client.
     pub connector: Option<&'a Connector>,
@@ -89,6 +90,22 @@ pub fn plan(
     planner.break_lines();
     planner.complete_rejections();
     planner.finish()
+}
+
+/// Takes a person who stops being an active org admin from these, and refuses it for the last of them.
+fn keep_an_admin(
+    admins: &mut BTreeSet<EmployeeId>,
+    stored: Option<&Employee>,
+    decisions: Vec<Decision<Employee>>,
+) -> Result<Vec<Decision<Employee>>, RowRejection> {
+    if let Some(after) = decisions.last().map(|decision| &decision.state)
+        && Employee::ceases_as_admin(stored, after)
+    {
+        let has_other = admins.iter().any(|admin| *admin != after.id);
+        Employee::require_other_admin(stored, after, has_other)?;
+        admins.remove(&after.id);
+    }
+    Ok(decisions)
 }
 
 /// The summary of a row's decisions, kept until all rows are decided.
@@ -238,10 +255,12 @@ impl Planner<'_> {
 
     fn decide(&mut self) {
         let judge = RowContext { file: self.file, known: self.known, options: self.options };
+        let mut admins = self.known.org_admins.clone();
         for at in self.open_rows() {
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
             let stored = self.stored(at);
-            match judge.decide(&self.file.rows[at], id, stored, wanted) {
+            let decided = judge.decide(&self.file.rows[at], id, stored, wanted);
+            match decided.and_then(|decisions| keep_an_admin(&mut admins, stored, decisions)) {
                 Ok(decisions) => self.decided[at] = Some(RowSummary::from_decisions(stored, &decisions)),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }

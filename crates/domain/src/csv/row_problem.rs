@@ -165,6 +165,9 @@ impl From<DomainError> for RowRejection {
                 Self::from_problems(&problems)
             }
             DomainError::Denied(denied) => denied.into(),
+            DomainError::Conflict(conflict) if conflict.rule.is_some() => {
+                Self::other(OtherCode::Conflict, &column(&conflict.field), conflict.message())
+            }
             DomainError::Conflict(conflict) => {
                 let message = format!("{} {} conflicts with this row", conflict.field, conflict.current);
                 Self::other(OtherCode::Conflict, &column(&conflict.field), message)

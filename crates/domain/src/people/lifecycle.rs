@@ -1,6 +1,6 @@
 //! Deactivation, reactivation, rehire and acceptance of invitations (§3.3, decision D6).
 
-use super::{Employee, Patch, References, Role, Status};
+use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, Update};
@@ -45,12 +45,6 @@ impl Update<Rehire> {
 }
 
 impl Employee {
-    /// Returns `true` for an org admin who is active. An organization keeps at least one of them.
-    #[must_use]
-    pub const fn is_active_org_admin(&self) -> bool {
-        matches!((self.role, self.status), (Role::OrgAdmin, Status::Active))
-    }
-
     /// Deactivates a person who leaves (§3.3).
     ///
     /// # Errors

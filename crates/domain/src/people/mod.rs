@@ -7,6 +7,7 @@ mod hold;
 pub mod invitation;
 mod lifecycle;
 mod list;
+mod org_admin;
 pub mod personal_data;
 
 pub use change::{

@@ -14,7 +14,7 @@ use crate::json::Value;
 use crate::people::MAX_REPORTING_DEPTH;
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
-use crate::refusal::DomainError;
+use crate::refusal::{BrokenRule, DomainError};
 use crate::time::Timestamp;
 
 /// The kind of request, as far as it decides about absent attributes and inactive people.
@@ -360,8 +360,7 @@ fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
 
 /// Returns the refusal to deactivate the last active org admin.
 pub(super) fn last_admin(identity: UserIdentity<'_>) -> Refused {
-    let message = "The person is the last active org admin. Give another person the role `org_admin` first.";
-    identity.refused(IssueKind::LastAdmin, message.to_owned())
+    identity.refused(IssueKind::LastAdmin, BrokenRule::LastAdmin.message().to_owned())
 }
 
 #[cfg(test)]

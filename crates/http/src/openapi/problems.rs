@@ -37,6 +37,7 @@ fn shapes() -> [Member; 7] {
     let attempted = vec![
         field("attempted_transition", plain(), "Attempted transition. Present if the state does not allow it."),
         field("conflicting_id", plain(), conflicting),
+        field("rule", plain(), "Rule about the whole organization that the request would break: `last_admin`."),
     ];
     let quota = vec![
         field("quota", open(QuotaClass::NAME), "Quota class of the request."),

@@ -36,6 +36,7 @@ mod methods;
 mod notices;
 mod objectives;
 mod observations;
+mod org_admins;
 mod outages;
 mod pages;
 mod people;

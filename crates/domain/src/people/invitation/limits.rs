@@ -36,6 +36,7 @@ pub fn within_limits(newest: Option<&Invitation>, mails_today: u32, at: Timestam
             current: mail.into(),
             attempted_transition: Some("invite".to_owned()),
             conflicting_id: None,
+            rule: None,
             retry_after: Some(RetryAfter { seconds, message }),
         };
         Err(DomainError::Conflict(Box::new(conflict)))

@@ -23,6 +23,9 @@ use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::usecases::invitations;
 
+/// Most org admins that are read to find one who stays.
+const MOST_ADMINS: u16 = 20;
+
 /// `POST /employees`: creates a person, with an invitation if requested.
 ///
 /// # Errors
@@ -55,6 +58,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
             None => vec![],
         };
         let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
+        Employee::authorize_admin_change(None, person, context.caller.is_data_admin())?;
         let planned = PendingChange::new(decision).with_lines(lines).requiring(requires);
         Ok(planned.writing(invitation).firing(events))
     };
@@ -79,9 +83,12 @@ pub async fn update(
         let stored = services.find_stored::<Employee>(context, id).await?;
         let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
-        let decision = stored.value.update(&patch, &known.references, at)?;
-        let planned = decision.map(|decision| planned(&stored.value, decision, known.tree));
-        Ok((stored, planned))
+        let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
+            return Ok((stored, None));
+        };
+        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
+        let planned = planned(&stored.value, decision, known.tree).requiring(other_admin);
+        Ok((stored, Some(planned)))
     };
     services.update(context, decide).await
 }
@@ -105,7 +112,8 @@ pub async fn rehire(
         let rehire = context.validate_update(stored.version, || update.against(&stored.value))?;
         let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
-        let planned = planned(&stored.value, decision, known.tree);
+        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
+        let planned = planned(&stored.value, decision, known.tree).requiring(other_admin);
         Ok((stored, planned))
     };
     services.act(context, decide).await
@@ -132,7 +140,8 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
             Status::Active | Status::Deactivated => None,
         };
         let left = decision.state.status;
-        let mut planned = PendingChange::new(decision);
+        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
+        let mut planned = PendingChange::new(decision).requiring(other_admin);
         if let Some(Versioned { value, version }) = invitation {
             let revoked = value.revoke(at);
             let events = invitation_events::events(services, Some(&value), &revoked, left, at)?;
@@ -151,10 +160,50 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(stored.version)?;
-        let planned = planned(&stored.value, stored.value.reactivate(at)?, None);
+        let decision = stored.value.reactivate(at)?;
+        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
+        let planned = planned(&stored.value, decision, None).requiring(other_admin);
         Ok((stored, planned))
     };
     services.act(context, decide).await
+}
+
+/// Checks the rules about org admins (decision D12). Returns the condition that another active org admin stays as they
+/// are, if the change takes one away.
+async fn guard_admins(
+    services: &Services,
+    context: &RequestContext,
+    before: &Employee,
+    after: &Employee,
+) -> Result<Option<Require>, Error> {
+    Employee::authorize_admin_change(Some(before), after, context.caller.is_data_admin())?;
+    if !Employee::ceases_as_admin(Some(before), after) {
+        return Ok(None);
+    }
+    let other = other_admin(services, context.caller.tenant, before.id).await?;
+    Employee::require_other_admin(Some(before), after, other.is_some())?;
+    Ok(other)
+}
+
+/// Returns active org admins with their versions: as many as one page has, which is enough to know that one stays.
+pub(crate) async fn org_admins(services: &Services, tenant: Tenant) -> Result<Vec<(EmployeeId, Version)>, Error> {
+    let admins = services.store.page(tenant, rows::employees::org_admins(MOST_ADMINS)).await?;
+    let ids: Vec<_> = admins.items.iter().map(|admin| admin.id).collect();
+    // The list has no versions. An admin may have left between the two reads.
+    let stored = services.store.rows::<Employee>(tenant, &ids).await?;
+    let active = stored.into_iter().filter(|admin| admin.value.is_active_org_admin());
+    Ok(active.map(|admin| (admin.value.id, admin.version)).collect())
+}
+
+/// Returns the condition that another active org admin than this person stays as they are. `None` if there is no
+/// other one.
+pub(crate) async fn other_admin(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+) -> Result<Option<Require>, Error> {
+    let other = org_admins(services, tenant).await?.into_iter().find(|(id, _)| *id != person);
+    Ok(other.map(|(id, version)| Require::EmployeeUnchanged(id, version)))
 }
 
 /// Creates the change of a record, with the conditions that its references need at commit time.

@@ -7,6 +7,7 @@ pub(crate) mod personal_data;
 mod view;
 
 pub use change::{create, deactivate, reactivate, rehire, update};
+pub(crate) use change::{org_admins, other_admin};
 pub use personal_data::PersonalData;
 pub use view::{get, list};
 

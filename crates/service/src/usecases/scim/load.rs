@@ -17,10 +17,7 @@ use super::view::LoadedUser;
 use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::services::Services;
-
-/// Maximum number of org admins that are read to find another active one. More than two, because some may leave
-/// meanwhile.
-const OTHER_ADMINS: u16 = 10;
+use crate::usecases::employees;
 
 /// The references of a user, resolved.
 pub(super) struct ResolvedReferences {
@@ -213,15 +210,9 @@ impl ScimContext {
         services: &Services,
         person: &Employee,
     ) -> Result<Option<Require>, ScimFailure> {
-        let tenant = self.tenant();
         if !person.is_active_org_admin() {
             return Ok(None);
         }
-        let admins = services.store.page(tenant, rows::employees::org_admins(OTHER_ADMINS)).await?;
-        let others: Vec<_> = admins.items.iter().map(|admin| admin.id).filter(|id| *id != person.id).collect();
-        let stored = services.store.rows::<Employee>(tenant, &others).await?;
-        // The list has no versions. An admin may have left between the two reads.
-        let other = stored.into_iter().find(|admin| admin.value.is_active_org_admin());
-        Ok(other.map(|admin| Require::EmployeeUnchanged(admin.value.id, admin.version)))
+        Ok(employees::other_admin(services, self.tenant(), person.id).await?)
     }
 }

@@ -14,6 +14,7 @@ use tokio::task::yield_now;
 
 use crate::context::error::Error;
 use crate::context::services::Services;
+use crate::usecases::employees::org_admins;
 
 /// Stored rows that a file refers to, with their versions.
 pub(super) struct LoadedRows {
@@ -21,6 +22,8 @@ pub(super) struct LoadedRows {
     pub(super) versions: HashMap<EmployeeId, Version>,
     /// Version of the reporting tree.
     pub(super) tree: Version,
+    /// Versions of the active org admins that the plan knows.
+    pub(super) admins: HashMap<EmployeeId, Version>,
     /// Newest invitation of each person with pending status.
     pub(super) invitations: HashMap<EmployeeId, Versioned<Invitation>>,
 }
@@ -64,7 +67,9 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     )?;
     let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.managed_fields()));
     known.managed = keys.collect();
-    Ok(LoadedRows { known, versions, tree: above.tree, invitations: newest(invitations) })
+    let admins: HashMap<_, _> = org_admins(services, tenant).await?.into_iter().collect();
+    known.org_admins = admins.keys().copied().collect();
+    Ok(LoadedRows { known, versions, tree: above.tree, admins, invitations: newest(invitations) })
 }
 
 fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {

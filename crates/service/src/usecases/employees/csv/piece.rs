@@ -6,7 +6,7 @@ use candor_domain::catalog::Department;
 use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
-use candor_domain::id::DepartmentId;
+use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscribers;
@@ -108,7 +108,7 @@ impl<'a> PieceBuilder<'a> {
         let mut parts = ChangeParts { change: None, subscribers, deliveries: 0 };
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
-        let mut count = 0;
+        let (mut count, mut loses_admin) = (0, false);
         for step in self.rest.iter().take(PIECE) {
             if parts.deliveries >= DELIVERIES {
                 break;
@@ -136,6 +136,7 @@ impl<'a> PieceBuilder<'a> {
                 after = Some(parts.add(upload, decision, self.at)?);
             }
             if let Some(after) = after {
+                loses_admin |= Employee::ceases_as_admin(before, &after);
                 self.revoke_invitation(&mut parts, &after, &mut people)?;
                 self.write(before, after, &mut people);
             }
@@ -144,7 +145,15 @@ impl<'a> PieceBuilder<'a> {
         departments.append(&mut people);
         change.writes = departments;
         change.requires = joined.difference(&fresh).map(|id| Require::open::<Department>(*id)).collect();
+        change.requires.extend(self.other_admin().filter(|_| loses_admin));
         Ok((change, count))
+    }
+
+    /// Returns the condition that an active org admin whom the file does not change stays as they are. Admins whom it
+    /// changes are protected by their own versions.
+    fn other_admin(&self) -> Option<Require> {
+        let is_other = |(admin, _): &(&EmployeeId, &Version)| !self.loaded.versions.contains_key(admin);
+        self.loaded.admins.iter().find(is_other).map(|(id, version)| Require::EmployeeUnchanged(*id, *version))
     }
 
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
