@@ -618,6 +618,9 @@ class Conflict(TypedDict):
     sees.
     """
 
+    rule: NotRequired[str]
+    """Rule about the whole organization that the request would break: `last_admin`."""
+
 
 class Connector(TypedDict):
     """A connector to an HR system."""

@@ -480,6 +480,8 @@ export interface Conflict {
    * Resource that already has the value. Present if a unique value is taken by a resource that the key sees.
    */
   conflicting_id?: string | undefined;
+  /** Rule about the whole organization that the request would break: `last_admin`. */
+  rule?: string | undefined;
 }
 
 /** A connector to an HR system. */

@@ -59,6 +59,9 @@ pub struct Conflict {
     /// sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
+    /// Rule about the whole organization that the request would break: `last_admin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 words! {
