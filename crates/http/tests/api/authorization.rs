@@ -84,13 +84,14 @@ async fn route_scope_missing_from_key_is_403() {
 }
 
 /// Returns the scopes with which the example of an operation succeeds. The subscription of the examples gets events of
-/// observations, so a key that changes it or sends to it reads observations.
+/// observations, so a key that changes it or sends to it reads observations. The event is one about a person or an
+/// observation.
 fn sufficient(route: &Route) -> Permissions {
     let own = demanded(route).map_or(Permissions::NONE, |scope| Permissions::NONE.with(scope));
-    if ["updateWebhook", "redeliver"].contains(&route.operation) {
-        own.with(Permission::ObservationsRead)
-    } else {
-        own
+    match route.operation {
+        "updateWebhook" | "redeliver" => own.with(Permission::ObservationsRead),
+        "getEvent" => own.with(Permission::ObservationsRead).with(Permission::EmployeesRead),
+        _ => own,
     }
 }
 

@@ -82,7 +82,7 @@ async fn taken(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> 
     };
     let answered = request.key(key).send().await;
     let body = answered.json();
-    let code = body["errors"][0]["problems"][0]["code"].as_str();
+    let code = body["data"]["errors"][0]["problems"][0]["code"].as_str();
     let status = match code {
         Some("permission_denied") => 403,
         Some("conflict") => 409,
@@ -109,6 +109,8 @@ async fn admins_follow_the_model_in_random_histories() {
         }
         for number in 0..candor_test_explore::size(150, 3_000) {
             let (at, is_admin, step) = step().new_tree(&mut runner).unwrap().current();
+            // The quota of files.
+            world.clock.advance_seconds(61);
             let key = if is_admin { &world.admin } else { &standard };
             let wanted = expected(&people, at, is_admin, &step);
             let (status, body) = taken(world, key, &ids[at], at, &step).await;

@@ -158,8 +158,13 @@ async fn bound_key_follows_status_and_role_of_its_person() {
         world.services.auth.authenticate(secret.reveal()).await.unwrap()
     };
     assert!(!caller().await.unwrap().is_data_admin());
-    let promote = body(r#"{"role":"org_admin"}"#);
-    candor_service::usecases::employees::update(&world.services, &world.admin(), person, promote).await.unwrap();
+    let other = world.hire("grace", None).await;
+    for promoted in [other, person] {
+        let promote = body(r#"{"role":"org_admin"}"#);
+        candor_service::usecases::employees::update(&world.services, &world.admin(), promoted, promote)
+            .await
+            .unwrap();
+    }
     assert!(caller().await.unwrap().is_data_admin());
     candor_service::usecases::employees::deactivate(&world.services, &world.admin(), person).await.unwrap();
     assert!(caller().await.is_none());

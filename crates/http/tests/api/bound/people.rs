@@ -126,14 +126,15 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
 }
 
 #[tokio::test]
-async fn role_given_by_a_standard_key_opens_no_keys_and_settings() {
+async fn role_opens_no_keys_and_settings_and_is_given_by_admins() {
     for shared in every_store().await {
         let world = &shared.world;
         let joe = person(world, "joe", "employee", None).await;
         let bound = key_for(world, &joe, AccessLevel::Standard).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let lift = ("PATCH", format!("/{joe}"), json!({"role": "org_admin"}));
-        assert_eq!(send(world, &standard, &lift).await.status, 200, "{}", shared.name);
+        assert_eq!(send(world, &standard, &lift).await.status, 403, "{}", shared.name);
+        assert_eq!(send(world, &world.admin, &lift).await.status, 200, "{}", shared.name);
         world.clock.advance_seconds(2);
         for (method, path, body) in [
             ("GET", "/v1/api-keys", json!({})),
