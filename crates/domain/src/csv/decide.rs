@@ -1,5 +1,7 @@
 //! Decides the change of one person by one row, with the rules and parsers of single writes.
 
+use std::collections::BTreeSet;
+
 use super::columns::{Column, ROLE, normalized};
 use super::row_problem::RowRejection;
 use super::{CsvRow, File, PlanOptions, StoredRows};
@@ -164,6 +166,22 @@ impl RowContext<'_> {
         }
         Ok(decisions)
     }
+}
+
+/// Takes a person who stops being an active org admin from these, and refuses it for the last of them.
+pub(super) fn keep_an_admin(
+    admins: &mut BTreeSet<EmployeeId>,
+    stored: Option<&Employee>,
+    decisions: Vec<Decision<Employee>>,
+) -> Result<Vec<Decision<Employee>>, RowRejection> {
+    if let Some(after) = decisions.last().map(|decision| &decision.state)
+        && Employee::ceases_as_admin(stored, after)
+    {
+        let has_other = admins.iter().any(|admin| *admin != after.id);
+        Employee::require_other_admin(stored, after, has_other)?;
+        admins.remove(&after.id);
+    }
+    Ok(decisions)
 }
 
 /// Returns references that are valid: the planner has already resolved and checked them in their final state.

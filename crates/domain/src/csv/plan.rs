@@ -3,12 +3,12 @@
 mod complete;
 mod departments;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use ulid::Ulid;
 
 use super::columns::Column;
-use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext};
+use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext, keep_an_admin};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
 use super::report::RowOutcome;
@@ -90,22 +90,6 @@ pub fn plan(
     planner.break_lines();
     planner.complete_rejections();
     planner.finish()
-}
-
-/// Takes a person who stops being an active org admin from these, and refuses it for the last of them.
-fn keep_an_admin(
-    admins: &mut BTreeSet<EmployeeId>,
-    stored: Option<&Employee>,
-    decisions: Vec<Decision<Employee>>,
-) -> Result<Vec<Decision<Employee>>, RowRejection> {
-    if let Some(after) = decisions.last().map(|decision| &decision.state)
-        && Employee::ceases_as_admin(stored, after)
-    {
-        let has_other = admins.iter().any(|admin| *admin != after.id);
-        Employee::require_other_admin(stored, after, has_other)?;
-        admins.remove(&after.id);
-    }
-    Ok(decisions)
 }
 
 /// The summary of a row's decisions, kept until all rows are decided.

@@ -149,8 +149,8 @@ impl<'a> PieceBuilder<'a> {
         Ok((change, count))
     }
 
-    /// Returns the condition that an active org admin whom the file does not change stays as they are. Admins whom it
-    /// changes are protected by their own versions.
+    /// Returns the condition that an active org admin without a row in the file stays as they are. Admins with a row
+    /// are protected by their own versions.
     fn other_admin(&self) -> Option<Require> {
         let is_other = |(admin, _): &(&EmployeeId, &Version)| !self.loaded.versions.contains_key(admin);
         self.loaded.admins.iter().find(is_other).map(|(id, version)| Require::EmployeeUnchanged(*id, *version))
