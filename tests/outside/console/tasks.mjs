@@ -290,7 +290,7 @@ async function link(page, { browser, check, origin }) {
 
 /** Opens a link over a session: it stays until the person agrees. A key in the address is ignored. */
 async function over(page, { check, origin }) {
-  const made = await api("POST", "/portal-links", { name: "Other organization", scopes: ["webhooks:read"], expires_in: 3600 });
+  const made = await api("POST", "/portal-links", { name: "Other organization", scopes: ["webhooks:read"], expires_in: 3600, start: "/webhooks" });
   const account = page.locator(".account").first();
   const before = await account.innerText();
   await page.goto(made.url.replace(/^https?:\/\/[^/]+/, origin));
