@@ -259,7 +259,8 @@ impl From<PermissionDenied> for ErrorResponse {
             | PermissionDenied::NotTheSubject
             | PermissionDenied::OnlyShared
             | PermissionDenied::NotTheRequester
-            | PermissionDenied::NotAmongParticipants => error,
+            | PermissionDenied::NotAmongParticipants
+            | PermissionDenied::RemovesOthers => error,
         }
     }
 }

@@ -10,7 +10,7 @@ use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
 use candor_domain::assignment::{self, Assignment, Submission};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::catalog::{Attribute, Department, Tone};
-use candor_domain::conversation::{About, Conversation, Message};
+use candor_domain::conversation::{About, Conversation, Joins, Message};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{ConversationId, DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
@@ -159,6 +159,7 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            joins: Joins::default(),
         }
     }
 

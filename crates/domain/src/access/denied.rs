@@ -46,6 +46,8 @@ pub enum PermissionDenied {
     NotTheRequester,
     /// The person of the bound key is not a participant of the conversation (decision B5).
     NotAmongParticipants,
+    /// The bound key would remove another person than its own from a conversation (decision G).
+    RemovesOthers,
 }
 
 impl PermissionDenied {
@@ -104,6 +106,10 @@ impl PermissionDenied {
             }
             Self::NotAmongParticipants => {
                 "The person that the API key acts for must take part. Add that person to participant_ids."
+            }
+            Self::RemovesOthers => {
+                "A conversation belongs to those in it. An API key that acts for a person may add people and remove \
+                 that person only: keep the others in participant_ids."
             }
         }
     }

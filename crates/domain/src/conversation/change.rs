@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{About, AboutReference, Content, ContentPatch, Conversation, MAX_PARTICIPANTS, MIN_PARTICIPANTS};
+use super::{
+    About, AboutReference, Content, ContentPatch, Conversation, Joins, MAX_PARTICIPANTS, MIN_PARTICIPANTS,
+};
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -132,6 +134,7 @@ impl Conversation {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            joins: Joins::default(),
         };
         let state = problems.or(state).map_err(DomainError::Unprocessable)?;
         Ok(Decision::created(state, "conversation.create", vec![EventType::ConversationCreated]))
@@ -141,9 +144,10 @@ impl Conversation {
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do
-    /// not exist.
+    /// not exist, [`DomainError::Denied`] for a key of a person that removes another one.
     pub fn update(
         &self,
+        caller: &Caller,
         patch: &Patch,
         found: &References,
         at: Timestamp,
@@ -153,7 +157,8 @@ impl Conversation {
         if let Some(wanted) = &patch.participants {
             let mut problems = ValidationErrors::none();
             let participant_ids = resolve_participants(wanted, found, &mut problems);
-            state.participant_ids = problems.or(participant_ids).map_err(DomainError::Unprocessable)?;
+            let participant_ids = problems.or(participant_ids).map_err(DomainError::Unprocessable)?;
+            state.set_participants(caller, participant_ids, at)?;
         }
         patch.content.clone().apply_to(&mut state);
         if state == *self {

@@ -2,11 +2,13 @@
 
 mod about;
 mod change;
+mod joins;
 mod list;
 pub mod message;
 
 pub use about::{About, AboutReference, Type};
 pub use change::{Draft, Patch, References};
+pub use joins::Joins;
 pub use list::Filter;
 pub use message::Message;
 
@@ -57,6 +59,9 @@ content! {
         pub updated_at: Timestamp,
         /// Archive time. Null if it is not archived.
         pub archived_at: Option<Timestamp>,
+        /// Times from which people who were added see messages.
+        #[serde(skip)]
+        pub joins: Joins,
     }
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn conversation() -> Conversation {
         created_at: NOON,
         updated_at: NOON,
         archived_at: None,
+        joins: Joins::default(),
     }
 }
 
@@ -167,7 +168,8 @@ fn archived_conversation_refuses_every_change() {
     let table = [(&used, [true, true, true]), (&archived, [false, false, false])];
     for (from, allowed) in table {
         let done = [
-            from.update(&Patch::default(), &References::default(), NOON).map(drop),
+            from.update(&unbound(AccessLevel::Standard), &Patch::default(), &References::default(), NOON)
+                .map(drop),
             from.archive(NOON).map(drop),
             from.add(message, message_draft(person(2)), NOON).map(drop),
         ];
@@ -193,16 +195,26 @@ fn title_and_participants_change_but_not_the_subject() {
     let patch = |text: &str| Patch::parse(object(text)).against(&stored);
     let found = References { people: [person(3), person(4)].into(), about: None };
     let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
-    let decision = stored.update(&patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
+    let decision =
+        stored.update(&unbound(AccessLevel::Standard), &patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
     assert_eq!(
         (decision.state.title.as_str(), &decision.state.participant_ids),
         ("Third", &vec![person(3), person(4)])
     );
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["participant_ids", "title"]);
     assert_eq!(decision.events, [EventType::ConversationUpdated]);
-    assert_eq!(stored.update(&patch(r#"{"title":"The second quarter"}"#).unwrap(), &found, NOON), Ok(None));
+    assert_eq!(
+        stored.update(
+            &unbound(AccessLevel::Standard),
+            &patch(r#"{"title":"The second quarter"}"#).unwrap(),
+            &found,
+            NOON
+        ),
+        Ok(None)
+    );
     let gone = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
-    let refused = stored.update(&patch(&gone).unwrap(), &found, NOON).unwrap_err();
+    let refused =
+        stored.update(&unbound(AccessLevel::Standard), &patch(&gone).unwrap(), &found, NOON).unwrap_err();
     assert_eq!(refusal_codes(refused), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
     let about = field_codes(&patch(r#"{"about":null}"#).unwrap_err());
     assert_eq!(about, [("about".to_owned(), Code::ReadOnly)]);

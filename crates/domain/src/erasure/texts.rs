@@ -44,7 +44,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("connectors", Kept, &["hris_source", "mapped_custom_field_keys", "custom_field_mappings"]),
     ("connectors", Wordless, &["type", "last_sync_status"]),
     ("conversations", Kept, &["title"]),
-    ("conversations", Wordless, &["about_type"]),
+    ("conversations", Wordless, &["about_type", "joins"]),
     // The URL is a setting of the subscription.
     ("deliveries", Wordless, &["event_type", "status", "failure", "request_id", "request_url"]),
     ("delivery_jobs", Wordless, &["event_type", "origin"]),

@@ -287,3 +287,49 @@ async fn messages_are_paged_in_both_orders_and_filtered() {
     assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={at}")).await, all[..5]);
     assert_eq!(world.get(&format!("{other}/messages/{}", all[4])).await.status, 404, "it is another's");
 }
+
+#[tokio::test]
+async fn added_person_sees_messages_from_then_on() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let mut people = vec![];
+        for name in ["ada", "bob", "eve", "org"] {
+            people.push(person(world, name, "employee", None).await);
+        }
+        let [ada, bob, eve, other] = &people[..] else { panic!() };
+        let (of_ada, of_eve) =
+            (key_for(world, ada, AccessLevel::Standard).await, key_for(world, eve, AccessLevel::Standard).await);
+        let of_other = key_for(world, other, AccessLevel::Standard).await;
+        let path = begun(world, &[ada, bob]).await;
+        let messages = format!("{path}/messages");
+        let early = world.made(&messages, message(bob)).await;
+        world.clock.advance_seconds(60);
+        let set = async |key: &str, people: &[&str]| {
+            send(world, key, "PATCH", &path, Some(json!({"participant_ids": people}))).await
+        };
+        let expelled = set(&of_ada, &[ada, eve]).await;
+        assert_eq!(expelled.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+        assert_eq!(set(&of_ada, &[ada, bob, eve]).await.status, 200);
+        assert_eq!(set(&world.admin, &[ada, bob, eve, other]).await.status, 200);
+        world.clock.advance_seconds(60);
+        let late = world.made(&messages, message(bob)).await;
+        let ids = async |key: &str, query: &str| {
+            let page = send(world, key, "GET", &format!("{messages}{query}"), None).await.json();
+            let ids =
+                page["data"].as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap().to_owned());
+            ids.collect::<Vec<_>>()
+        };
+        for (key, wanted) in
+            [(&of_ada, vec![&late, &early]), (&of_eve, vec![&late]), (&of_other, vec![&late, &early])]
+        {
+            for query in ["", "?filter[created_at][gte]=2026-01-01T00:00:00Z"] {
+                assert_eq!(ids(key, query).await.iter().collect::<Vec<_>>(), wanted, "{}", shared.name);
+            }
+            let read = send(world, key, "GET", &format!("{messages}/{early}"), None).await.status;
+            assert_eq!(read, if wanted.len() == 2 { 200 } else { 404 });
+        }
+        // A person may leave.
+        assert_eq!(set(&of_eve, &[ada, bob, other]).await.status, 200);
+        assert_eq!(send(world, &of_eve, "GET", &path, None).await.status, 404);
+    }
+}

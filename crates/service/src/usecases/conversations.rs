@@ -11,7 +11,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, Write};
+use candor_port_storage::{StorageExt, Versioned, Write};
 use candor_tables::rows;
 
 use crate::context::change::PendingChange;
@@ -64,7 +64,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /conversations/{id}`: updates title or participants of a conversation.
 ///
 /// # Errors
-/// Not found, invalid fields, archived, unknown people; see [`Error`].
+/// Not found, invalid fields, archived, unknown people, a key of a person that removes another one; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -77,7 +77,7 @@ pub async fn update(
         let shown = visible::as_shown(services, context, &stored).await?;
         let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
         let found = references(services, context, patch.participants.as_deref().unwrap_or_default()).await?;
-        let decision = stored.value.update(&patch, &found, at)?;
+        let decision = stored.value.update(&context.caller, &patch, &found, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
@@ -97,7 +97,8 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Conversa
     services.act(context, decide).await
 }
 
-/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation.
+/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation. A person who was added
+/// later sees those from then on.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
@@ -107,8 +108,9 @@ pub async fn messages(
     id: ConversationId,
     params: Params,
 ) -> Result<Reply, Error> {
-    visible::require::<Conversation>(services, context, id).await?;
-    let request = message::Filter::parse(id, params)?;
+    let stored = visible::require::<Conversation>(services, context, id).await?;
+    let mut request = message::Filter::parse(id, params)?;
+    request.filter.created_at = stored.value.narrow(&context.caller, request.filter.created_at);
     let listing = rows::conversations::messages(id, &request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }
@@ -124,11 +126,15 @@ pub async fn message(
     id: ConversationId,
     message: MessageId,
 ) -> Result<Reply, Error> {
+    let mut since = None;
     if context.caller.acts_for().is_some() {
-        visible::require::<Conversation>(services, context, id).await?;
+        since = visible::require::<Conversation>(services, context, id).await?.value.seen_from(&context.caller);
     }
     let stored = services.store.row::<Message>(context.caller.tenant, message).await?;
-    expand::plain(services, context, &or_not_found(stored.filter(|row| row.value.conversation_id == id))?).await
+    let is_shown = |row: &Versioned<Message>| {
+        row.value.conversation_id == id && since.is_none_or(|since| row.value.created_at >= since)
+    };
+    expand::plain(services, context, &or_not_found(stored.filter(is_shown))?).await
 }
 
 /// `POST /conversations/{id}/messages`: adds a message to a conversation.

@@ -1,7 +1,7 @@
 //! Messages update the time of their conversation, also under concurrency. Archived conversations accept no
 //! messages.
 
-use candor_domain::conversation::{self, Conversation, Message};
+use candor_domain::conversation::{self, Conversation, Joins, Message};
 use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::Timestamp;
@@ -82,7 +82,8 @@ async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     let at = world.make.tick();
     world.save(message(&world, &it, at)).await;
     // This decision is based on a read before the message. Its commit must not undo the time of the message.
-    let renamed = Conversation { title: "Renamed".to_owned(), ..it.clone() };
+    let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], at.millis())).unwrap();
+    let renamed = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
     world.save(vec![Write::put(&Row::expecting(renamed.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });
 }

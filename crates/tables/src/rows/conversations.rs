@@ -1,19 +1,43 @@
 //! Mapping of conversations and messages, and their lists.
 
-use candor_domain::conversation::{About, Conversation, Filter, Message, message};
+use candor_domain::conversation::{About, Conversation, Filter, Joins, Message, message};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConversationId, ConversationKind, EmployeeId, MessageKind};
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::visibility::Viewer;
 
 use super::column;
-use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
+use crate::codec::{Codec, Layout};
+use crate::error::CorruptRow;
+use crate::flat::{Cells, Index, MemberTable, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::stored;
 
 /// Side table of the participants of conversations.
 const PARTICIPANTS: MemberTable =
     MemberTable { name: "conversation_participants", owner: "conversation_id", member: "participant_id" };
+
+/// Codec of the times from which people see messages. Null if all participants see all of them.
+#[derive(Debug)]
+struct JoinsColumn;
+
+impl Layout for JoinsColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<Joins> for JoinsColumn {
+    fn write(value: &Joins, out: &mut Cells) {
+        out.put(SqlValue::Text(value.text()));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Joins>, CorruptRow> {
+        row.opt_parse(Joins::parse)
+    }
+}
+
+fn stored_joins(joins: &Joins) -> Option<Joins> {
+    (!joins.is_empty()).then(|| joins.clone())
+}
 
 stored! {
     Conversation, id: ConversationKind, row: conversation;
@@ -26,6 +50,7 @@ stored! {
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
+        joins: Option<JoinsColumn> = stored_joins(&conversation.joins),
     }
     derived { archived: FlagColumn = conversation.archived_at.is_some() }
     // The database computes `active_at` from the times of messages, so an update of the conversation cannot set it
@@ -35,6 +60,7 @@ stored! {
     fields {
         about: about_type.zip(about_id).map(|(kind, id)| About::from_bytes(kind, id)),
         last_message_at,
+        joins: joins.unwrap_or_default(),
     }
     table Table {
         members: &[PARTICIPANTS],
