@@ -1,2 +1,2 @@
--- Times from which people who were added by somebody in the conversation see messages. Null if all see everything.
+-- Times from which people who were added by a participant see messages. Null if all see everything.
 ALTER TABLE conversations ADD COLUMN joins TEXT;

@@ -3,7 +3,7 @@
 use candor_domain::access::api_key::{self, ApiKey, KeyHash};
 use candor_domain::access::{AccessLevel, Caller, Environment, Permission, Permissions, Quotas, Tenant};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute};
-use candor_domain::conversation::{self, About, Conversation};
+use candor_domain::conversation::{self, About, Conversation, Joins};
 use candor_domain::external_id::ExternalIdHolders;
 use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
 use candor_domain::json::{Object, Value};
@@ -190,6 +190,21 @@ fn objective_sent_back_changes_nothing() {
     }
 }
 
+/// Returns an admin-level key of the organization that may change settings, and nothing else.
+fn organization_key() -> Caller {
+    Caller {
+        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
+        key: id(3),
+        name: "Settings".to_owned(),
+        scopes: Permissions::NONE.with(Permission::SettingsWrite),
+        level: AccessLevel::Admin,
+        person: None,
+        expires_at: None,
+        connector: None,
+        quotas: Quotas::DEFAULT,
+    }
+}
+
 #[test]
 fn conversation_sent_back_changes_nothing() {
     let plain = Conversation {
@@ -201,13 +216,14 @@ fn conversation_sent_back_changes_nothing() {
         created_at: AT,
         updated_at: AT,
         archived_at: None,
+        joins: Joins::default(),
     };
     let about = Some(About::Objective(id(9)));
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
     let found = conversation::References { people: [id(2), id(3)].into(), about: None };
     for conversation in [plain, full] {
         let patch = conversation::Patch::parse(response_body(&conversation)).against(&conversation).unwrap();
-        assert_eq!(conversation.update(&patch, &found, LATER), Ok(None), "{conversation:?}");
+        assert_eq!(conversation.update(&organization_key(), &patch, &found, LATER), Ok(None), "{conversation:?}");
     }
 }
 
@@ -331,17 +347,7 @@ fn api_key_sent_back_changes_nothing() {
         ..plain.clone()
     };
     // The caller lacks the scopes of the key that it sends back.
-    let granter = Caller {
-        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
-        key: id(3),
-        name: "Settings".to_owned(),
-        scopes: Permissions::NONE.with(Permission::SettingsWrite),
-        level: AccessLevel::Admin,
-        person: None,
-        expires_at: None,
-        connector: None,
-        quotas: Quotas::DEFAULT,
-    };
+    let granter = organization_key();
     for key in [plain, full] {
         let patch = api_key::Patch::parse(response_body(&key)).against(&key, LATER).unwrap();
         assert_eq!(key.update(patch, &granter, LATER), Ok(None), "{key:?}");
