@@ -1,4 +1,4 @@
-//! People who were added to a conversation by somebody in it: they see the messages from then on (decision G).
+//! Times from which participants who were added later see messages (decision G).
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
