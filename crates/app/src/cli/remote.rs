@@ -26,6 +26,9 @@ pub(crate) struct Login {
     /// Name of the profile; an existing one is replaced
     #[arg(long, value_name = "NAME", default_value = ProfileName::DEFAULT)]
     pub(crate) profile: ProfileName,
+    /// Send the key over plain HTTP to another machine
+    #[arg(long)]
+    pub(crate) insecure: bool,
 }
 
 /// Arguments of `candor api`.

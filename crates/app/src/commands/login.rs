@@ -26,7 +26,7 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
     let url = login.url.trim_end_matches('/');
     let url = url.strip_suffix("/v1").unwrap_or(url).to_owned();
     let profile = Profile { url: url.clone(), key: ApiKey::parse(&read_key()?)? };
-    let candor = Account::from(profile.clone()).client(AGENT)?;
+    let candor = Account::new(profile.clone(), login.insecure).client(AGENT)?;
     let answer = candor.request(Method::GET, "me").send().await;
     let me = answer.and_then(|response| response.json::<Me>());
     let me = me.map_err(RemoteFailure::calling(format!("log in to {url}")))?.data;

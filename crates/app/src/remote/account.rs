@@ -2,6 +2,7 @@
 
 use candor_client::{Candor, Error as ClientError};
 use clap::Args;
+use url::{Host, Url};
 
 use super::{ApiKey, Profile, ProfileName, Profiles, RemoteFailure};
 use crate::error::Error;
@@ -22,6 +23,9 @@ pub(crate) struct AccountChoice {
     /// URL of the service, with the key in CANDOR_API_KEY [env: CANDOR_URL]
     #[arg(long, value_name = "URL", conflicts_with = "profile")]
     pub(crate) url: Option<String>,
+    /// Send the key over plain HTTP to another machine
+    #[arg(long)]
+    pub(crate) insecure: bool,
 }
 
 /// Source of both URL and key. They are never mixed, so that the key of a profile goes to no other URL.
@@ -33,7 +37,10 @@ enum Source {
 
 /// A service and the key for it.
 #[derive(Debug)]
-pub(crate) struct Account(Profile);
+pub(crate) struct Account {
+    profile: Profile,
+    may_be_insecure: bool,
+}
 
 impl Account {
     /// Finds the account: the flags come first, then `CANDOR_API_KEY` with `CANDOR_URL`, then the profile.
@@ -41,30 +48,44 @@ impl Account {
     /// # Errors
     /// [`RemoteFailure`] if there is none, or only a URL or a key; [`Error::Io`] if the profiles cannot be read.
     pub(crate) fn find(choice: AccountChoice) -> Result<Self, Error> {
-        match choice.source(variable)? {
-            Source::Environment(account) => Ok(Self(account)),
-            Source::Stored(name) => {
-                let profiles = Profiles::read(&Profiles::path(variable)?)?;
-                Ok(Self(profiles.take(&name)?))
-            }
-        }
+        let may_be_insecure = choice.insecure;
+        let profile = match choice.source(variable)? {
+            Source::Environment(profile) => profile,
+            Source::Stored(name) => Profiles::read(&Profiles::path(variable)?)?.take(&name)?,
+        };
+        Ok(Self::new(profile, may_be_insecure))
+    }
+
+    /// Creates an account. With `may_be_insecure`, its key may travel over plain HTTP.
+    pub(crate) const fn new(profile: Profile, may_be_insecure: bool) -> Self {
+        Self { profile, may_be_insecure }
     }
 
     /// Creates a client of the service.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if the URL is not the address of a service.
+    /// [`RemoteFailure::Usage`] if the URL is not the address of a service; [`RemoteFailure::PlainHttp`].
     pub(crate) fn client(&self, name: &str) -> Result<Candor, RemoteFailure> {
-        let client = Candor::builder().api_key(self.0.key.secret()).base_url(&self.0.url).user_agent(name);
+        let Profile { url, key } = &self.profile;
+        if !self.may_be_insecure && is_plain_and_remote(url) {
+            return Err(RemoteFailure::PlainHttp(url.clone()));
+        }
+        let client = Candor::builder().api_key(key.secret()).base_url(url).user_agent(name);
         let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
         client.build().map_err(wrong)
     }
 }
 
-impl From<Profile> for Account {
-    fn from(profile: Profile) -> Self {
-        Self(profile)
-    }
+/// Returns `true` if a key that is sent to this URL can be read on the way: plain HTTP, except to this machine.
+fn is_plain_and_remote(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let is_local = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && !is_local
 }
 
 impl AccountChoice {
@@ -101,8 +122,11 @@ mod tests {
     fn source(profile: Option<&str>, url: Option<&str>, variables: &[(&str, &str)]) -> Result<Source, String> {
         let find =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
-        let choice =
-            AccountChoice { profile: profile.map(|name| name.parse().unwrap()), url: url.map(str::to_owned) };
+        let choice = AccountChoice {
+            profile: profile.map(|name| name.parse().unwrap()),
+            url: url.map(str::to_owned),
+            insecure: false,
+        };
         choice.source(find).map_err(|error| error.to_string())
     }
 
@@ -130,5 +154,23 @@ mod tests {
         assert!(said(None, &[(URL, "http://env")]).starts_with("CANDOR_URL is set, but CANDOR_API_KEY"));
         assert!(said(Some("http://flag"), &[]).starts_with("--url is set, but CANDOR_API_KEY"));
         assert!(said(None, &[(PROFILE, "a b")]).contains("CANDOR_PROFILE is \"a b\""));
+    }
+
+    #[test]
+    fn key_goes_over_plain_http_to_this_machine_only() {
+        let refused = |url: &str, may_be_insecure| {
+            let profile = Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() };
+            matches!(Account::new(profile, may_be_insecure).client("test"), Err(RemoteFailure::PlainHttp(_)))
+        };
+        let remote =
+            ["http://candor.example.com", "HTTP://candor.example.com:8080", "http://10.0.0.1", "http://[fd00::1]"];
+        for url in remote {
+            assert_eq!((refused(url, false), refused(url, true)), (true, false), "{url}");
+        }
+        let safe = ["http://localhost:8080", "http://127.0.0.1:8080", "http://127.1.2.3", "http://[::1]:8080"];
+        for url in safe.into_iter().chain(["http://[::ffff:127.0.0.1]", "https://candor.example.com"]) {
+            assert!(!refused(url, false), "{url}");
+        }
+        assert!(refused("http://localhost.example.com", false), "another host with such a name");
     }
 }

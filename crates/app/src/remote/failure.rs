@@ -53,6 +53,12 @@ pub(crate) enum RemoteFailure {
     /// Other users can read the stored keys.
     #[error("other users can read {}, which holds API keys; run `chmod 600` on it, and replace these keys", .0.display())]
     OpenToOthers(PathBuf),
+    /// Other users can enter the folder of the profiles, and exchange the file.
+    #[error("other users can enter {}, the folder of the profiles; run `chmod 700` on it", .0.display())]
+    FolderOpenToOthers(PathBuf),
+    /// The key would travel over plain HTTP to another machine.
+    #[error("{0} is plain HTTP, so the API key could be read on the way; use https, or add --insecure")]
+    PlainHttp(String),
     /// The file of profiles is malformed. The reason is left out, because it may quote a key.
     #[error("{}:{line} is not a valid file of profiles; correct that line, or remove the file and log in again", .path.display())]
     MalformedProfiles {
@@ -90,11 +96,14 @@ impl RemoteFailure {
 impl CommandFailure for RemoteFailure {
     fn exit_status(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::MalformedKey | Self::HalfAnAccount { .. } | Self::UnknownProfile { .. } => {
-                WRONG_USAGE
-            }
+            Self::Usage(_)
+            | Self::MalformedKey
+            | Self::HalfAnAccount { .. }
+            | Self::PlainHttp(_)
+            | Self::UnknownProfile { .. } => WRONG_USAGE,
             Self::NoConfigurationFolder
             | Self::OpenToOthers(_)
+            | Self::FolderOpenToOthers(_)
             | Self::MalformedProfiles { .. }
             | Self::NoList(_) => FAILURE,
             Self::Call { error, .. } => status_of(error),

@@ -82,13 +82,16 @@ impl Profiles {
     /// Reads the file. A missing one has no profiles.
     ///
     /// # Errors
-    /// [`RemoteFailure::OpenToOthers`] and [`RemoteFailure::MalformedProfiles`]; [`Error::Io`].
+    /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and [`RemoteFailure::MalformedProfiles`]; [`Error::Io`].
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let Some(text) = private_file::read(path).map_err(Error::io("read", path))? else {
             return Ok(Self::default());
         };
         if private_file::grants(path, OTHERS) {
             return Err(RemoteFailure::OpenToOthers(path.to_owned()).into());
+        }
+        if let Some(folder) = path.parent().filter(|folder| private_file::open_to_others(folder) != 0) {
+            return Err(RemoteFailure::FolderOpenToOthers(folder.to_owned()).into());
         }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
@@ -155,6 +158,10 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let open = Profiles::read(&path).unwrap_err().to_string();
         assert!(open.contains("chmod 600"), "{open}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
+        let open = Profiles::read(&path).unwrap_err().to_string();
+        assert!(open.contains("chmod 700"), "{open}");
         fs::remove_dir_all(folder).unwrap();
     }
 
