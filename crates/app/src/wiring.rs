@@ -284,6 +284,7 @@ impl Dependencies {
             max_subscriptions: config.webhooks_max_subscriptions,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
+            mails_per_day: config.smtp_mails_per_day,
             has_console: config.console,
             ..ServiceSettings::with_public_url(public_url)
         };

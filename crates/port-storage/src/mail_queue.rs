@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::InvitationId;
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::Recipient;
+use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
 
 use candor_tables::Versioned;
@@ -38,11 +38,11 @@ pub trait MailQueue {
     /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
     /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
-    /// Counts an email to a recipient on a day, across all tenants. Returns `false` without counting if
+    /// Counts an email of a day for a mailbox, a domain or an organization, across all tenants. Returns `false` without counting if
     /// `most` are counted already. Removes the counts from before the previous day.
-    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool>;
-    /// Returns the number of emails that were counted for a recipient on a day.
-    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32>;
+    async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool>;
+    /// Returns the number of emails that were counted for it on a day.
+    async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32>;
     /// Returns the length and age of the queue.
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState>;
 }

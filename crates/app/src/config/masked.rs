@@ -23,6 +23,7 @@ pub(super) fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksMaxSubscriptions
         | Setting::NotificationsRetention
         | Setting::SmtpFrom
+        | Setting::SmtpMailsPerDay
         | Setting::SweepInterval
         | Setting::DrainDelay
         | Setting::RateLimiter

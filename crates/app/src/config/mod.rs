@@ -64,6 +64,8 @@ pub(crate) struct Config {
     pub(crate) notifications_retention: Duration,
     /// Mail server and sender of invitations; `None` sends no mails.
     pub(crate) smtp: Option<Smtp>,
+    /// Maximum number of invitation mails of an organization per day, at first.
+    pub(crate) smtp_mails_per_day: u32,
     /// Interval of the background sweep.
     pub(crate) sweep_interval: Duration,
     /// Time between the stop signal and the refusal of new requests.
@@ -145,6 +147,7 @@ impl Config {
             webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
             notifications_retention: reader.needed(Setting::NotificationsRetention, parse::retention)?,
             smtp: reader.smtp()?,
+            smtp_mails_per_day: reader.needed(Setting::SmtpMailsPerDay, parse::mails)?,
             sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
             drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
             rate_limiter: reader.needed(Setting::RateLimiter, parse::rate_limiter)?,

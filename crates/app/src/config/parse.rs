@@ -115,6 +115,13 @@ pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
     number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
 }
 
+/// Parses the invitation mails of an organization per day.
+pub(crate) fn mails(text: &str) -> Parsed<u32> {
+    const MOST: u32 = 100_000;
+    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+}
+
 pub(crate) fn duration(text: &str) -> Parsed<Duration> {
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

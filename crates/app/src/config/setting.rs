@@ -30,6 +30,7 @@ pub(crate) enum Setting {
     NotificationsRetention,
     SmtpUrl,
     SmtpFrom,
+    SmtpMailsPerDay,
     SweepInterval,
     DrainDelay,
     RateLimiter,
@@ -59,6 +60,7 @@ impl Setting {
         ("notifications_retention", Self::NotificationsRetention),
         ("smtp_url", Self::SmtpUrl),
         ("smtp_from", Self::SmtpFrom),
+        ("smtp_mails_per_day", Self::SmtpMailsPerDay),
         ("sweep_interval", Self::SweepInterval),
         ("drain_delay", Self::DrainDelay),
         ("rate_limiter", Self::RateLimiter),
@@ -102,6 +104,7 @@ impl Setting {
             Self::WebhooksTimeout => Some("15s"),
             Self::WebhooksMaxSubscriptions => Some("100"),
             Self::NotificationsRetention => Some("365d"),
+            Self::SmtpMailsPerDay => Some("50"),
             Self::SweepInterval => Some("30s"),
             Self::ConnectionsPerClient => Some("256"),
             Self::DrainDelay => Some("5s"),
@@ -153,6 +156,9 @@ impl Setting {
                 "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead"
             }
             Self::SmtpFrom => "Sender of mails, such as Candor <no-reply@example.com>",
+            Self::SmtpMailsPerDay => {
+                "Invitation mails of an organization per day; ten times as many after 10 were accepted"
+            }
             Self::SweepInterval => "Interval of the background sweep",
             Self::DrainDelay => "Time after SIGTERM during which requests are accepted while /readyz answers 503",
             Self::RateLimiter => {
@@ -174,7 +180,10 @@ impl Setting {
             Self::Listen | Self::AdminListen => "ADDRESS:PORT",
             Self::DatabaseUrl | Self::DatabaseReplicaUrl | Self::PublicUrl | Self::SmtpUrl => "URL",
             Self::SmtpFrom => "MAILBOX",
-            Self::DatabasePool | Self::WebhooksMaxSubscriptions | Self::ConnectionsPerClient => "NUMBER",
+            Self::DatabasePool
+            | Self::WebhooksMaxSubscriptions
+            | Self::SmtpMailsPerDay
+            | Self::ConnectionsPerClient => "NUMBER",
             Self::DataDir => "FOLDER",
             Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
             Self::WebhooksRetrySchedule => "DELAYS",
@@ -203,6 +212,7 @@ impl Setting {
             | Self::WebhooksTimeout
             | Self::WebhooksMaxSubscriptions
             | Self::NotificationsRetention
+            | Self::SmtpMailsPerDay
             | Self::SweepInterval
             | Self::DrainDelay
             | Self::RateLimiter

@@ -22,7 +22,10 @@ use crate::time::Timestamp;
 mod limits;
 mod mail;
 
-pub use limits::{MAILS_PER_DAY, RESEND_SECONDS, Recipient, within_limits};
+pub use limits::{
+    ACCEPTED_TO_TRUST, DOMAIN_MAILS_PER_DAY, MAILS_PER_DAY, MailCounter, MailLimit, ORGANIZATION_MAILS_PER_DAY,
+    RESEND_SECONDS, organization_limit, recipient_limits, within_limits,
+};
 pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 
 /// Validity of an invitation, in seconds.
@@ -97,6 +100,8 @@ pub struct Invitation {
     pub revoked_at: Option<Timestamp>,
     /// The mail with the link, if one is to be sent.
     pub mail: Option<InvitationMail>,
+    /// The [`MailCounter`] of the domain that the invitation was for. `None` for older invitations.
+    pub domain_hash: Option<[u8; 32]>,
 }
 
 /// An invitation of a person, without its token.
@@ -162,6 +167,7 @@ impl Invitation {
             accepted_at: None,
             revoked_at: None,
             mail: None,
+            domain_hash: Some(MailCounter::for_domain(&employee.email).0),
         })
     }
 
@@ -172,10 +178,17 @@ impl Invitation {
         Self { mail, ..self }
     }
 
-    /// Records that no mail is sent because the recipient has reached the daily limit.
+    /// Records that the mail is over a daily limit. It is not sent if the recipient has reached the limit, and on the
+    /// next day if the organization has.
     #[must_use]
-    pub fn over_mail_limit(self) -> Self {
-        Self { mail: Some(InvitationMail::over_limit()), ..self }
+    pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
+        let end = self.expires_at();
+        let mail = if failure == MailFailure::OrganizationLimit {
+            self.mail.map(|mail| mail.delayed(limits::tomorrow(at).0, end))
+        } else {
+            Some(InvitationMail::over_limit())
+        };
+        Self { mail, ..self }
     }
 
     /// Returns the time until which the invitation can be accepted.

@@ -11,6 +11,7 @@ use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{AssignmentId, Id, Kind};
 use candor_domain::notification::UNREAD_DAYS;
+use candor_domain::people::invitation::ORGANIZATION_MAILS_PER_DAY;
 use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
@@ -54,6 +55,8 @@ pub struct ServiceSettings {
     pub notification_retention: Duration,
     /// `true` if a mail server for invitations is configured.
     pub sends_mail: bool,
+    /// Maximum number of invitation mails of an organization per day, before its invitations were accepted.
+    pub mails_per_day: u32,
     /// Deadline of a search (decision A17).
     pub search_deadline: Duration,
     /// Number of rows of an export between two checkpoints (decision H1).
@@ -78,6 +81,7 @@ impl ServiceSettings {
             max_subscriptions: MAX_SUBSCRIPTIONS,
             notification_retention: NOTIFICATION_RETENTION,
             sends_mail: false,
+            mails_per_day: ORGANIZATION_MAILS_PER_DAY,
             search_deadline: SEARCH_DEADLINE,
             export_checkpoint_rows: EXPORT_CHECKPOINT_ROWS,
             has_console: false,

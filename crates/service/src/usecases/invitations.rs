@@ -5,7 +5,7 @@ use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
 use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
-use candor_domain::people::invitation::{self, MAILS_PER_DAY, Recipient};
+use candor_domain::people::invitation::{self, MailLimit};
 use candor_domain::people::{Employee, Invitation, Status};
 use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::context::error::Error;
 use crate::context::invitation_events::events;
 use crate::context::invitation_tokens;
+use crate::context::mail_limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
@@ -75,12 +76,17 @@ fn is_mailed(services: &Services, tenant: Tenant) -> bool {
     services.settings.sends_mail && invitation::is_mailed(tenant)
 }
 
-/// Returns the number of invitation emails sent to an address today; 0 where no email is sent.
-async fn mails_today(services: &Services, tenant: Tenant, email: &str, at: Timestamp) -> Read<u32> {
+/// Returns the limit of emails to an address that is reached today. `None` where no email is sent.
+async fn reached_limit(
+    services: &Services,
+    tenant: Tenant,
+    email: &str,
+    at: Timestamp,
+) -> Read<Option<MailLimit>> {
     if !is_mailed(services, tenant) {
-        return Ok(0);
+        return Ok(None);
     }
-    services.store.counted_mails(Recipient::from_email(email), at.date()).await
+    mail_limits::find_reached(services, tenant, email, at).await
 }
 
 /// Creates the invitation of a new person. Exceeding the limit of emails does not fail the creation: the email
@@ -96,11 +102,14 @@ pub(crate) async fn with_employee(
 ) -> Result<Invitation, Error> {
     let (new, _) = made(services, tenant, person, (at, at))?;
     // The mailer enforces the limit exactly; this check only reports it earlier. So its failure is ignored.
-    let mails_today = mails_today(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
+    let reached = reached_limit(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
-        0
+        None
     });
-    Ok(if mails_today < MAILS_PER_DAY { new } else { new.over_mail_limit() })
+    Ok(match reached {
+        None => new,
+        Some(limit) => new.over_mail_limit(limit.failure, at),
+    })
 }
 
 /// `GET /employees/{id}/invitation`: returns the person's newest invitation.
@@ -137,8 +146,8 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
         let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
-            let mails_today = mails_today(services, tenant, &person.value.email, at).await?;
-            invitation::within_limits(before.as_ref().map(|newest| &newest.value), mails_today, at)?;
+            let reached = reached_limit(services, tenant, &person.value.email, at).await?;
+            invitation::within_limits(before.as_ref().map(|newest| &newest.value), reached.as_ref(), at)?;
         }
         let is_passed_on = new.mail.is_none() && context.caller.is_data_admin();
         let accept_url = is_passed_on.then(|| services.settings.accept_url(&token));

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::Id;
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::Recipient;
+use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::Row;
 use candor_port_storage::StorageError;
@@ -45,13 +45,13 @@ impl MailQueue for PostgresStore {
         Ok(places.map(|(_, (key, _))| *key).collect())
     }
 
-    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
+    async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
         let mut sql = Sql::default();
         let before = sql.bind(SqlValue::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
         sql.push(&format!("DELETE FROM recipient_mails WHERE day < {before}"));
         self.send(Transaction::alone(sql), |_| Ok(())).await?;
         let mut sql = Sql::default();
-        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(recipient.0.to_vec())));
+        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
         let most = sql.bind(SqlValue::Int(most.into()));
         sql.push(&format!(
             "INSERT INTO recipient_mails AS m (day, recipient, mails) VALUES ({day}, {recipient}, 1) \
@@ -60,9 +60,9 @@ impl MailQueue for PostgresStore {
         Ok(!self.send(Transaction::alone(sql), int).await?.is_empty())
     }
 
-    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
+    async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {
         let mut sql = Sql::default();
-        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(recipient.0.to_vec())));
+        let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
         sql.push(&format!("SELECT mails FROM recipient_mails WHERE day = {day} AND recipient = {recipient}"));
         let counted = self.send(Transaction::alone(sql), int).await?.into_iter().next();
         Ok(counted.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::Recipient;
+use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::error::Read;
 use candor_port_storage::mail_queue::{MailKey, MailQueue, MailResult};
@@ -42,12 +42,12 @@ impl MailQueue for SqliteStore {
         writer::ask_for(&self.tasks, is_long, move |db| record(db, worker, results)).await
     }
 
-    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
-        writer::ask(&self.tasks, move |db| count(db, recipient, day, most)).await
+    async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
+        writer::ask(&self.tasks, move |db| count(db, counter, day, most)).await
     }
 
-    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
-        let sql = Sql::new(COUNTED).bind(SqlValue::Date(day)).bind(recipient.0.as_slice());
+    async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {
+        let sql = Sql::new(COUNTED).bind(SqlValue::Date(day)).bind(counter.0.as_slice());
         let mails = self.read(None, move |db| db.number(sql)).await?;
         Ok(u32::try_from(mails).unwrap_or(u32::MAX))
     }
@@ -108,11 +108,11 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
 }
 
 /// Counts an email of the day. Returns `false` if the limit is reached.
-fn count(db: &mut Db, recipient: Recipient, day: Date, most: u32) -> Result<bool, StorageError> {
+fn count(db: &mut Db, counter: MailCounter, day: Date, most: u32) -> Result<bool, StorageError> {
     let before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
     let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(before));
     db.execute(&forget).map_err(|error| failed(&error))?;
-    let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(recipient.0.as_slice()).bind(i64::from(most));
+    let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(counter.0.as_slice()).bind(i64::from(most));
     Ok(db.execute(&count).map_err(|error| failed(&error))? > 0)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::{MailFailure, MailStatus, Recipient};
+use candor_domain::people::invitation::{MailCounter, MailFailure, MailStatus};
 use candor_domain::time::Timestamp;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, QueueState};
@@ -67,10 +67,10 @@ impl Worker {
 }
 
 async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
-    let (one, other) = (Recipient(world.make.bytes32()), Recipient(world.make.bytes32()));
+    let (one, other) = (MailCounter(world.make.bytes32()), MailCounter(world.make.bytes32()));
     let today = world.now().date();
-    let count = async |recipient, day| world.store.count_mail(recipient, day, 5).await.unwrap();
-    let counted = async |recipient, day| world.store.counted_mails(recipient, day).await.unwrap();
+    let count = async |counter, day| world.store.count_mail(counter, day, 5).await.unwrap();
+    let counted = async |counter, day| world.store.counted_mails(counter, day).await.unwrap();
     assert_eq!(counted(one, today).await, 0);
     let (store, mut tasks) = (world.store.clone(), vec![]);
     for _ in 0..12 {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
-use candor_domain::people::invitation::Recipient;
+use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::webhook::{Delivery, HealthDelta, Job, LogFigures, Subscribers, Subscription};
 use candor_port_storage::Storage;
@@ -97,11 +97,11 @@ impl<S: Storage + ?Sized> MailQueue for Faulty<S> {
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         self.through(FaultyCall::Record, self.store.record_mails(worker, results)).await
     }
-    async fn count_mail(&self, recipient: Recipient, day: Date, most: u32) -> Read<bool> {
-        self.through(FaultyCall::Upkeep, self.store.count_mail(recipient, day, most)).await
+    async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
+        self.through(FaultyCall::Upkeep, self.store.count_mail(counter, day, most)).await
     }
-    async fn counted_mails(&self, recipient: Recipient, day: Date) -> Read<u32> {
-        self.through(FaultyCall::Get, self.store.counted_mails(recipient, day)).await
+    async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {
+        self.through(FaultyCall::Get, self.store.counted_mails(counter, day)).await
     }
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
         self.through(FaultyCall::Upkeep, self.store.mail_queue_state(now)).await

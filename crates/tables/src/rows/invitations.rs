@@ -2,11 +2,13 @@
 
 use candor_domain::id::{EmployeeId, InvitationKind};
 use candor_domain::page::SortBy;
+use candor_domain::params::Bounds;
 use candor_domain::people::Invitation;
-use candor_domain::people::invitation::InvitationMail;
+use candor_domain::people::invitation::{InvitationMail, MailCounter};
+use candor_domain::time::Timestamp;
 
 use super::column;
-use crate::flat::{BackgroundWorker, Index, Table, Type};
+use crate::flat::{BackgroundWorker, Index, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing, sort_column};
 use crate::read::LookupColumn;
 use crate::stored::stored;
@@ -27,6 +29,7 @@ stored! {
         mail_due_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.due_at),
         mail_attempted_at: Option<Time> = invitation.mail.as_ref().and_then(|mail| mail.attempted_at),
         mail_failure: Option<OneOfColumn> = invitation.mail.as_ref().and_then(|mail| mail.failure),
+        domain_hash: Option<Bytes>,
     }
     fields {
         mail: mail_status.map(|status| InvitationMail {
@@ -39,7 +42,11 @@ stored! {
         }),
     }
     table Table {
-        indexes: &[Index::on(&["employee_id", "created_at", "id"])],
+        indexes: &[
+            Index::on(&["employee_id", "created_at", "id"]),
+            Index::on(&["accepted_at", "id"]),
+            Index::on(&["domain_hash", "accepted_at", "id"]),
+        ],
         wakes: Some(BackgroundWorker::Mail),
         ..Table::named("invitations")
     };
@@ -49,6 +56,16 @@ stored! {
 pub const BY_EMPLOYEE: LookupColumn<Invitation> = LookupColumn::column("employee_id", Type::Id);
 /// Lookup by the hash of the token.
 pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash", Type::Bytes);
+
+/// Returns accepted invitations, of those to this domain if one is given, see `MailCounter::for_domain`.
+#[must_use]
+pub fn accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitation> {
+    let accepted_at = column("accepted_at", Type::Time);
+    let mut it = Listing::ordered::<Invitation>(accepted_at, false, most);
+    it.is(column("domain_hash", Type::Bytes), domain.map(|domain| SqlValue::Bytes(domain.0.to_vec())));
+    it.within(accepted_at, Bounds { gte: Some(Timestamp::from_millis(0)), lte: None }, SqlValue::Time);
+    it.alone()
+}
 
 /// Returns the newest invitation of a person.
 #[must_use]

@@ -74,7 +74,7 @@ fn invited_person_gets_a_mail_with_a_working_link() {
             (mail.to.as_slice(), mail.from.as_str()),
             (["ada@example.org".to_owned()].as_slice(), "no-reply@example.com")
         );
-        assert!(mail.text.contains("Subject: Tests invites you\r\n"), "{}", mail.text);
+        assert!(mail.text.contains("Subject: An invitation to Candor\r\n"), "{}", mail.text);
         let accepted =
             service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
         assert_eq!((accepted.status, accepted.json()["status"].as_str()), (200, Some("active")));

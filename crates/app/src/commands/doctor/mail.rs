@@ -52,6 +52,7 @@ const fn told(failure: MailFailure) -> (&'static str, &'static str) {
         | MailFailure::Unsendable
         | MailFailure::Sealed
         | MailFailure::RecipientLimit
+        | MailFailure::OrganizationLimit
         | MailFailure::Expired => {
             ("does not respond like a mail server", "check host and port in CANDOR_SMTP_URL, and the firewall")
         }

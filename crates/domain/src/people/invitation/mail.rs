@@ -58,8 +58,11 @@ pub enum MailFailure {
     Sealed,
     /// The invitation expired before the mail was sent.
     Expired,
-    /// The address has reached the daily limit of invitation mails ([`MAILS_PER_DAY`](super::MAILS_PER_DAY)).
+    /// The mailbox or its domain has reached the daily limit of invitation mails
+    /// ([`MAILS_PER_DAY`](super::MAILS_PER_DAY), [`DOMAIN_MAILS_PER_DAY`](super::DOMAIN_MAILS_PER_DAY)).
     RecipientLimit,
+    /// The organization has reached its daily limit of invitation mails. The mail is sent on a later day.
+    OrganizationLimit,
 }
 
 impl StringEnum for MailFailure {
@@ -80,6 +83,7 @@ impl MailFailure {
             | Self::Timeout
             | Self::Closed
             | Self::Deferred
+            | Self::OrganizationLimit
             | Self::Sealed => false,
         }
     }
@@ -96,7 +100,8 @@ impl MailFailure {
             | Self::Unsendable
             | Self::Sealed
             | Self::Expired
-            | Self::RecipientLimit => false,
+            | Self::RecipientLimit
+            | Self::OrganizationLimit => false,
         }
     }
 }
@@ -161,6 +166,16 @@ impl InvitationMail {
             attempted_at: None,
             failure: Some(MailFailure::RecipientLimit),
         }
+    }
+
+    /// Postpones the mail to `due_at` without an attempt. It fails if the invitation expires first.
+    #[must_use]
+    pub(super) fn delayed(self, due_at: Timestamp, expires_at: Timestamp) -> Self {
+        let late = Self { failure: Some(MailFailure::OrganizationLimit), ..self };
+        if due_at >= expires_at {
+            return late.with_final_status(MailStatus::Failed);
+        }
+        Self { due_at: Some(due_at), ..late }
     }
 
     /// Cancels the mail if it is queued.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
-use candor_domain::people::invitation::{MAILS_PER_DAY, MailFailure, Recipient};
+use candor_domain::people::invitation::MailFailure;
 use candor_domain::people::{Employee, Invitation};
 use candor_port_events::Mail;
 use candor_port_storage::error::Read;
@@ -16,6 +16,7 @@ use tracing::Instrument;
 use super::invitation_email::InvitationEmail;
 use super::mailer::MailerShared;
 use crate::context::invitation_tokens;
+use crate::context::mail_limits;
 
 /// Result of an attempt to send a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +75,14 @@ impl MailerShared {
             Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
             Err(ended) => return MailEnding::not_attempted(changed(*ended)),
         };
-        match self.is_within_limit(&ready).await {
-            Ok(true) => {}
-            Ok(false) => return MailEnding::not_attempted(changed(invitation.clone().over_mail_limit())),
+        match self.find_reached_limit(mail, &ready).await {
+            Ok(None) => {}
+            Ok(Some(failure)) => {
+                let after = invitation.clone().over_mail_limit(failure, self.services.clock.now());
+                return MailEnding::not_attempted(changed(after));
+            }
             Err(error) => {
-                tracing::warn!(%error, "cannot count the mails of a recipient; the mail is tried again soon");
+                tracing::warn!(%error, "cannot count the mails of a day; the mail is tried again soon");
                 return MailEnding::nothing();
             }
         }
@@ -105,14 +109,21 @@ impl MailerShared {
         }))
     }
 
-    /// Counts the mail for its recipient, unless an earlier attempt did. Returns `false` if the recipient has
-    /// reached the daily limit.
-    async fn is_within_limit(&self, ready: &Ready) -> Read<bool> {
+    /// Counts the mail, unless an earlier attempt did. Returns the failure of a daily limit that is reached. The
+    /// organization is counted first: mails over its limit must not use up those of a mailbox.
+    async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &Ready) -> Read<Option<MailFailure>> {
         if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
-            return Ok(true);
+            return Ok(None);
         }
-        let recipient = Recipient::from_email(&ready.person.email);
-        self.services.store.count_mail(recipient, self.services.clock.now().date(), MAILS_PER_DAY).await
+        let services = &self.services;
+        let mut limits = vec![mail_limits::find_organization_limit(services, tenant).await?];
+        limits.extend(mail_limits::find_recipient_limits(services, tenant, &ready.person.email).await?);
+        for limit in limits {
+            if !services.store.count_mail(limit.counter, services.clock.now().date(), limit.most).await? {
+                return Ok(Some(limit.failure));
+            }
+        }
+        Ok(None)
     }
 
     async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
@@ -124,7 +135,7 @@ impl MailerShared {
         let mail = Mail {
             id: invitation.id.to_string(),
             to: person.email.clone(),
-            subject: email.subject,
+            subject: email.subject.to_owned(),
             text: email.text,
             html: email.html,
             date: invitation.created_at,

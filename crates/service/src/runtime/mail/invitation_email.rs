@@ -5,12 +5,16 @@ use candor_domain::time::Timestamp;
 
 /// Maximum length of a name that an email repeats, in characters.
 const NAME_CHARS: usize = 40;
+/// Maximum number of digits in such a name. A telephone number has more.
+const NAME_DIGITS: usize = 5;
+/// Subject of every invitation. Clients choose no part of it.
+const SUBJECT: &str = "An invitation to Candor";
 
 /// Subject and body of an invitation. Plain text and HTML have the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InvitationEmail {
     /// Subject in one line.
-    pub(super) subject: String,
+    pub(super) subject: &'static str,
     /// Body as plain text.
     pub(super) text: String,
     /// Body as HTML, with the same text.
@@ -22,12 +26,8 @@ impl InvitationEmail {
     pub(super) fn new(first_name: &str, organization: &str, link: &str, expires_at: Timestamp) -> Self {
         let greeting =
             printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
-        let (subject, invites) = match printable_name(organization) {
-            Some(name) => (format!("{name} invites you"), format!("{name} invites you to join it in Candor.")),
-            None => {
-                ("You are invited".to_owned(), "You are invited to join an organization in Candor.".to_owned())
-            }
-        };
+        let name = printable_name(organization).unwrap_or_else(|| "Your organization".to_owned());
+        let invites = format!("{name} invites you to join it in Candor.");
         let until = until(expires_at);
         let text = format!(
             "{greeting}\n\n\
@@ -36,7 +36,7 @@ impl InvitationEmail {
              It can be used once, until {until}. If you did not expect this mail, there is nothing you need to \
              do.\n"
         );
-        let (title, greeting, invites) = (escaped(&subject), escaped(&greeting), escaped(&invites));
+        let (title, greeting, invites) = (escaped(SUBJECT), escaped(&greeting), escaped(&invites));
         let to = escaped(link);
         let html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
@@ -49,16 +49,26 @@ impl InvitationEmail {
              do.</p>\n\
              </body>\n</html>\n"
         );
-        Self { subject, text, html }
+        Self { subject: SUBJECT, text, html }
     }
 }
 
 /// Returns a name as one line. Returns `None` if it could contain a message or link chosen by the API client.
 fn printable_name(name: &str) -> Option<String> {
     let name = one_line(name);
-    let has_link = name.contains("://") || name.to_lowercase().contains("www.");
+    let has_contact = name.contains("://") || name.contains('@') || has_dot_between_letters(&name);
+    let has_number = name.chars().filter(|letter| letter.is_numeric()).nth(NAME_DIGITS).is_some();
     let is_long = name.chars().nth(NAME_CHARS).is_some();
-    (!has_link && !is_long).then_some(name)
+    (!has_contact && !has_number && !is_long).then_some(name)
+}
+
+/// Returns `true` if a mail program could show a part of the name as a link, such as `evil.example`. Other characters
+/// that address bars read as a dot count as dots.
+fn has_dot_between_letters(name: &str) -> bool {
+    let letters: Vec<char> = name.chars().collect();
+    letters.windows(3).any(|three| {
+        matches!(three, [before, '.' | '。' | '．' | '｡' | '·' | '․', after] if before.is_alphanumeric() && after.is_alphanumeric())
+    })
 }
 
 /// Returns the expiry time to the minute, in a numeric format that does not depend on a locale.
@@ -86,35 +96,43 @@ mod tests {
     }
 
     #[test]
-    fn invitation_email_escapes_names() {
-        let email = InvitationEmail::new(
-            "<b>Ada</b>",
-            "A&B \"Ltd\"\r\nBcc: x@example.com",
-            "https://x.example/'",
-            it_ends(),
-        );
-        assert_eq!(email.subject, "A&B \"Ltd\" Bcc: x@example.com invites you");
-        for wanted in ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc", "https://x.example/&#39;"] {
+    fn invitation_email_escapes_names_and_has_a_fixed_subject() {
+        let email = InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x", "https://x.example/'", it_ends());
+        assert_eq!(email.subject, "An invitation to Candor");
+        for wanted in
+            ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc: x invites you", "https://x.example/&#39;"]
+        {
             assert!(email.html.contains(wanted), "{wanted} is not in {}", email.html);
         }
         assert!(!email.html.contains("<b>"), "{}", email.html);
     }
 
     #[test]
-    fn names_with_links_or_over_40_characters_are_left_out() {
+    fn names_that_could_be_a_message_are_left_out() {
         let long = "é".repeat(41);
-        for name in ["Win at https://x.example", "WWW.x.example", &long] {
+        let names = [
+            "Win at https://x.example",
+            "WWW.x.example",
+            "Your payroll is on hold: evil.example",
+            "evil。example",
+            "evil．example",
+            "Call 0 800 123 456",
+            "Call ٠١٢٣٤٥",
+            "ada@example",
+            &long,
+        ];
+        for name in names {
             let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());
-            assert_eq!(email.subject, "You are invited");
-            for part in [&email.subject, &email.text, &email.html] {
+            for part in [email.subject, &email.text, &email.html] {
                 assert!(!part.contains(name), "{part}");
             }
-            assert!(email.text.starts_with("Hello,\n\nYou are invited to join"), "{}", email.text);
+            assert!(email.text.starts_with("Hello,\n\nYour organization invites you to join"), "{}", email.text);
             assert!(email.html.contains("<p>Hello,</p>"), "{}", email.html);
         }
-        let longest = "é".repeat(40);
-        let email = InvitationEmail::new(&longest, &longest, "https://candor.example/a", it_ends());
-        assert!(email.text.starts_with(&format!("Hello {longest},\n\n{longest} invites you")), "{}", email.text);
+        for name in ["é".repeat(40).as_str(), "St. Mary Ltd.", "Area 51", "R/D & Co.", "O'Hara-Øst"] {
+            let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());
+            assert!(email.text.starts_with(&format!("Hello {name},\n\n{name} invites you")), "{}", email.text);
+        }
     }
 
     fn it_ends() -> Timestamp {

@@ -1,4 +1,5 @@
-//! Limits of invitation mails: the pause before a re-send, and the mails to one address on one day (decisions G).
+//! Limits of invitation mails: the pause before a re-send, and the mails of one day to a mailbox, to a domain and of an
+//! organization (decisions G).
 
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::id::EmployeeId;
@@ -6,7 +7,7 @@ use candor_service::usecases::{employees, invitations, operator};
 use candor_service::{Error, Reply, RequestContext};
 use serde_json::{Value, json};
 
-use super::stage::MailTest;
+use super::stage::{MailTest, token_of};
 use crate::support::{TestServices, body, json as parsed, kind, member};
 
 /// Returns the seconds of `Retry-After` if the answer is a temporary conflict.
@@ -63,18 +64,18 @@ async fn resend_without_a_mail_server_has_no_limit() {
 }
 
 #[tokio::test]
-async fn sixth_mail_to_an_address_on_a_day_is_not_sent() {
+async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
     let stage = MailTest::new().await;
     let mut invitations_made = vec![];
     for number in 0..5 {
         let context = another_admin(&stage.world, &format!("Org {number}")).await;
-        let email = if number % 2 == 0 { "ada@example.com" } else { "ADA@example.com" };
+        let email = ["ada@example.com", "ADA@example.com", "ada+1@example.com"][number % 3];
         let person = invited(&stage, &context, email).await;
         assert_eq!(stage.mailer().run_once().await, 1);
         invitations_made.push((context, person));
     }
     let context = another_admin(&stage.world, "Last").await;
-    let person = invited(&stage, &context, "Ada@Example.com").await;
+    let person = invited(&stage, &context, "Ada+x@Example.com").await;
     let shown = mail(&stage, &context, person).await;
     assert_eq!((&shown["status"], &shown["failure"]), (&json!("failed"), &json!("recipient_limit")));
     assert_eq!(stage.mailer().run_once().await, 0);
@@ -125,4 +126,96 @@ async fn mail_that_is_tried_again_is_counted_once() {
     }
     let shown = stage.mail_of(person).await;
     assert_eq!((&shown["status"], &shown["failure"]), (&json!("queued"), &json!("deferred")));
+}
+
+/// Sends all mails that are due.
+async fn send_all(stage: &MailTest) -> usize {
+    let before = stage.post.all().len();
+    let mut mailer = stage.mailer();
+    while mailer.run_once().await > 0 {}
+    stage.post.all().len() - before
+}
+
+/// Accepts the invitation of the last mail.
+async fn accept_last(stage: &MailTest) {
+    let mails = stage.post.all();
+    let token = json!({"token": token_of(mails.last().unwrap())}).to_string();
+    let request = candor_domain::id::RequestId::from_ulid(ulid::Ulid(3));
+    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&token)).await;
+    assert_eq!(kind(answer), "done");
+}
+
+#[tokio::test]
+async fn domain_is_limited_until_an_invitation_to_it_is_accepted() {
+    let stage = MailTest::new().await;
+    let (one, two) = (another_admin(&stage.world, "One").await, another_admin(&stage.world, "Two").await);
+    for number in 0..30 {
+        invited(&stage, &one, &format!("one-{number}@bank.example")).await;
+    }
+    assert_eq!(send_all(&stage).await, 30);
+    let mut last = None;
+    for number in 0..25 {
+        last = Some(invited(&stage, &two, &format!("two-{number}@bank.example")).await);
+    }
+    assert_eq!(send_all(&stage).await, 20, "50 over all organizations");
+    let shown = mail(&stage, &two, last.unwrap()).await;
+    assert_eq!((&shown["status"], &shown["failure"]), (&json!("failed"), &json!("recipient_limit")));
+    let again = invitations::invite(&stage.world.services, &two, last.unwrap()).await;
+    assert_eq!(retry_after(again), Some(43_200));
+    invited(&stage, &two, "ada@other.example").await;
+    assert_eq!(send_all(&stage).await, 1, "another domain");
+    accept_last(&stage).await;
+    let after = invited(&stage, &two, "after@bank.example").await;
+    assert_eq!(mail(&stage, &two, after).await["failure"], "recipient_limit", "it was not to this domain");
+    stage.world.clock.advance_seconds(43_200);
+    invited(&stage, &two, "next@bank.example").await;
+    assert_eq!(send_all(&stage).await, 1);
+    accept_last(&stage).await;
+    for number in 0..48 {
+        invited(&stage, &one, &format!("day-two-{number}@bank.example")).await;
+    }
+    assert_eq!(send_all(&stage).await, 48);
+    for number in 0..10 {
+        invited(&stage, &two, &format!("known-{number}@bank.example")).await;
+    }
+    assert_eq!(send_all(&stage).await, 10, "it is known to the second organization");
+    for number in 0..2 {
+        invited(&stage, &one, &format!("unknown-{number}@bank.example")).await;
+    }
+    assert_eq!(send_all(&stage).await, 1, "and not to the first one");
+}
+
+#[tokio::test]
+async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
+    let stage = MailTest::new().await;
+    let admin = another_admin(&stage.world, "One").await;
+    let mut people = vec![];
+    for number in 0..60 {
+        people.push(invited(&stage, &admin, &format!("ada@{number}.example")).await);
+    }
+    assert_eq!(send_all(&stage).await, 50);
+    let mut waiting = vec![];
+    for person in &people {
+        let shown = mail(&stage, &admin, *person).await;
+        if shown["status"] == "queued" {
+            assert_eq!((&shown["failure"], &shown["attempts"]), (&json!("organization_limit"), &json!(0)));
+            assert_eq!(shown["next_attempt_at"].as_str().unwrap().get(11..19), Some("00:00:00"));
+            waiting.push(*person);
+        }
+    }
+    assert_eq!(waiting.len(), 10);
+    let other = another_admin(&stage.world, "Two").await;
+    invited(&stage, &other, "ida@1.example").await;
+    assert_eq!(send_all(&stage).await, 1, "another organization has its own budget");
+    stage.world.clock.advance_seconds(43_200);
+    assert_eq!(send_all(&stage).await, 10, "on the next day");
+    for number in 0..10 {
+        invited(&stage, &admin, &format!("ida@{number}.org.example")).await;
+        assert_eq!(send_all(&stage).await, 1);
+        accept_last(&stage).await;
+    }
+    for number in 0..60 {
+        invited(&stage, &admin, &format!("eve@{number}.example")).await;
+    }
+    assert_eq!(send_all(&stage).await, 60, "ten were accepted");
 }

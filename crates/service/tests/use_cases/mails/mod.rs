@@ -35,7 +35,7 @@ async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     assert_eq!(stage.mailer().run_once().await, 1);
     assert_ne!(shown().await.unwrap().version, before.version, "whoever knows the tag is told that it changed");
     let mail = stage.post.single_mail();
-    assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "Acme invites you"));
+    assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "An invitation to Candor"));
     let shown = stage.mail_of(person).await;
     let at = stage.world.clock.now().to_string();
     let wanted =
