@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::{ErasureId, RetentionRunId};
+use candor_domain::id::{EmployeeId, ErasureId, RetentionRunId};
 use candor_tables::flat::{Column, MemberTable, SqlValue};
 
 use crate::error::Read;
@@ -15,6 +15,11 @@ use crate::store::StoredAnswer;
 /// One change of a piece.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ErasureChange {
+    /// Fails the piece if one of these people is under a legal hold, also if a hold begins before the piece is saved.
+    RequireUnheld {
+        /// The people.
+        people: Vec<EmployeeId>,
+    },
     /// Deletes the rows with one of these values in a column. `values` is not empty.
     Delete {
         /// Table of the rows.

@@ -3,12 +3,15 @@
 use candor_domain::access::Tenant;
 use candor_port_storage::StorageError;
 use candor_port_storage::erasing::ErasureChange;
+use candor_tables::flat::SqlValue;
 
 use crate::sql::{Db, Sql, Value, failed};
 use crate::text::Draft;
 
 const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) VALUES (?, ?, ?, ?) \
     ON CONFLICT DO NOTHING";
+
+const HELD: &str = "a person is under a legal hold";
 
 /// Makes one change that removes data.
 ///
@@ -17,6 +20,13 @@ const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) 
 pub(crate) fn apply(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
     let mut draft = Draft::default();
     match change {
+        ErasureChange::RequireUnheld { people } => {
+            draft.with("SELECT 1 FROM employees WHERE tenant_id = ", tenant);
+            let ids: Vec<_> = people.iter().map(|id| SqlValue::Id(id.to_bytes())).collect();
+            draft.any_of(" AND id", &ids).with(" AND held_at IS NOT NULL LIMIT ", 1_i64);
+            let is_held = db.exists(draft.finish())?;
+            return if is_held { Err(StorageError::Failed(HELD.to_owned())) } else { Ok(()) };
+        }
         ErasureChange::Delete { table, by, values } => {
             draft.with(&format!("DELETE FROM {table} WHERE tenant_id = "), tenant);
             draft.any_of(&format!(" AND {}", by.name), values);

@@ -39,6 +39,7 @@ impl RemovedIds {
 pub struct Mentions {
     person: EmployeeId,
     ids: RemovedIds,
+    kept: RemovedIds,
     email: Option<String>,
 }
 
@@ -47,7 +48,19 @@ impl Mentions {
     #[must_use]
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
-        Self { person, ids, email: email.map(folded) }
+        Self { person, ids, kept: RemovedIds::default(), email: email.map(folded) }
+    }
+
+    /// Excludes resources and conversations that a legal hold of another person keeps.
+    #[must_use]
+    pub fn except(self, kept: impl IntoIterator<Item = [u8; 16]>) -> Self {
+        Self { kept: kept.into_iter().collect(), ..self }
+    }
+
+    /// Returns `true` if this is the id of a resource or conversation that a legal hold keeps.
+    #[must_use]
+    pub fn keeps(&self, text: &str) -> bool {
+        self.kept.has(text)
     }
 
     /// Returns `true` if this is the id of an erased resource or of the person.
@@ -84,6 +97,10 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
         return None;
     }
     let has = |member: &str| value.get(member).and_then(Value::as_str).is_some_and(|id| erased.has_id(id));
+    let keeps = |member: &str| value.get(member).and_then(Value::as_str).is_some_and(|id| erased.keeps(id));
+    if keeps("id") || keeps("conversation_id") {
+        return None;
+    }
     let person = erased.person.to_string();
     let is_person = |member: &str| value.get(member).and_then(Value::as_str) == Some(person.as_str());
     if matches!(kind, EventType::EmployeeErased | EventType::ErasureCompleted) {
@@ -105,7 +122,9 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
         *message = Value::Null;
         return Some(value.to_string());
     }
-    let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
+    let about = value.get("about").and_then(|about| about.get("id")).and_then(Value::as_str);
+    let is_about = about.is_some_and(|id| erased.has_id(id));
+    let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id") || is_about;
     is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
 }
 

@@ -36,6 +36,9 @@ const REASON: Field<Text> = Field::with_about(
 /// Seconds for which a running search may still read a part of the index after its replacement.
 pub const INDEX_SECONDS: i64 = 10;
 
+/// Seconds after which an erasure looks again for rows that a legal hold kept.
+const HOLD_SECONDS: i64 = 24 * 3600;
+
 /// Copies of the data that an erasure does not reach.
 pub const OUT_OF_REACH: [&str; 4] = ["backups", "webhook_receivers", "exports", "replicas_of_clients"];
 
@@ -104,6 +107,9 @@ pub struct Erasure {
     /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found at
     /// its beginning.
     pub counts: BTreeMap<String, u64>,
+    /// Number of rows that stay because a legal hold protects another person in them: resources, messages and
+    /// conversations. The erasure removes them within a day after the hold, and is running until then.
+    pub kept_by_hold: u32,
     /// Copies that the service cannot reach: the controller erases there.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
@@ -114,6 +120,9 @@ pub struct Erasure {
     /// Time since which no current part of the search index has words of the person. `None` before.
     #[serde(skip)]
     pub index_clean_at: Option<Timestamp>,
+    /// Time at which the erasure looks again for rows that a legal hold kept. `None` if it kept none.
+    #[serde(skip)]
+    pub resumes_at: Option<Timestamp>,
 }
 
 impl Resource for Erasure {
@@ -126,6 +135,11 @@ impl Resource for Erasure {
 
     fn updated_at(&self) -> Timestamp {
         self.completed_at.unwrap_or(self.requested_at)
+    }
+
+    /// The number of kept rows is set without a new version.
+    fn mark(&self) -> u64 {
+        self.kept_by_hold.into()
     }
 }
 
@@ -203,11 +217,25 @@ impl Erasure {
             completed_at: None,
             requested_by: plan.requested_by,
             counts: plan.counts,
+            kept_by_hold: 0,
             out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),
             tables_to_rewrite: plan.tables_to_rewrite,
             sealed_email: Some(plan.sealed_email),
             index_clean_at: None,
+            resumes_at: None,
         }
+    }
+
+    /// Returns the time from which the erasure is continued. `None` once it is completed.
+    #[must_use]
+    pub fn continues_at(&self) -> Option<Timestamp> {
+        self.completed_at.is_none().then(|| self.resumes_at.unwrap_or(self.requested_at))
+    }
+
+    /// Postpones the rest by a day, because a legal hold keeps this number of rows.
+    #[must_use]
+    pub fn wait_for_holds(&self, kept: u32, at: Timestamp) -> Self {
+        Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
     /// Records that the current search index holds no words of the person.
@@ -228,6 +256,7 @@ impl Erasure {
             status: ErasureStatus::Completed,
             completed_at: Some(at),
             counts,
+            kept_by_hold: 0,
             sealed_email: None,
             ..self.clone()
         };

@@ -1,12 +1,13 @@
-//! The people whose legal hold keeps a resource from the retention.
+//! The people whose legal hold keeps a resource from the retention and from the erasure of another person.
 
+use crate::assignment::Assignment;
 use crate::conversation::Conversation;
 use crate::id::EmployeeId;
 use crate::objective::Objective;
 use crate::observation::Observation;
 use crate::summary::Summary;
 
-/// A resource that a retention rule removes once it was archived long enough.
+/// A resource that is removed by a retention rule, or by the erasure of a person.
 pub trait Retained {
     /// Returns the people concerned: the resource stays while one of them is under a legal hold.
     fn people(&self) -> Vec<EmployeeId>;
@@ -21,6 +22,16 @@ impl Retained for Observation {
 impl Retained for Summary {
     fn people(&self) -> Vec<EmployeeId> {
         [Some(self.employee_id), self.author_id].into_iter().flatten().collect()
+    }
+}
+
+impl Retained for Assignment {
+    fn people(&self) -> Vec<EmployeeId> {
+        [Some(self.employee_id), self.requester_id]
+            .into_iter()
+            .flatten()
+            .chain(self.reviewer_ids.clone())
+            .collect()
     }
 }
 

@@ -78,7 +78,7 @@ fn example() -> Value {
     json!({
         "id": "era_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "status": "completed",
         "requested_at": AT, "completed_at": AT, "requested_by": {"type": "api_key", "id": KEY_ID},
-        "counts": {"observations": 12, "messages": 3}, "out_of_reach": ["backups", "webhook_receivers"],
+        "counts": {"observations": 12, "messages": 3}, "kept_by_hold": 0, "out_of_reach": ["backups", "webhook_receivers"],
         "tables_to_rewrite": [],
     })
 }

@@ -28,6 +28,7 @@ mod hostile;
 mod idempotency;
 mod invitation_page;
 mod isolation;
+mod kept_by_hold;
 mod large_bodies;
 mod legal_holds;
 mod limits;

@@ -22,6 +22,7 @@ use candor_tables::rows;
 use candor_tables::rows::summaries::INCLUDES;
 
 use crate::context::error::Error;
+use crate::context::holds::HeldPeople;
 use crate::context::services::Services;
 
 /// Order of the archived resources: the longest archived first. Archived resources never change, so this is the
@@ -77,6 +78,8 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct Expired {
     pub(crate) id: [u8; 16],
+    /// The people whose legal hold would keep it.
+    pub(crate) people: Vec<EmployeeId>,
     /// The id with its prefix.
     pub(crate) text: String,
     pub(crate) version: Version,
@@ -91,10 +94,10 @@ pub(crate) struct ExpiredPage {
     pub(crate) next: Option<Position>,
 }
 
-/// A resource with the people whose legal hold keeps it.
-struct Candidate {
-    row: Expired,
-    people: Vec<EmployeeId>,
+impl Retained for Expired {
+    fn people(&self) -> Vec<EmployeeId> {
+        self.people.clone()
+    }
 }
 
 /// Returns the resources of a page that were archived until `last`. Resources of people under a legal hold are left
@@ -107,7 +110,7 @@ pub(crate) async fn expired(
     page: &PageRequest,
 ) -> Result<ExpiredPage, Error> {
     let updated_at = Bounds { gte: None, lte: Some(last) };
-    let (candidates, next) = match source {
+    let (mut rows, next) = match source {
         Source::Summaries => {
             let statuses = vec![summary::Status::Archived];
             let filter = summary::Filter { statuses, updated_at, ..summary::Filter::default() };
@@ -132,13 +135,8 @@ pub(crate) async fn expired(
             read::<Conversation>(services, tenant, list).await?
         }
     };
-    let people = candidates.iter().flat_map(|candidate| candidate.people.iter().copied()).collect();
-    let held = held_among(services, tenant, people).await?;
-    let mut rows: Vec<_> = candidates
-        .into_iter()
-        .filter(|candidate| !candidate.people.iter().any(|person| held.contains(person)))
-        .map(|candidate| candidate.row)
-        .collect();
+    let held = HeldPeople::find(services, tenant, &rows).await?;
+    rows.retain(|row| !held.keep(row));
     if matches!(source, Source::Observations | Source::Objectives(_)) && !rows.is_empty() {
         let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
         let included: BTreeSet<_> =
@@ -148,34 +146,25 @@ pub(crate) async fn expired(
     Ok(ExpiredPage { rows, next })
 }
 
-/// Reads a page with the people of each row, and returns the position of the next page.
+/// Reads a page, and returns the position of the next page.
 async fn read<T: Stored + Resource + Sortable + Retained>(
     services: &Services,
     tenant: Tenant,
     list: TypedListing<T>,
-) -> Result<(Vec<Candidate>, Option<Position>), Error> {
+) -> Result<(Vec<Expired>, Option<Position>), Error> {
     let limit = usize::from(list.limit());
     let rows = services.store.entries(tenant, list).await?;
     let last = rows.last().filter(|_| rows.len() >= limit);
     let next = last.and_then(|row| {
         Some(Position { key: Sortable::key(&row.value, ORDER.by)?, id: row.value.id().to_bytes() })
     });
-    let candidates = rows.into_iter().map(|row| Candidate {
+    let expired = rows.into_iter().map(|row| Expired {
+        id: row.value.id().to_bytes(),
         people: row.value.people(),
-        row: Expired { id: row.value.id().to_bytes(), text: row.value.id().to_string(), version: row.version },
+        text: row.value.id().to_string(),
+        version: row.version,
     });
-    Ok((candidates.collect(), next))
-}
-
-/// Returns those of the people who are under a legal hold.
-async fn held_among(
-    services: &Services,
-    tenant: Tenant,
-    people: BTreeSet<EmployeeId>,
-) -> Result<BTreeSet<EmployeeId>, Error> {
-    let ids: Vec<_> = people.into_iter().collect();
-    let rows = services.store.rows::<Employee>(tenant, &ids).await?;
-    Ok(rows.into_iter().filter(|row| row.value.hold.is_some()).map(|row| row.value.id).collect())
+    Ok((expired.collect(), next))
 }
 
 /// People who left, and the position of the next part; `None` after the last one.

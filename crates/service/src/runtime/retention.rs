@@ -21,6 +21,7 @@ use candor_tables::rows::organizations::{DUE, RETENTION_DUE};
 
 use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
+use crate::context::holds::unheld;
 use crate::context::retained::{Expired, Source, expired, people_who_left};
 use crate::context::services::{Services, render};
 use crate::runtime::removal::{Removal, blank_entries, finish_files};
@@ -232,7 +233,7 @@ impl Job<'_> {
         let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
         let texts: Vec<_> = some.iter().map(|row| row.text.clone()).collect();
         let table = source.table();
-        let mut changes = vec![self.removal().record(source.name(), ids)];
+        let mut changes = vec![unheld(some), self.removal().record(source.name(), ids)];
         changes.push(blank_entries(texts.iter().cloned().map(SqlValue::Text).collect()));
         changes.extend(table.members.iter().map(|members| {
             let by = Column::new(members.owner, Type::Id);
@@ -271,7 +272,12 @@ impl Job<'_> {
                 let list = rows::conversations::messages(id, &message::Filter::default(), Message::DEFAULT, &page);
                 let messages = self.services.store.page(self.tenant, list).await?;
                 let ids: Vec<_> = messages.items.iter().map(|row| row.id.to_bytes()).collect();
-                self.removal().remove_all::<Message>("messages", ids).await?;
+                if !ids.is_empty() {
+                    let values = ids.iter().copied().map(SqlValue::Id).collect();
+                    let delete = ErasureChange::Delete { table: Message::TABLE.name, by: ID, values };
+                    let record = self.removal().record("messages", ids);
+                    self.removal().apply(&[unheld([conversation]), record, delete]).await?;
+                }
                 if !messages.more {
                     break;
                 }

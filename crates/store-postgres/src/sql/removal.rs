@@ -11,6 +11,14 @@ pub(crate) fn removal(tenant: Tenant, change: &ErasureChange) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     match change {
+        ErasureChange::RequireUnheld { people } => {
+            // The lock keeps a hold from being set until the piece is committed. A text that is no number fails it.
+            let people = sql.ids(people.iter().map(|id| id.to_bytes()));
+            sql.push(&format!(
+                "SELECT (CASE WHEN bool_or(held_at IS NOT NULL) THEN 'legal hold of ' || count(*) ELSE '0' END)::int \
+                 FROM (SELECT held_at FROM employees WHERE tenant_id = {tenant} AND id = ANY({people}) FOR SHARE) AS h"
+            ));
+        }
         ErasureChange::Delete { table, by, values } => {
             let values = sql.many(by.kind, values.iter().cloned());
             let column = by.name;

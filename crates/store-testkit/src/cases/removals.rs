@@ -2,17 +2,19 @@
 
 use candor_domain::keyed::KeyedMap;
 use candor_domain::observation::Observation;
+use candor_domain::people::{Employee, Hold};
 use candor_port_storage::change::RowKey;
 use candor_port_storage::erasing::ErasureChange;
 use candor_port_storage::{CommitError, Row, StorageExt, Version, Write};
 use candor_tables::flat::{Column, MemberTable, SqlValue, Stored, Type};
+use candor_tables::read::ID;
 
 use super::population::metadata;
 use crate::Case;
 use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new(row_is_removed_only_with_its_version)]
+    vec![Case::new(row_is_removed_only_with_its_version), Case::new(piece_fails_while_one_of_its_people_is_held)]
 }
 
 const fn key(row: &Observation) -> RowKey {
@@ -66,4 +68,26 @@ async fn row_is_removed_only_with_its_version(world: CaseContext) {
     world.save(both(Version(2))).await;
     let left = world.store.rows::<Observation>(world.tenant, &[removed.id, changed.id]).await.unwrap();
     assert_eq!((left, found(&world).await), (vec![], vec![]));
+}
+
+async fn piece_fails_while_one_of_its_people_is_held(world: CaseContext) {
+    let (person, other) = (world.hired().await, world.hired().await);
+    let row = world.observed(person.id).await;
+    let values = vec![SqlValue::Id(row.id.to_bytes())];
+    let delete = ErasureChange::Delete { table: Observation::TABLE.name, by: ID, values };
+    let piece = [ErasureChange::RequireUnheld { people: vec![other.id, person.id] }, delete];
+    let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: world.make.tick() });
+    let held = Employee { hold, ..person.clone() };
+    world.save(vec![Write::employee(&Row::expecting(held.clone(), Version::FIRST), None)]).await;
+    world.store.apply_erasure(world.tenant, &piece).await.unwrap_err();
+    let committed = world.commit(world.make.change(vec![Write::Erase(piece.to_vec())])).await;
+    assert!(matches!(committed, Err(CommitError::Storage(_))), "{committed:?}");
+    assert!(
+        world.store.row::<Observation>(world.tenant, row.id).await.unwrap().is_some(),
+        "nothing of it was saved"
+    );
+    let unheld = Employee { hold: None, ..held };
+    world.save(vec![Write::employee(&Row::expecting(unheld, Version(2)), None)]).await;
+    world.store.apply_erasure(world.tenant, &piece).await.unwrap();
+    assert!(world.store.row::<Observation>(world.tenant, row.id).await.unwrap().is_none());
 }

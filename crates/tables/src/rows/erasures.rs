@@ -24,16 +24,21 @@ stored! {
         tables_to_rewrite: Json,
         sealed_email: Option<Bytes>,
         index_clean_at: Option<Time>,
+        kept_by_hold: Option<Int> = Some(erasure.kept_by_hold),
+        resumes_at: Option<Time>,
     }
-    derived { running_since: Option<Time> = erasure.completed_at.is_none().then_some(erasure.requested_at) }
-    fields { requested_by: Requester { kind: requester_type, id: requester_id } }
+    derived { running_since: Option<Time> = erasure.continues_at() }
+    fields {
+        kept_by_hold: kept_by_hold.unwrap_or_default(),
+        requested_by: Requester { kind: requester_type, id: requester_id },
+    }
     table Table {
         indexes: &[Index::on(&["requested_at", "id"])],
         ..Table::named("erasures")
     };
 }
 
-/// Lookup of the running erasures of all tenants, by the time of their requests.
+/// Lookup of the running erasures of all tenants, by the time from which they are continued.
 pub const RUNNING: LookupColumn<Erasure> = LookupColumn::column("running_since", Type::Time);
 
 /// List of `GET /erasures` (decision H4).

@@ -81,14 +81,15 @@ async fn run(
 ) -> Result<bool, Error> {
     let erasure = &stored.value;
     let job = Job { services, tenant, erasure, person: erasure.employee_id, goes_on };
-    if !job.remove_rows().await? {
+    let Some(mut kept) = job.remove_rows().await? else { return Ok(false) };
+    if !job.keep_conversations(&mut kept).await? {
         return Ok(false);
     }
     let sealed = erasure.sealed_email.as_deref().unwrap_or_default();
     let email = erasing::open_email(services, tenant, erasure.id, sealed);
     let ids = job.recorded().await?.into_iter().map(|row| row.id);
-    let mentions = Mentions::new(job.person, ids, email.as_deref());
-    if !job.scan(&mentions).await? {
+    let mentions = Mentions::new(job.person, ids, email.as_deref()).except(kept.ids.iter().copied());
+    if !job.scan(&mentions, &kept).await? {
         return Ok(false);
     }
     let is_clean = !job.clean_index().await?;
@@ -98,6 +99,10 @@ async fn run(
         return Ok(false);
     }
     if !erasure.may_complete(now) || !goes_on() {
+        return Ok(false);
+    }
+    if !kept.ids.is_empty() {
+        job.wait_for_holds(u32::try_from(kept.ids.len()).unwrap_or(u32::MAX), now).await?;
         return Ok(false);
     }
     job.complete(stored, now).await
@@ -125,6 +130,19 @@ impl Job<'_> {
     async fn clean_index(&self) -> Result<bool, Error> {
         let ids = self.recorded().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();
         search_index::forget(self.services, self.tenant, &ids).await
+    }
+
+    /// Ends this run: the next one looks whether the holds have ended.
+    async fn wait_for_holds(&self, kept: u32, at: Timestamp) -> Result<(), Error> {
+        let waiting = self.erasure.wait_for_holds(kept, at);
+        let time = |time: Option<Timestamp>| time.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
+        let set = vec![
+            (Column::new("kept_by_hold", Type::Int), SqlValue::Int(kept.into())),
+            (Column::new("resumes_at", Type::Time), time(waiting.resumes_at)),
+            (Column::new("running_since", Type::Time), time(waiting.continues_at())),
+        ];
+        let values = vec![self.erasure.id.into()];
+        self.apply(&[ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set }]).await
     }
 
     async fn set_index_clean_at(&self, at: Timestamp) -> Result<(), Error> {

@@ -1,18 +1,19 @@
-//! Removes the resources about a person, and blanks the messages of the person.
+//! Removes the resources about a person, and blanks the messages of the person. What a legal hold of another person
+//! keeps stays until the hold ends.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use candor_domain::assignment::Assignment;
-use candor_domain::conversation::Message;
+use candor_domain::conversation::{self, About, Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{ERASED_BODY, Mentions};
 use candor_domain::notification::{Notification, excerpt};
-use candor_domain::objective::{Family, Objective};
-use candor_domain::observation::Observation;
+use candor_domain::objective::Family;
 use candor_domain::page::{PageRequest, Sortable};
+use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::Invitation;
 use candor_domain::people::connector::{ScimLink, SyncIssue};
-use candor_domain::summary::Summary;
+use candor_domain::retention::Retained;
+use candor_domain::visibility::Viewer;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
@@ -23,59 +24,135 @@ use candor_tables::rows;
 use super::scans::digest;
 use super::{Job, PIECE};
 use crate::context::error::Error;
+use crate::context::holds::{HeldPeople, unheld};
 use crate::context::person_data;
 use crate::runtime::removal::blank_entries;
 
+/// Ids of the resources and conversations that a legal hold of another person keeps.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub(super) ids: HashSet<[u8; 16]>,
+}
+
 impl Job<'_> {
-    /// Removes the resources about the person, piece by piece. Returns `false` if it was stopped.
-    pub(super) async fn remove_rows(&self) -> Result<bool, Error> {
+    /// Removes the resources about the person, piece by piece. Returns `None` if it was stopped.
+    pub(super) async fn remove_rows(&self) -> Result<Option<Kept>, Error> {
         let person = self.person;
+        let mut kept = Kept::default();
         let is_done = self
-            .remove::<Observation>("observations", |page| person_data::observations(person, page))
+            .remove("observations", &mut kept, |page| person_data::observations(person, page))
             .await?
-            && self.remove::<Summary>("summaries", |page| person_data::summaries(person, page)).await?
-            && self.remove::<Assignment>("assignments", |page| person_data::assignments(person, page)).await?
+            && self.remove("summaries", &mut kept, |page| person_data::summaries(person, page)).await?
+            && self.remove("assignments", &mut kept, |page| person_data::assignments(person, page)).await?
             && self
-                .remove::<Objective>("objectives", |page| person_data::objectives(person, Family::Employees, page))
+                .remove("objectives", &mut kept, |page| person_data::objectives(person, Family::Employees, page))
                 .await?
             && self
-                .remove::<Objective>("objectives", |page| person_data::objectives(person, Family::Managers, page))
+                .remove("objectives", &mut kept, |page| person_data::objectives(person, Family::Managers, page))
                 .await?
-            && self
-                .remove::<Notification>("notifications", |page| person_data::notifications(person, page))
-                .await?;
-        if is_done {
-            self.remove_accounts().await?;
+            && self.remove_own_notifications().await?
+            && self.blank_conversations(&mut kept).await?;
+        if !is_done {
+            return Ok(None);
         }
-        Ok(is_done)
+        self.remove_accounts().await?;
+        Ok(Some(kept))
     }
 
-    /// Removes all rows of a list with the values of their audit entries. Each piece reads the first rows that are
-    /// left.
-    async fn remove<T: Stored + Resource + Sortable>(
+    /// Removes the rows of a list with the values of their audit entries, except those that a legal hold keeps.
+    async fn remove<T: Stored + Resource + Sortable + Retained>(
         &self,
         kind: &'static str,
+        kept: &mut Kept,
         list: impl Fn(&PageRequest) -> TypedListing<T>,
     ) -> Result<bool, Error> {
+        let mut request = PageRequest { limit: PIECE, after: None };
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let page =
-                self.services.store.page(self.tenant, list(&PageRequest { limit: PIECE, after: None })).await?;
+            let page = self.services.store.page(self.tenant, list(&request)).await?;
+            request.after = page.items.last().and_then(person_data::position);
+            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
+            let (stay, go): (Vec<_>, Vec<_>) = page.items.iter().partition(|row| held.keep(*row));
+            kept.ids.extend(stay.into_iter().map(|row| row.id().to_bytes()));
+            if !go.is_empty() {
+                let mut changes = vec![unheld(go.iter().copied())];
+                changes.extend(self.removals(kind, &go));
+                self.apply(&changes).await?;
+            }
+            if !page.more || request.after.is_none() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Removes the notifications to the person.
+    async fn remove_own_notifications(&self) -> Result<bool, Error> {
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let request = PageRequest { limit: PIECE, after: None };
+            let list = person_data::notifications(self.person, &request);
+            let page = self.services.store.page(self.tenant, list).await?;
             if page.items.is_empty() {
                 return Ok(true);
             }
-            let ids: Vec<[u8; 16]> = page.items.iter().map(|row| row.id().to_bytes()).collect();
-            let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
-            let texts = page.items.iter().map(|row| SqlValue::Text(row.id().to_string())).collect();
-            let mut changes = vec![self.record(kind, ids), blank_entries(texts)];
-            for members in T::TABLE.members {
-                let by = Column::new(members.owner, Type::Id);
-                changes.push(ErasureChange::Delete { table: members.name, by, values: values.clone() });
+            let rows: Vec<_> = page.items.iter().collect();
+            self.apply(&self.removals("notifications", &rows)).await?;
+        }
+    }
+
+    /// Returns the changes that remove and record rows, with their side tables and the values of their audit entries.
+    fn removals<T: Stored + Resource>(&self, kind: &'static str, rows: &[&T]) -> Vec<ErasureChange> {
+        let ids: Vec<[u8; 16]> = rows.iter().map(|row| row.id().to_bytes()).collect();
+        let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
+        let texts = rows.iter().map(|row| SqlValue::Text(row.id().to_string())).collect();
+        let mut changes = vec![self.record(kind, ids), blank_entries(texts)];
+        for members in T::TABLE.members {
+            let by = Column::new(members.owner, Type::Id);
+            changes.push(ErasureChange::Delete { table: members.name, by, values: values.clone() });
+        }
+        changes.push(ErasureChange::Delete { table: T::TABLE.name, by: ID, values });
+        changes
+    }
+
+    /// Removes title and subject of the conversations about the person.
+    async fn blank_conversations(&self, kept: &mut Kept) -> Result<bool, Error> {
+        let filter = conversation::Filter {
+            participant_id: None,
+            about: Some(About::Employee(self.person)),
+            archived: Archived::All,
+            updated_at: Bounds::default(),
+        };
+        let mut request = PageRequest { limit: PIECE, after: None };
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
             }
-            changes.push(ErasureChange::Delete { table: T::TABLE.name, by: ID, values });
-            self.apply(&changes).await?;
+            let list = rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, &request);
+            let page = self.services.store.page(self.tenant, list).await?;
+            request.after = page.items.last().and_then(person_data::position);
+            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
+            let (stay, go): (Vec<_>, Vec<_>) = page.items.iter().partition(|row| held.keep(*row));
+            kept.ids.extend(stay.into_iter().map(|row| row.id.to_bytes()));
+            if !go.is_empty() {
+                let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
+                let texts = go.iter().map(|row| SqlValue::Text(row.id.to_string())).collect();
+                let set = vec![
+                    (Column::new("title", Type::Text), SqlValue::Text(ERASED_BODY.to_owned())),
+                    (Column::new("about_type", Type::Text), SqlValue::Null(Type::Text)),
+                    (Column::new("about_id", Type::Id), SqlValue::Null(Type::Id)),
+                ];
+                let values = ids.iter().copied().map(SqlValue::Id).collect();
+                let blank = ErasureChange::Overwrite { table: Conversation::TABLE.name, by: ID, values, set };
+                let record = self.record("conversations", ids);
+                self.apply(&[unheld(go.iter().copied()), record, blank_entries(texts), blank]).await?;
+            }
+            if !page.more || request.after.is_none() {
+                return Ok(true);
+            }
         }
     }
 
@@ -103,7 +180,8 @@ impl Job<'_> {
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted = self.quoted_messages().await?;
         let is_theirs = |row: &Notification| {
-            mentions.has_id(&row.target.id) || quoted.contains(&quotation(&row.target.id, &row.body))
+            let is_quoted = quoted.contains(&quotation(&row.target.id, &row.body));
+            mentions.has_id(&row.target.id) || (is_quoted && !mentions.keeps(&row.target.id))
         };
         self.removal().remove_notifications(is_theirs).await
     }
@@ -130,8 +208,33 @@ impl Job<'_> {
         }
     }
 
-    /// Replaces the bodies of the person's messages. The messages keep their places.
-    pub(super) async fn blank_messages(&self) -> Result<bool, Error> {
+    /// Finds the conversations with the person that a legal hold of another participant keeps.
+    pub(super) async fn keep_conversations(&self, kept: &mut Kept) -> Result<bool, Error> {
+        let filter = conversation::Filter {
+            participant_id: Some(self.person),
+            about: None,
+            archived: Archived::All,
+            updated_at: Bounds::default(),
+        };
+        let mut request = PageRequest { limit: PIECE, after: None };
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, &request);
+            let page = self.services.store.page(self.tenant, list).await?;
+            request.after = page.items.last().and_then(person_data::position);
+            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
+            kept.ids.extend(page.items.iter().filter(|row| held.keep(*row)).map(|row| row.id.to_bytes()));
+            if !page.more || request.after.is_none() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Replaces the bodies of the person's messages, except in conversations that a legal hold keeps. The messages keep
+    /// their places.
+    pub(super) async fn blank_messages(&self, kept: &Kept) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {
             if !(self.goes_on)() {
@@ -142,13 +245,19 @@ impl Job<'_> {
                 .store
                 .page(self.tenant, rows::conversations::messages_of(self.person, &page))
                 .await?;
-            let left = rows.items.iter().filter(|row| row.body != ERASED_BODY);
-            let ids: Vec<_> = left.map(|row| row.id.to_bytes()).collect();
-            if !ids.is_empty() {
+            let goes =
+                |row: &&Message| row.body != ERASED_BODY && !kept.ids.contains(&row.conversation_id.to_bytes());
+            let go: Vec<_> = rows.items.iter().filter(goes).collect();
+            if !go.is_empty() {
+                let within: BTreeSet<_> = go.iter().map(|row| row.conversation_id).collect();
+                let within: Vec<_> = within.into_iter().collect();
+                let within = self.services.store.rows::<Conversation>(self.tenant, &within).await?;
+                let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
                 let values = ids.iter().copied().map(SqlValue::Id).collect();
                 let set = vec![(Column::new("body", Type::Text), SqlValue::Text(ERASED_BODY.to_owned()))];
                 let blank = ErasureChange::Overwrite { table: Message::TABLE.name, by: ID, values, set };
-                self.apply(&[self.record("messages", ids), blank]).await?;
+                let condition = unheld(within.iter().map(|row| &row.value));
+                self.apply(&[condition, self.record("messages", ids), blank]).await?;
             }
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {

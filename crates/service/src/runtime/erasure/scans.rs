@@ -14,6 +14,7 @@ use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
 
 use super::Job;
+use super::rows::Kept;
 use crate::context::erasing::{REMOVED_ANSWER, answer_text};
 use crate::context::error::Error;
 use crate::context::person_data;
@@ -26,9 +27,9 @@ const KEPT_REASON: &str = "employee.erase";
 
 impl Job<'_> {
     /// Runs all scans. Returns `false` if it was stopped.
-    pub(super) async fn scan(&self, mentions: &Mentions) -> Result<bool, Error> {
+    pub(super) async fn scan(&self, mentions: &Mentions, kept: &Kept) -> Result<bool, Error> {
         Ok(self.remove_notifications(mentions).await?
-            && self.blank_messages().await?
+            && self.blank_messages(kept).await?
             && self.erase_events(mentions).await?
             && self.remove_answers(mentions).await?
             && self.blank_audit().await?

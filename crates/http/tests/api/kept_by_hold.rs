@@ -1,0 +1,131 @@
+//! A legal hold keeps evidence when another person is erased, and the erasure goes on when it ends (decisions H3, H4).
+
+use candor_service::runtime::{erasure, search_index};
+use serde_json::{Value, json};
+
+use crate::objectives::person;
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+const BOTH: &str = "Harassing words to the held person.";
+const PLAIN: &str = "Words that concern no hold.";
+
+/// Data about a person who leaves, with and without a person who is held.
+struct Evidence {
+    held: String,
+    leaving: String,
+    /// Paths of resources that involve the held person.
+    stay: Vec<String>,
+    /// Paths of resources that do not.
+    go: Vec<String>,
+    /// Paths of the conversations with the held person and with another one.
+    talks: [String; 2],
+}
+
+impl Evidence {
+    async fn make(world: &TestApi) -> Self {
+        let held = person(world, "held", "employee", None).await;
+        let other = person(world, "other", "employee", None).await;
+        let leaving = person(world, "leaving", "employee", None).await;
+        let put = json!({"reason": "Lawsuit"});
+        let set = world.ask("PUT", &format!("/v1/employees/{held}/legal-hold")).json(&put).send().await;
+        assert_eq!(set.status, 200);
+        let (mut stay, mut go, mut talks) = (vec![], vec![], vec![]);
+        for (with, text, paths) in [(&held, BOTH, &mut stay), (&other, PLAIN, &mut go)] {
+            let observation =
+                json!({"employee_id": leaving, "author_id": with, "type": "strength", "observation": text});
+            let summary = json!({"employee_id": leaving, "author_id": with, "title": text});
+            let assignment = json!({"employee_id": leaving, "title": text, "reviewer_ids": [with]});
+            for (family, body) in
+                [("observations", observation), ("summaries", summary), ("assignments", assignment)]
+            {
+                let path = format!("/v1/{family}");
+                paths.push(format!("{path}/{}", world.made(&path, body).await));
+            }
+            let about = json!({"type": "employee", "id": leaving});
+            let talk = json!({"title": text, "about": about, "participant_ids": [leaving, with]});
+            let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
+            let message = json!({"author_id": leaving, "body": text});
+            world.made(&format!("{talk}/messages"), message).await;
+            talks.push(talk);
+        }
+        let Ok(talks) = talks.try_into() else { panic!("two conversations") };
+        let left = world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
+        assert_eq!(left.status, 200);
+        search_index::index_pending(&world.services, || true).await.unwrap();
+        Self { held, leaving, stay, go, talks }
+    }
+
+    /// Returns title, subject and the first message of a conversation.
+    async fn talk(&self, world: &TestApi, at: usize) -> [Value; 3] {
+        let path = &self.talks[at];
+        let shown = world.get(path).await.json();
+        let messages = world.get(&format!("{path}/messages")).await.json();
+        [shown["title"].clone(), shown["about"]["id"].clone(), messages["data"][0]["body"].clone()]
+    }
+
+    async fn statuses(&self, world: &TestApi) -> [Vec<u16>; 2] {
+        let mut all = [vec![], vec![]];
+        for (paths, statuses) in [&self.stay, &self.go].into_iter().zip(&mut all) {
+            for path in paths {
+                statuses.push(world.get(path).await.status);
+            }
+        }
+        all
+    }
+}
+
+/// Continues the erasures for some minutes.
+async fn go_on(world: &TestApi) {
+    for _ in 0..6 {
+        erasure::run_due(&world.services, || true).await.unwrap();
+        world.clock.advance_seconds(20);
+        search_index::index_pending(&world.services, || true).await.unwrap();
+    }
+}
+
+async fn events(world: &TestApi) -> String {
+    world.get("/v1/events?limit=100").await.text()
+}
+
+#[tokio::test]
+async fn hold_of_another_person_keeps_what_the_two_share() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let it = Evidence::make(world).await;
+        let begun = world.post(&format!("/v1/employees/{}/erasure", it.leaving), json!({})).await;
+        assert_eq!(begun.status, 202, "{}", begun.text());
+        let receipt = format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap());
+        go_on(world).await;
+        assert_eq!(it.statuses(world).await, [vec![200; 3], vec![404; 3]], "{}", shared.name);
+        let leaving = json!(it.leaving);
+        assert_eq!(it.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
+        let erased = json!("[erased]");
+        assert_eq!(it.talk(world, 1).await, [erased.clone(), Value::Null, erased.clone()], "{}", shared.name);
+        let feed = events(world).await;
+        assert!(feed.contains(BOTH) && !feed.contains(PLAIN), "{}: {feed}", shared.name);
+        let shown = world.get(&receipt).await.json();
+        assert_eq!((&shown["status"], &shown["kept_by_hold"]), (&json!("running"), &json!(4)), "{}", shared.name);
+        let person = world.get(&format!("/v1/employees/{}", it.leaving)).await.json();
+        assert_eq!(person["first_name"], "Former", "the person is a pseudonym meanwhile");
+
+        let path = format!("/v1/employees/{}/legal-hold", it.held);
+        assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
+        world.clock.advance_seconds(24 * 3600);
+        go_on(world).await;
+        assert_eq!(it.statuses(world).await, [vec![404; 3], vec![404; 3]], "{}", shared.name);
+        assert_eq!(it.talk(world, 0).await, [erased.clone(), Value::Null, erased.clone()], "{}", shared.name);
+        let feed = events(world).await;
+        assert!(!feed.contains(BOTH), "{}: {feed}", shared.name);
+        let shown = world.get(&receipt).await.json();
+        assert_eq!(
+            (&shown["status"], &shown["kept_by_hold"]),
+            (&json!("completed"), &json!(0)),
+            "{}",
+            shared.name
+        );
+        let counts: Vec<_> =
+            ["observations", "messages", "conversations"].map(|kind| shown["counts"][kind].clone()).into();
+        assert_eq!(counts, [2, 2, 2], "{}: {shown}", shared.name);
+    }
+}
