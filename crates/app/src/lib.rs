@@ -131,7 +131,9 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Import(import) => commands::import::run(import, output).await,
         Command::Erasure(ErasureCommand::Ledger) => commands::erasure::ledger(config).await,
-        Command::Erasure(ErasureCommand::Apply { file }) => commands::erasure::apply(config, &file, output).await,
+        Command::Erasure(ErasureCommand::Apply { file, force }) => {
+            commands::erasure::apply(config, &file, &force, output).await
+        }
         Command::Erasure(ErasureCommand::Scrub) => commands::erasure::scrub(config, output).await,
         Command::Doctor { ledger } => commands::doctor::run(config, ledger.as_deref(), output).await,
         Command::Completions { shell } => commands::describe::completions(shell, output),

@@ -78,7 +78,7 @@ fn finding(place: &Installation, erased: &Erased) -> String {
 fn is_repeated_on(restored: &Installation, erased: &Erased) {
     assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
     let none: [&str; 0] = [];
-    let outcome = |repeated, present| json!({"repeated": repeated, "present": present, "unknown_people": none, "is_complete": true});
+    let outcome = |repeated, present| json!({"repeated": repeated, "present": present, "unknown_people": none, "refused": none, "is_complete": true});
     assert_eq!(apply(restored, erased), outcome(1, 0));
     assert_eq!(apply(restored, erased), outcome(0, 1));
     assert!(finding(restored, erased).contains("has all 1 erasures"), "{}", finding(restored, erased));
@@ -207,4 +207,42 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
     let refused = candor(&erased.original, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
     assert!(refused.code == Some(1) && refused.stderr.contains("stop it first"), "{}", refused.stderr);
     service.stop();
+}
+
+#[test]
+fn forged_line_and_a_held_person_need_to_be_named() {
+    let restored = place(Installation::sqlite());
+    let erased = erased(|original| {
+        let file = restored.folder.path().join("backup.db");
+        candor(original, &["backup", file.to_str().unwrap()]).succeeded();
+        candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+    });
+    let text = fs::read_to_string(&erased.ledger).unwrap();
+    let mut line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+    let id = line["id"].as_str().unwrap().to_owned();
+    let genuine = line["seal"].clone();
+    let forged = restored.folder.path().join("forged.jsonl");
+    let apply = |line: &Value, more: &[&str]| {
+        let lines: Vec<_> = text.lines().collect();
+        fs::write(&forged, format!("{}\n{line}\n{}\n", lines[0], lines[2])).unwrap();
+        let ran = candor(&restored, &[&["erasure", "apply", forged.to_str().unwrap(), "--json"], more].concat());
+        (ran.code, serde_json::from_str::<Value>(&ran.stdout).unwrap())
+    };
+    let refused = |reason: &str| json!([{"id": id, "reason": reason}]);
+    line.as_object_mut().unwrap().remove("seal");
+    let (code, outcome) = apply(&line, &[]);
+    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("not_sealed")), "a line without a seal");
+    line["seal"] = genuine;
+    line["requested_at"] = json!("2026-01-01T00:00:00.000Z");
+    let (code, outcome) = apply(&line, &["--force", "era_00000000000000000000000001"]);
+    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("not_sealed")), "an altered line");
+    let service = Service::serve(&restored);
+    let mut client = service.client(&erased.key);
+    let hold = format!("{}/legal-hold", erased.paths[0]);
+    assert_eq!(client.request("PUT", &hold, &[], Some(&json!({"reason": "Lawsuit"}))).unwrap().status, 200);
+    service.stop();
+    let (code, outcome) = apply(&serde_json::from_str(text.lines().nth(1).unwrap()).unwrap(), &[]);
+    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("legal_hold")), "a held person");
+    let (code, outcome) = apply(&line, &["--force", &id]);
+    assert_eq!((code, &outcome["repeated"], &outcome["refused"]), (Some(0), &json!(1), &json!([])), "{outcome}");
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use candor_domain::id::ErasureId;
 use clap::Subcommand;
 
 /// Subcommands of `candor erasure`.
@@ -22,6 +23,10 @@ pub(crate) enum ErasureCommand {
         /// File written by `candor erasure ledger`
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Erasure to repeat although its line has no seal of this master key, or the person is under a legal hold;
+        /// repeatable
+        #[arg(long, value_name = "ID")]
+        force: Vec<ErasureId>,
     },
     /// Rewrite the tables that had rows of erased people, so that their files no longer contain them
     ///

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use candor_domain::id::ErasureId;
 use candor_service::Services;
 use candor_service::runtime::erasure;
 use candor_service::usecases::erasure_ledger::{self, LedgerEntry, RepeatedErasure};
@@ -35,6 +36,9 @@ pub(crate) enum ErasureFailure {
     /// Erasures are still running.
     #[error("the erasures are begun and not complete; the service continues them when it runs, see its log")]
     Incomplete,
+    /// Erasures that the operator must name were not repeated.
+    #[error("{0} erasures of the ledger were not repeated, see above; check each, then name it with --force ID")]
+    Refused(usize),
     /// The database does not have people of the ledger.
     #[error(
         "the database does not have {0} people of the ledger, who are listed above; check that the ledger belongs to \
@@ -73,17 +77,19 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
-pub(crate) async fn apply(config: &Config, file: &Path, output: Output) -> Result<(), Error> {
+pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], output: Output) -> Result<(), Error> {
     let entries = read(file)?;
     let _lock = ServingLock::take(&config.database)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let (mut begun, mut present, mut unknown) = (0, 0, vec![]);
+    let (mut begun, mut present, mut unknown, mut refused) = (0, 0, vec![], vec![]);
     for entry in &entries {
-        let repeated = erasure_ledger::repeat(&services, entry).await;
+        let repeated = erasure_ledger::repeat(&services, entry, named.contains(&entry.id)).await;
         match repeated.map_err(Error::cannot(format!("repeat the erasure {}", entry.id)))? {
             RepeatedErasure::Begun => begun += 1,
             RepeatedErasure::Present => present += 1,
             RepeatedErasure::UnknownPerson => unknown.push(entry.employee_id.to_string()),
+            RepeatedErasure::NotSealed => refused.push((entry, "not_sealed")),
+            RepeatedErasure::Held => refused.push((entry, "legal_hold")),
         }
     }
     let is_complete = complete(&services).await?;
@@ -91,11 +97,26 @@ pub(crate) async fn apply(config: &Config, file: &Path, output: Output) -> Resul
     for person in &unknown {
         people.push_str(&format!("\nThe database does not have {person}."));
     }
-    let object =
-        json!({"repeated": begun, "present": present, "unknown_people": unknown, "is_complete": is_complete});
+    for (entry, reason) in &refused {
+        let reason = match *reason {
+            "legal_hold" => "is under a legal hold in this database",
+            _ => "is in a line without a seal of this master key",
+        };
+        people.push_str(&format!(
+            "\n{} was not repeated: {} {reason}. Check it, then add --force {}.",
+            entry.id, entry.employee_id, entry.id
+        ));
+    }
+    let reasons: Vec<_> =
+        refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
+    let object = json!({
+        "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
+        "is_complete": is_complete,
+    });
     output.say(&object, &people)?;
     match unknown.len() {
         _ if !is_complete => Err(ErasureFailure::Incomplete.into()),
+        _ if !refused.is_empty() => Err(ErasureFailure::Refused(refused.len()).into()),
         0 => Ok(()),
         count => Err(ErasureFailure::UnknownPeople(count).into()),
     }

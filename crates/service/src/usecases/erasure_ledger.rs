@@ -1,8 +1,11 @@
 //! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
 //!
 //! A ledger is a file of JSON lines: `header`, an `erasure` in each line, and `end` with their number. It contains
-//! ids and times only.
+//! ids and times only. Each erasure carries a seal of the master key: a line that was written or altered by others is
+//! repeated only if the operator names it.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use candor_domain::access::Tenant;
 use candor_domain::erasure::{Erasure, Requester};
 use candor_domain::id::{EmployeeId, ErasureId, OrganizationId};
@@ -17,10 +20,15 @@ use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::person_data;
 use crate::context::services::{Services, render};
+use crate::context::vault::SealContext;
 use crate::usecases::operator::list_organizations;
 
 /// Version of the form of a ledger.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Version without seals.
+const UNSEALED: u32 = 1;
+/// Purpose of the seal of a line.
+const SEAL: &str = "erasure ledger";
 /// Name of this actor in the audit log.
 const ACTOR: &str = "operator";
 /// Maximum attempts if another change was committed first.
@@ -39,6 +47,28 @@ pub struct LedgerEntry {
     pub requested_by: Requester,
     /// Time of the request.
     pub requested_at: Timestamp,
+    /// Seal of the line. `None` in a ledger of version 1.
+    seal: Option<Vec<u8>>,
+}
+
+impl LedgerEntry {
+    fn place(&self) -> SealContext<'_> {
+        let tenant = Some(Tenant::live(self.organization_id));
+        SealContext { purpose: SEAL, tenant, row: SEAL.as_bytes() }
+    }
+
+    /// Returns the members that the seal covers.
+    fn sealed_members(&self) -> String {
+        let Self { id, employee_id, requested_by, requested_at, .. } = self;
+        format!("{id} {employee_id} {} {requested_at}", requested_by.id)
+    }
+
+    /// Returns `true` if a service with this database's master key wrote the line, and it is unaltered.
+    fn is_genuine(&self, services: &Services) -> bool {
+        let Some(seal) = &self.seal else { return false };
+        let opened = services.vault.open(&self.place(), seal);
+        opened.is_ok_and(|members| members == self.sealed_members().as_bytes())
+    }
 }
 
 /// A line of a ledger.
@@ -54,6 +84,8 @@ enum LedgerLine {
         employee_id: String,
         requested_by: String,
         requested_at: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seal: Option<String>,
     },
     End {
         count: usize,
@@ -79,6 +111,10 @@ pub enum RepeatedErasure {
     Begun,
     /// The database does not have the person.
     UnknownPerson,
+    /// The erasure must be named by the operator: its line has no seal of this master key.
+    NotSealed,
+    /// The erasure must be named by the operator: the person is under a legal hold in this database.
+    Held,
 }
 
 /// Returns the erasures of all organizations, the oldest of each organization first.
@@ -93,7 +129,9 @@ pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
         let mut page = PageRequest::ALL;
         loop {
             let rows = services.store.page(tenant, rows::erasures::list(Erasure::DEFAULT, &page)).await?;
-            entries.extend(rows.items.iter().map(|erasure| entry(organization.id, erasure)));
+            for erasure in &rows.items {
+                entries.push(entry(services, organization.id, erasure)?);
+            }
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {
                 break;
@@ -104,14 +142,17 @@ pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
     Ok(entries)
 }
 
-fn entry(organization_id: OrganizationId, erasure: &Erasure) -> LedgerEntry {
-    LedgerEntry {
+fn entry(services: &Services, organization_id: OrganizationId, erasure: &Erasure) -> Result<LedgerEntry, Error> {
+    let entry = LedgerEntry {
         organization_id,
         id: erasure.id,
         employee_id: erasure.employee_id,
         requested_by: erasure.requested_by.clone(),
         requested_at: erasure.requested_at,
-    }
+        seal: None,
+    };
+    let seal = services.vault.seal(&*services.ids, &entry.place(), entry.sealed_members().as_bytes())?;
+    Ok(LedgerEntry { seal: Some(seal), ..entry })
 }
 
 /// Returns the lines of a ledger.
@@ -125,6 +166,7 @@ pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
         employee_id: entry.employee_id.to_string(),
         requested_by: entry.requested_by.id.clone(),
         requested_at: entry.requested_at.to_string(),
+        seal: entry.seal.as_ref().map(|seal| STANDARD.encode(seal)),
     });
     let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count: entries.len() });
     let mut text = String::new();
@@ -146,14 +188,14 @@ pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
         let parsed = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
         match parsed {
             _ if is_complete => return Err(flaw("the ledger has lines after `end`".to_owned())),
-            LedgerLine::Header { version } if at == 0 && version == VERSION => {}
+            LedgerLine::Header { version } if at == 0 && [UNSEALED, VERSION].contains(&version) => {}
             LedgerLine::Header { .. } => {
                 return Err(flaw(format!("a header of version {VERSION} must be the first line, and only it")));
             }
             LedgerLine::Erasure { .. } | LedgerLine::End { .. } if at == 0 => {
                 return Err(flaw("the first line must be the header".to_owned()));
             }
-            LedgerLine::Erasure { organization_id, id, employee_id, requested_by, requested_at } => {
+            LedgerLine::Erasure { organization_id, id, employee_id, requested_by, requested_at, seal } => {
                 let member = |name: &str| flaw(format!("`{name}` is not valid"));
                 entries.push(LedgerEntry {
                     organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
@@ -161,6 +203,7 @@ pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
                     employee_id: employee_id.parse().map_err(|_| member("employee_id"))?,
                     requested_by: Requester::with_id(&requested_by).ok_or_else(|| member("requested_by"))?,
                     requested_at: requested_at.parse().map_err(|_| member("requested_at"))?,
+                    seal: seal.map(|seal| STANDARD.decode(seal)).transpose().map_err(|_| member("seal"))?,
                 });
             }
             LedgerLine::End { count } if count == entries.len() => is_complete = true,
@@ -192,10 +235,11 @@ pub async fn is_present(services: &Services, entry: &LedgerEntry) -> Result<bool
 }
 
 /// Begins an erasure again if the database does not have it. The erasure keeps its id and the time of its request.
+/// With `is_named`, the operator named this erasure, so that neither its seal nor a legal hold counts.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Contended`], [`Error::Bug`].
-pub async fn repeat(services: &Services, entry: &LedgerEntry) -> Result<RepeatedErasure, Error> {
+pub async fn repeat(services: &Services, entry: &LedgerEntry, is_named: bool) -> Result<RepeatedErasure, Error> {
     let tenant = Tenant::live(entry.organization_id);
     for _ in 0..ATTEMPTS {
         if is_present(services, entry).await? {
@@ -205,6 +249,12 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry) -> Result<Repeated
         let Some(stored) = services.store.row::<Employee>(tenant, entry.employee_id).await? else {
             return Ok(RepeatedErasure::UnknownPerson);
         };
+        if !is_named && !entry.is_genuine(services) {
+            return Ok(RepeatedErasure::NotSealed);
+        }
+        if !is_named && stored.value.hold.is_some() {
+            return Ok(RepeatedErasure::Held);
+        }
         let Some(decision) = stored.value.erase_again(at) else { return Ok(RepeatedErasure::Present) };
         let LedgerEntry { id, requested_by, requested_at, .. } = entry.clone();
         let events = services.events(&decision.events, &render(&decision.state)?, at);
@@ -231,6 +281,7 @@ mod tests {
             employee_id: EmployeeId::from_bytes([3; 16]),
             requested_by: Requester::key(KeyId::from_bytes([4; 16])),
             requested_at: Timestamp::from_millis(1_772_442_000_000),
+            seal: Some(vec![5; 40]),
         }]
     }
 
@@ -250,7 +301,7 @@ mod tests {
             (lines[1..].join("\n"), 1),
             ([lines[0], lines[2]].join("\n"), 2),
             (text.replace("emp_", "obs_"), 2),
-            (text.replace("\"version\":1", "\"version\":2"), 1),
+            (text.replace("\"version\":2", "\"version\":3"), 1),
             (format!("{text}{}", lines[1]), 4),
             ("not a ledger".to_owned(), 1),
             (String::new(), 1),
