@@ -29,6 +29,9 @@ pub enum Type {
     /// An objective was sent back, with the reason.
     #[strum(to_string = "objective.rejected")]
     ObjectiveRejected,
+    /// An approved objective was changed by a caller who may not approve it.
+    #[strum(to_string = "objective.changed")]
+    ObjectiveChanged,
     /// A reviewer was asked for feedback.
     #[strum(to_string = "assignment.requested")]
     AssignmentRequested,

@@ -255,6 +255,7 @@ impl From<PermissionDenied> for ErrorResponse {
             | PermissionDenied::AuthorOnly
             | PermissionDenied::NotBelow
             | PermissionDenied::OwnReview
+            | PermissionDenied::OwnText
             | PermissionDenied::AboutOneself
             | PermissionDenied::NotTheSubject
             | PermissionDenied::OnlyShared

@@ -322,6 +322,7 @@ mod tests {
             accepted_at: None,
             revoked_at: None,
             mail: None,
+            domain_hash: None,
         };
         let (quiet, mail) = (Write::put(&Row::new(department)), Write::put(&Row::new(invitation)));
         let read = Write::NotificationsRead(Id::from_bytes([4; 16]), AT);

@@ -139,6 +139,7 @@ impl Fixtures {
             updated_at: at,
             submitted_at: None,
             approved_at: None,
+            changed_since_approval: false,
             completed_at: None,
             reviewed: None,
             held_back: false,
@@ -198,6 +199,8 @@ impl Fixtures {
             id,
             employee_id,
             author_id: None,
+            edited_by: None,
+            editor_ids: vec![],
             title: format!("Summary {number}"),
             body: String::new(),
             period_start: None,
@@ -310,7 +313,16 @@ impl Fixtures {
     pub fn invitation(&self, employee_id: EmployeeId) -> Invitation {
         let (id, token_hash) = (self.id(), self.bytes32());
         let created_at = self.clock.now();
-        Invitation { id, employee_id, token_hash, created_at, accepted_at: None, revoked_at: None, mail: None }
+        Invitation {
+            id,
+            employee_id,
+            token_hash,
+            created_at,
+            accepted_at: None,
+            revoked_at: None,
+            mail: None,
+            domain_hash: None,
+        }
     }
 
     /// Creates the id of a worker.

@@ -36,6 +36,8 @@ pub enum PermissionDenied {
     NotBelow,
     /// The reviewer is the person whose objective or summary needs the review (decision B5).
     OwnReview,
+    /// The reviewer changed the summary, and no other person has submitted it since (decision C10).
+    OwnText,
     /// The subject of a summary would approve, return or share it (decision B5).
     AboutOneself,
     /// Only the subject of a summary may give feedback on it (decision B5).
@@ -90,6 +92,10 @@ impl PermissionDenied {
             Self::OwnReview => {
                 "This organization requires reviews, and a review is never done by the owner or author. Use the \
                  API key of another reviewer."
+            }
+            Self::OwnText => {
+                "This organization requires reviews, and the person that the API key acts for changed this summary. \
+                 Let another person submit it again, or use the API key of another reviewer."
             }
             Self::AboutOneself => {
                 "A summary is not approved, returned or shared by the person it is about. Use the API key of \

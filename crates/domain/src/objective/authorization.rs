@@ -44,6 +44,14 @@ impl Objective {
     }
 }
 
+impl Objective {
+    /// Returns `true` if a change by this caller needs an approval: the caller may not approve the objective.
+    #[must_use]
+    pub fn needs_approval_from_others(&self, caller: &Caller, review: Review) -> bool {
+        self.may_be_acted_on_by(caller, Verb::Approve, review).is_err()
+    }
+}
+
 impl Draft {
     /// Requires that the caller may create this objective, before its owner is looked up (decisions B5, C6, C10).
     ///

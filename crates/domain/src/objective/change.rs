@@ -18,8 +18,16 @@ use crate::rule::{self, Checked, Field, OneOf, ReferenceRule};
 use crate::time::{Date, Timestamp};
 
 /// Fields that only the service sets.
-const READ_ONLY: &[&str] =
-    &["id", "linked_summary_ids", "created_at", "updated_at", "submitted_at", "approved_at", "completed_at"];
+const READ_ONLY: &[&str] = &[
+    "id",
+    "linked_summary_ids",
+    "created_at",
+    "updated_at",
+    "submitted_at",
+    "approved_at",
+    "changed_since_approval",
+    "completed_at",
+];
 /// Fields that cannot change after the creation.
 const IMMUTABLE: &[&str] = &["scope", "owner_id"];
 
@@ -213,6 +221,7 @@ impl Objective {
             updated_at: at,
             submitted_at: None,
             approved_at: (draft.status != Status::Proposed).then_some(at),
+            changed_since_approval: false,
             completed_at: None,
             reviewed: None,
             held_back: false,
@@ -223,7 +232,9 @@ impl Objective {
         Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
     }
 
-    /// Updates the objective. Returns `None` if nothing changes (decision A8).
+    /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
+    /// title, description or period after the approval is marked, and the first one is told to the manager of the
+    /// owner (decision C10).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH
@@ -232,6 +243,7 @@ impl Objective {
         &self,
         patch: &Patch,
         external_ids: &ExternalIdHolders<ObjectiveKind>,
+        needs_approval: bool,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
@@ -251,9 +263,10 @@ impl Objective {
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         state.metadata = self.metadata.merged(&patch.metadata);
         external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
-        let edited = state.content() != self.content()
-            || state.metadata != self.metadata
-            || state.external_id != self.external_id;
+        let is_other_content = state.content() != self.content();
+        let is_approved = self.status != Status::Proposed;
+        state.changed_since_approval |= is_other_content && is_approved && needs_approval;
+        let edited = is_other_content || state.metadata != self.metadata || state.external_id != self.external_id;
         if !moved && !edited {
             return Ok(None);
         }
@@ -266,7 +279,9 @@ impl Objective {
             events.push(EventType::ObjectiveStatusChanged);
         }
         let audit = AuditDraft::new(&state, "objective.update").with_changes(self, &state);
-        Ok(Some(Decision { state, events, audit, notices: vec![] }))
+        let is_first = state.changed_since_approval && !self.changed_since_approval;
+        let notices = is_first.then(|| state.change_notice()).into_iter().collect();
+        Ok(Some(Decision { state, events, audit, notices }))
     }
 }
 

@@ -85,9 +85,11 @@ pub(super) enum StatusChange {
 }
 
 /// Looks up the status after an action in the table of §3.1, under the organization's review setting (decision
-/// C10). `None` is a 409.
-fn after_action(from: Status, in_review: bool, what: Verb, review: Review) -> Option<Status> {
+/// C10). `None` is a 409. An objective that was changed since its approval is approved again in its status.
+fn after_action(objective: &Objective, what: Verb, review: Review) -> Option<Status> {
+    let (from, in_review) = (objective.status, objective.is_in_review());
     let (is_allowed, to) = match what {
+        Verb::Approve if objective.changed_since_approval => (!objective.is_finished(), from),
         Verb::Submit => (from == Status::Proposed && !in_review && review != Review::Disabled, Status::Proposed),
         Verb::Approve => (from == Status::Proposed && (in_review || review != Review::Required), Status::Approved),
         Verb::Reject => (from == Status::Proposed && review != Review::Disabled, Status::Proposed),
@@ -179,13 +181,26 @@ fn notice(action: &Action, state: &Objective) -> Option<Notice> {
 }
 
 impl Objective {
+    /// Returns the notice about a change after the approval.
+    pub(super) fn change_notice(&self) -> Notice {
+        Notice {
+            kind: Type::ObjectiveChanged,
+            to: Recipients::ManagerOf(self.owner_id),
+            title: format!("Changed after the approval: {}", self.title),
+            body: String::new(),
+            target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+        }
+    }
+
     /// Applies one action of the lifecycle (§3.1).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] naming the current status and the attempted action.
     pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         let mut state = self.apply_verb(action.what(), review, at)?;
-        let mut events = vec![EventType::ObjectiveStatusChanged];
+        let is_move = state.status != self.status || state.status == Status::Proposed;
+        let mut events =
+            vec![if is_move { EventType::ObjectiveStatusChanged } else { EventType::ObjectiveUpdated }];
         let mut submitted = None;
         match &action {
             Action::Submit => {
@@ -193,7 +208,11 @@ impl Objective {
                 state.submitted_at = Some(state.updated_at);
                 state.reviewed = Some(self.content());
             }
-            Action::Approve { .. } => state.reviewed = Some(self.content()),
+            Action::Approve { .. } => {
+                state.reviewed = Some(self.content());
+                state.changed_since_approval = false;
+                state.held_back = self.held_back;
+            }
             Action::Reject { .. } => state.submitted_at = None,
             Action::Complete { .. } => state.completed_at = Some(state.updated_at),
             Action::Archive => events.push(EventType::ObjectiveArchived),
@@ -225,7 +244,7 @@ impl Objective {
     /// [`Self::apply`].
     fn apply_verb(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, DomainError> {
         let refused = || DomainError::transition("status", self.status.word(), what.word());
-        let status = after_action(self.status, self.is_in_review(), what, review).ok_or_else(refused)?;
+        let status = after_action(self, what, review).ok_or_else(refused)?;
         Ok(self.with_status(status, at))
     }
 

@@ -134,6 +134,9 @@ content! {
         pub submitted_at: Option<Timestamp>,
         /// Time of the first approval or start. Null before that.
         pub approved_at: Option<Timestamp>,
+        /// `true` if title, description or period were changed after the approval by a caller who may not approve, and
+        /// nobody approved the objective again.
+        pub changed_since_approval: bool,
         /// Time of completion. Null unless the status is `completed`.
         pub completed_at: Option<Timestamp>,
         /// The content at the last submission or approval, or `None` before.
@@ -231,6 +234,7 @@ pub(crate) mod tests {
             updated_at: NOON,
             submitted_at: in_review.then_some(NOON),
             approved_at: begun.then_some(NOON),
+            changed_since_approval: false,
             completed_at: (status == Status::Completed).then_some(NOON),
             reviewed: None,
             held_back: false,
@@ -257,6 +261,7 @@ pub(crate) mod tests {
             "updated_at",
             "submitted_at",
             "approved_at",
+            "changed_since_approval",
             "completed_at",
             "metadata",
             "external_id",

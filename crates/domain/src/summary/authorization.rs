@@ -29,8 +29,8 @@ impl Summary {
     }
 
     /// Checks that a caller who sees this summary may take this action. The person that it is about gives
-    /// feedback, and never approves, returns or shares. Where reviews are required, the author does not approve.
-    /// Both rules bind org admins too (decision B5).
+    /// feedback, and never approves, returns or shares. Where reviews are required, neither the author approves nor
+    /// who changed the summary, until another person submits it. The rules bind org admins too (decision B5).
     ///
     /// # Errors
     /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],
@@ -51,6 +51,9 @@ impl Summary {
                 Err(PermissionDenied::AboutOneself)
             }
             ActionKind::Approve if is_author && review == Review::Required => Err(PermissionDenied::OwnReview),
+            ActionKind::Approve if self.editor_ids.contains(&person) && review == Review::Required => {
+                Err(PermissionDenied::OwnText)
+            }
             ActionKind::Approve | ActionKind::Return | ActionKind::Share => Ok(()),
             ActionKind::Submit | ActionKind::Archive => self.may_be_changed_by(caller),
         }

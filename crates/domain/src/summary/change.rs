@@ -23,6 +23,7 @@ use crate::time::{Date, Timestamp};
 const READ_ONLY: &[&str] = &[
     "id",
     "status",
+    "edited_by",
     "archived_observation_ids",
     "employee_feedback",
     "submitted_at",
@@ -242,6 +243,8 @@ impl Summary {
             id,
             employee_id,
             author_id: author_id.flatten(),
+            edited_by: None,
+            editor_ids: vec![],
             title: draft.content.title,
             body: draft.content.body,
             period_start: draft.period.map(|days| days.0),
@@ -266,7 +269,7 @@ impl Summary {
 
     /// Updates a summary that is not fixed, or returns `None` if nothing changes (decision A8). `shown` is the
     /// summary as the caller sees it: ids that are missing from it are hidden from the caller, and the update
-    /// keeps them.
+    /// keeps them. `editor` is the person of the key.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and for an external id that
@@ -276,6 +279,7 @@ impl Summary {
         shown: &Self,
         patch: Patch,
         found: &References,
+        editor: Option<EmployeeId>,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         if !self.is_open() {
@@ -307,7 +311,21 @@ impl Summary {
             state.archived_observation_ids.retain(|id| !shown.archived_observation_ids.contains(id));
         }
         state.updated_at = at.strictly_after(self.updated_at);
+        if state.has_other_content_than(self) {
+            state.edited_by = editor;
+            state.editor_ids.extend(editor.filter(|id| !self.editor_ids.contains(id)));
+        }
         Ok(Some(Decision::changed(self, state, "summary.update", vec![EventType::SummaryUpdated])))
+    }
+}
+
+impl Summary {
+    /// Returns `true` if a reviewer reads something else: other texts, period or included resources.
+    fn has_other_content_than(&self, before: &Self) -> bool {
+        (&self.title, &self.body, self.period_start, self.period_end)
+            != (&before.title, &before.body, before.period_start, before.period_end)
+            || self.included_objective_ids != before.included_objective_ids
+            || self.included_observation_ids != before.included_observation_ids
     }
 }
 

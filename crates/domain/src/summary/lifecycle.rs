@@ -7,6 +7,7 @@ use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum};
+use crate::id::EmployeeId;
 use crate::json::Object;
 use crate::notification::{Notice, Recipients, Type};
 use crate::organization::Review;
@@ -157,12 +158,19 @@ fn notice(action: &Action, state: &Summary) -> Option<Notice> {
 }
 
 impl Summary {
-    /// Applies an action of the lifecycle.
+    /// Applies an action of the lifecycle. `person` is the person of the key. A submission confirms what others
+    /// changed before.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] with the attempted action and the current status, or the time of earlier
     /// feedback, and [`DomainError::Unprocessable`] for the submission of a blank summary.
-    pub fn apply(&self, action: Action, review: Review, at: Timestamp) -> Result<Decision<Self>, DomainError> {
+    pub fn apply(
+        &self,
+        action: Action,
+        person: Option<EmployeeId>,
+        review: Review,
+        at: Timestamp,
+    ) -> Result<Decision<Self>, DomainError> {
         let what = action.what();
         let refused = || DomainError::transition("status", self.status.word(), what.word());
         let status = after_action(self.status, what, review).ok_or_else(refused)?;
@@ -173,7 +181,10 @@ impl Summary {
                 let flaw = ValueError::new(Code::TooShort, "must not be blank when the summary is submitted");
                 return Err(DomainError::unprocessable("body", flaw));
             }
-            Action::Submit => state.submitted_at = at,
+            Action::Submit => {
+                state.submitted_at = at;
+                state.editor_ids.retain(|editor| person.is_none_or(|person| person == *editor));
+            }
             Action::Approve => state.approved_at = at,
             Action::Return { .. } => (state.submitted_at, state.approved_at) = (None, None),
             Action::Share => state.shared_at = at,
@@ -241,7 +252,7 @@ mod tests {
         ];
         for (from, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
-                let reached = summary(from).apply(action.clone(), Review::Optional, NOON);
+                let reached = summary(from).apply(action.clone(), None, Review::Optional, NOON);
                 assert_eq!(
                     reached.as_ref().ok().map(|decision| decision.state.status),
                     to,
@@ -256,7 +267,8 @@ mod tests {
 
     #[test]
     fn review_setting_restricts_the_transitions() {
-        let reached = |review, from| actions().map(|action| summary(from).apply(action, review, NOON).is_ok());
+        let reached =
+            |review, from| actions().map(|action| summary(from).apply(action, None, review, NOON).is_ok());
         //                                                submit approve return share feedback archive
         assert_eq!(reached(Review::Required, Draft), [true, false, false, false, false, true]);
         assert_eq!(reached(Review::Required, PendingReview), [false, true, true, false, false, true]);
@@ -280,7 +292,7 @@ mod tests {
             (Shared, EventType::SummaryArchived, None),
         ];
         for ((from, event, notice), action) in table.into_iter().zip(actions()) {
-            let after = summary(from).apply(action.clone(), Review::Optional, NOON.plus_seconds(9)).unwrap();
+            let after = summary(from).apply(action.clone(), None, Review::Optional, NOON.plus_seconds(9)).unwrap();
             assert_eq!(after.events, [event]);
             assert_eq!(after.notices.first().map(|sent| (sent.kind, sent.to)), notice, "{action:?}");
             let at = Some(after.state.updated_at);
@@ -292,24 +304,27 @@ mod tests {
             assert_eq!(set, usize::from(sets_one), "{action:?}");
         }
         let without_author = Summary { author_id: None, ..summary(PendingReview) };
-        let returned = without_author.apply(actions()[2].clone(), Review::Optional, NOON).unwrap();
+        let returned = without_author.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap();
         assert_eq!((returned.notices, returned.audit.comment.as_deref()), (vec![], Some("Too harsh")));
     }
 
     #[test]
     fn second_feedback_is_refused() {
-        let given = summary(Shared).apply(actions()[4].clone(), Review::Optional, NOON).unwrap().state;
+        let given = summary(Shared).apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap().state;
         let feedback = given.employee_feedback.clone().unwrap();
         assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, given.updated_at));
-        let again = given.apply(actions()[4].clone(), Review::Optional, NOON).unwrap_err();
+        let again = given.apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap_err();
         assert_eq!(again, DomainError::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
     }
 
     #[test]
     fn blank_summary_cannot_be_submitted() {
         let blank = Summary { body: " \n".to_owned(), ..summary(Draft) };
-        assert!(matches!(blank.apply(Action::Submit, Review::Optional, NOON), Err(DomainError::Unprocessable(_))));
-        assert!(blank.apply(Action::Approve, Review::Optional, NOON).is_ok());
+        assert!(matches!(
+            blank.apply(Action::Submit, None, Review::Optional, NOON),
+            Err(DomainError::Unprocessable(_))
+        ));
+        assert!(blank.apply(Action::Approve, None, Review::Optional, NOON).is_ok());
     }
 
     #[test]
@@ -317,7 +332,7 @@ mod tests {
         let [shown, hidden] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         let draft =
             Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
-        let approved = draft.apply(Action::Approve, Review::Optional, NOON).unwrap().state;
+        let approved = draft.apply(Action::Approve, None, Review::Optional, NOON).unwrap().state;
         assert_eq!((approved.given_observation_ids(), approved.is_open()), (vec![shown], false));
         let read_again = approved.showing(vec![shown]);
         assert_eq!(
@@ -325,7 +340,7 @@ mod tests {
             [shown],
             "an approved summary keeps archived observations"
         );
-        let returned = read_again.apply(actions()[2].clone(), Review::Optional, NOON).unwrap().state;
+        let returned = read_again.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap().state;
         assert_eq!((returned.included_observation_ids.len(), returned.given_observation_ids()), (0, vec![shown]));
     }
 }

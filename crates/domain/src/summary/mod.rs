@@ -91,6 +91,9 @@ content! {
         pub employee_id: EmployeeId,
         /// Author of the summary. Null if unknown.
         pub author_id: Option<EmployeeId>,
+        /// Person whose key made the last change of the content. Null if there was none, or if the key was bound to no
+        /// person.
+        pub edited_by: Option<EmployeeId>,
         /// Title. It must not be blank.
         pub title: String => set by required(rule::text(1..=TITLE_CHARS)),
         /// Text of the summary, in plain text.
@@ -129,6 +132,9 @@ content! {
         pub metadata: Metadata,
         /// Id of the summary in another system. Unique among all summaries. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),
+        /// People whose own changes no other person has submitted since. Where reviews are required, they do not approve.
+        #[serde(skip)]
+        pub editor_ids: Vec<EmployeeId>,
         /// Included observations of a fixed summary that are archived now; a return omits them.
         #[serde(skip)]
         pub kept_archived_ids: Vec<ObservationId>,
@@ -210,6 +216,8 @@ pub(crate) mod tests {
             id: Id::from_ulid(Ulid(1)),
             employee_id: Id::from_ulid(Ulid(2)),
             author_id: Some(Id::from_ulid(Ulid(3))),
+            edited_by: None,
+            editor_ids: vec![],
             title: "First half".to_owned(),
             body: "Calm under pressure.".to_owned(),
             period_start: None,
@@ -255,7 +263,7 @@ pub(crate) mod tests {
         let summary = Summary { employee_feedback: Some(feedback), ..summary(Status::Draft) };
         assert_eq!(
             serde_json::to_string(&summary).unwrap(),
-            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"archived_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","metadata":{},"external_id":null}"#
+            r#"{"id":"sum_00000000000000000000000001","employee_id":"emp_00000000000000000000000002","author_id":"emp_00000000000000000000000003","edited_by":null,"title":"First half","body":"Calm under pressure.","period_start":null,"period_end":null,"status":"draft","included_objective_ids":[],"included_observation_ids":[],"archived_observation_ids":[],"employee_feedback":{"comment":null,"acknowledged":true,"submitted_at":"2026-03-01T12:00:00.000Z"},"submitted_at":null,"approved_at":null,"shared_at":null,"archived_at":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","metadata":{},"external_id":null}"#
         );
     }
 }

@@ -165,6 +165,7 @@ fn objective_sent_back_changes_nothing() {
         updated_at: AT,
         submitted_at: None,
         approved_at: None,
+        changed_since_approval: true,
         completed_at: None,
         reviewed: None,
         held_back: false,
@@ -186,7 +187,7 @@ fn objective_sent_back_changes_nothing() {
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
     for objective in [plain, in_review, approved, in_progress] {
         let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
-        assert_eq!(objective.update(&patch, &holders, LATER), Ok(None), "{objective:?}");
+        assert_eq!(objective.update(&patch, &holders, true, LATER), Ok(None), "{objective:?}");
     }
 }
 
@@ -233,6 +234,8 @@ fn summary_sent_back_changes_nothing() {
         id: id(1),
         employee_id: id(2),
         author_id: None,
+        edited_by: Some(id(2)),
+        editor_ids: vec![id(2)],
         title: "First half".to_owned(),
         body: String::new(),
         period_start: None,
@@ -271,7 +274,7 @@ fn summary_sent_back_changes_nothing() {
     found.external_ids.add("crm-1", full.id, true);
     for summary in [plain, full] {
         let patch = summary::Patch::parse(response_body(&summary)).against(&summary).unwrap();
-        assert_eq!(summary.update(&summary, patch, &found, LATER), Ok(None), "{summary:?}");
+        assert_eq!(summary.update(&summary, patch, &found, None, LATER), Ok(None), "{summary:?}");
     }
 }
 
@@ -298,8 +301,12 @@ fn library_entry_sent_back_changes_nothing() {
 #[test]
 fn organization_sent_back_changes_nothing() {
     let plain = Organization::new(id(1), "Acme".to_owned(), AT);
-    let set =
-        Organization { objective_review: Review::Required, summary_review: Review::Disabled, ..plain.clone() };
+    let set = Organization {
+        objective_review: Review::Required,
+        summary_review: Review::Disabled,
+        visible_custom_fields: None,
+        ..plain.clone()
+    };
     for organization in [plain, set] {
         let patch = organization::Patch::parse(response_body(&organization)).against(&organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");

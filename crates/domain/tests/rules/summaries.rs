@@ -110,7 +110,7 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             let patch =
                 Patch::parse([("included_observation_ids".to_owned(), named)].into()).against(summary).unwrap();
             let decided =
-                summary.update(summary, patch, &References { observations, ..References::default() }, AT);
+                summary.update(summary, patch, &References { observations, ..References::default() }, None, AT);
             assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
             if let Ok(Some(decision)) = decided {
                 *summary = decision.state;
@@ -119,7 +119,7 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
         }
         _ => {
             let action = actions()[usize::try_from(random.below(6)).unwrap()].clone();
-            let decided = summary.apply(action.clone(), Review::Optional, AT);
+            let decided = summary.apply(action.clone(), None, Review::Optional, AT);
             assert_eq!(decided.is_ok(), model.act(&action), "{:?} × {action:?}", summary.status);
             if let Ok(decision) = decided {
                 *summary = decision.state;

@@ -351,6 +351,7 @@ fn example() -> Value {
         "id": OBJECTIVE_ID, "scope": "employee", "owner_id": EMPLOYEE_ID, "title": "Answer every ticket within a day",
         "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
         "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
+        "changed_since_approval": false,
         "completed_at": null, "metadata": {"review_cycle": "2026-h1"}, "external_id": null,
     })
 }

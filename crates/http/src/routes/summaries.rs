@@ -192,7 +192,8 @@ fn expanded() -> Vec<Member> {
 
 fn example() -> Value {
     json!({
-        "id": "sum_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "author_id": null, "title": "The first half of the year",
+        "id": "sum_01KJPWD6M24DF9HWRAYHFSFV52", "employee_id": EMPLOYEE_ID, "author_id": null, "edited_by": null,
+        "title": "The first half of the year",
         "body": "Calm with customers, and ever faster.", "period_start": "2026-01-01", "period_end": "2026-06-30",
         "status": "draft", "included_objective_ids": [OBJECTIVE_ID],
         "included_observation_ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"], "archived_observation_ids": [],

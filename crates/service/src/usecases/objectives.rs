@@ -72,7 +72,7 @@ impl Expandable for Objective {
         let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let (owners, summaries) = tokio::try_join!(
-            expand::find_referenced(services, context, paths.contains(&Expand::Owner), owners),
+            expand::inline_referenced(services, context, paths.contains(&Expand::Owner), owners),
             visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
         )?;
         Ok(Included { owners, summaries })
@@ -247,9 +247,10 @@ pub async fn update(
         let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
         stored.value.may_be_changed_by(&context.caller)?;
         let bodies = std::slice::from_ref(&patch);
-        let external_ids =
-            external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies).await?;
-        let decision = stored.value.update(&patch, &external_ids, at)?;
+        let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
+        let (external_ids, review) = tokio::try_join!(holders, review(services, context))?;
+        let needs_approval = stored.value.needs_approval_from_others(&context.caller, review);
+        let decision = stored.value.update(&patch, &external_ids, needs_approval, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await

@@ -74,7 +74,7 @@ impl Expandable for Summary {
         let objectives = items.iter().flat_map(|item| item.included_objective_ids.iter().copied());
         let observations = items.iter().flat_map(|item| item.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
-            expand::find_referenced(services, context, employee || author, people),
+            expand::inline_referenced(services, context, employee || author, people),
             visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
             visible::inline_many(services, context, asked(Expand::IncludedObservations), observations),
         )?;
@@ -161,7 +161,7 @@ pub async fn update(
         let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
         let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
         let found = references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
-        let decision = stored.value.update(&shown, patch, &found, at)?;
+        let decision = stored.value.update(&shown, patch, &found, context.caller.bound_to(), at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
@@ -188,7 +188,7 @@ pub async fn act(
         let action = context.validate_update(stored.version, || action.clone())?;
         let review = organization.value.summary_review;
         stored.value.may_be_acted_on_by(&context.caller, what, review)?;
-        let decision = stored.value.apply(action, review, at)?;
+        let decision = stored.value.apply(action, context.caller.bound_to(), review, at)?;
         Ok((stored, PendingChange::new(decision)))
     };
     services.act(context, decide).await

@@ -51,6 +51,7 @@ stored! {
         held_back: FlagColumn,
         metadata: Json,
         external_id: Option<TextColumn>,
+        changed_since_approval: Option<FlagColumn> = Some(objective.changed_since_approval),
     }
     derived {
         shelf: TextColumn = shelf(objective.scope, objective.status == Status::Archived),
@@ -58,7 +59,7 @@ stored! {
         due_on: Option<DateColumn> = objective.starts_on(),
     }
     related { linked_summary_ids = LINKED_SUMMARIES }
-    fields { linked_summary_ids }
+    fields { linked_summary_ids, changed_since_approval: changed_since_approval.unwrap_or_default() }
     table Table {
         members: &[METADATA],
         indexes: &[

@@ -58,6 +58,8 @@ stored! {
         updated_at: Time,
         metadata: Json,
         external_id: Option<TextColumn>,
+        edited_by: Option<IdColumn>,
+        editor_ids: Option<IdsColumn> = Some(summary.editor_ids.clone()),
     }
     derived {
         archived: FlagColumn = summary.status == Status::Archived,
@@ -68,6 +70,7 @@ stored! {
         included_observation_ids,
         archived_observation_ids: vec![],
         kept_archived_ids: vec![],
+        editor_ids: editor_ids.unwrap_or_default(),
         employee_feedback: feedback_at.map(|submitted_at| EmployeeFeedback {
             comment: feedback_comment,
             acknowledged: feedback_acknowledged,

@@ -123,15 +123,15 @@ fn only_added_observations_are_checked() {
     let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
     let stored = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
-    assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), NOON), Ok(None));
+    assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), None, NOON), Ok(None));
     let both = with(vec![added, kept]);
     assert!(matches!(
-        stored.update(&stored, both, &References::default(), NOON),
+        stored.update(&stored, both, &References::default(), None, NOON),
         Err(DomainError::Unprocessable(_))
     ));
     let hidden = Id::from_ulid(Ulid(30));
     let hiding = Summary { archived_observation_ids: vec![hidden], ..stored };
-    let emptied = hiding.update(&hiding, with(vec![]), &References::default(), NOON).unwrap().unwrap().state;
+    let emptied = hiding.update(&hiding, with(vec![]), &References::default(), None, NOON).unwrap().unwrap().state;
     assert_eq!(emptied.given_observation_ids(), [], "replacing the shown ids removes archived ones too");
 }
 
@@ -151,7 +151,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
     let found = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
     let update = |wanted: Vec<_>| {
         let patch = Patch { observations: Some(wanted), ..Patch::default() };
-        stored.update(&shown, patch, &found, NOON)
+        stored.update(&shown, patch, &found, None, NOON)
     };
     assert_eq!(update(vec![seen]), Ok(None));
     let given = |wanted: Vec<_>| update(wanted).unwrap().unwrap().state.given_observation_ids();
@@ -178,7 +178,7 @@ fn each_change_of_a_summary_fires_an_event() {
     ];
     for (text, events) in table {
         let stored = summary(Status::PendingReview);
-        let decided = stored.update(&stored, patch(text), &References::default(), NOON).unwrap();
+        let decided = stored.update(&stored, patch(text), &References::default(), None, NOON).unwrap();
         assert_eq!(decided.map(|decision| decision.events.len()), events, "{text}");
     }
 }
@@ -203,7 +203,7 @@ fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
         let stored = summary(status);
         let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).against(&stored).unwrap();
-        let refused = stored.update(&stored, patch, &References::default(), NOON).unwrap_err();
+        let refused = stored.update(&stored, patch, &References::default(), None, NOON).unwrap_err();
         assert_eq!(refused, DomainError::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#)).against(&summary(Status::PendingReview)).is_err());
@@ -220,7 +220,7 @@ fn external_id_of_another_summary_is_a_conflict() {
     let taken = DomainError::already_taken("external_id", "crm-7", Some(one));
     assert_eq!(Summary::create(other, draft, &found, NOON).unwrap_err(), taken);
     let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).against(&created).unwrap();
-    assert_eq!(created.update(&created, patch(), &found, NOON), Ok(None), "it keeps its own");
+    assert_eq!(created.update(&created, patch(), &found, None, NOON), Ok(None), "it keeps its own");
     let another = Summary { id: other, external_id: None, ..created.clone() };
-    assert_eq!(another.update(&another, patch(), &found, NOON).unwrap_err(), taken);
+    assert_eq!(another.update(&another, patch(), &found, None, NOON).unwrap_err(), taken);
 }

@@ -1,6 +1,7 @@
 //! Objectives and their notifications (§2.2, §3.1, §4.2, decisions C, G).
 
 mod bodies;
+mod changed;
 mod concurrent;
 mod contract;
 mod lists;

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod concurrent;
+mod editors;
 mod includes;
 mod life;
 mod lists;
