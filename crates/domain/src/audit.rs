@@ -238,6 +238,27 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     changes
 }
 
+/// A resource before or after a change: as it is, and as a reader sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a, T> {
+    /// The resource as stored.
+    pub whole: &'a T,
+    /// The resource without what the reader may not see.
+    pub shown: &'a T,
+}
+
+/// Restricts changes to what a reader sees of the resource before and after them (decision B5). A member that looks
+/// the same to the reader is removed.
+pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: Side<'_, T>) {
+    let hidden = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
+    let mut seen = difference(before.shown, after.shown);
+    for name in hidden(before).chain(hidden(after)) {
+        if changes.remove(&name).is_some() {
+            changes.extend(seen.remove_entry(&name));
+        }
+    }
+}
+
 /// Replaces a large value by its length and its digest. The log proves what was there, and its size stays bounded by
 /// the number of changes.
 fn shortened(value: serde_json::Value) -> serde_json::Value {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::access::Permission;
 use crate::audit::AuditDraft;
 use crate::event::EventType;
-use crate::id::{Id, Kind};
+use crate::id::{EmployeeId, Id, Kind};
 use crate::notification::Notice;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
@@ -39,16 +39,40 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// Removes those of [`Resource::linked_ids`] that `is_shown` denies. The result is for display and never
     /// saved.
     fn retain_linked(&mut self, _is_shown: &dyn Fn(LinkedId) -> bool) {}
+
+    /// Returns the person whose custom fields are in the JSON form. `None` if there are none.
+    fn fields_of(&self) -> Option<EmployeeId> {
+        None
+    }
+
+    /// Returns the keys of these custom fields.
+    fn field_names(&self) -> Vec<&str> {
+        vec![]
+    }
+
+    /// Removes those of [`Resource::field_names`] that `is_shown` denies. The result is for display and never saved.
+    fn retain_fields(&mut self, _is_shown: &dyn Fn(&str) -> bool) {}
 }
 
 /// Returns the [`Resource::mark`] of ids that are shown but not counted by a version; 0 for no ids.
 #[must_use]
 pub fn mark_of<K: Kind>(ids: &[Id<K>]) -> u64 {
+    mark_of_bytes(ids.iter().flat_map(|id| id.to_bytes()))
+}
+
+/// Returns the [`Resource::mark`] of names that are shown but not counted by a version; 0 for no names.
+#[must_use]
+pub fn mark_of_names(names: &[&str]) -> u64 {
+    mark_of_bytes(names.iter().flat_map(|name| name.bytes().chain([0])))
+}
+
+fn mark_of_bytes(bytes: impl Iterator<Item = u8>) -> u64 {
     // Constants of the FNV-1a hash.
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(PRIME);
-    if ids.is_empty() { 0 } else { ids.iter().flat_map(|id| id.to_bytes()).fold(BASIS, hash).max(1) }
+    let mut bytes = bytes.peekable();
+    if bytes.peek().is_none() { 0 } else { bytes.fold(BASIS, hash).max(1) }
 }
 
 /// The new state of a resource, with the events, audit entry and notices that its change causes.

@@ -117,7 +117,17 @@ pub trait KeyedMap: Default {
     /// and a digest does not disclose them.
     #[must_use]
     fn digests(&self) -> Vec<[u8; 16]> {
-        self.entries().iter().map(|(key, value)| digest(key, &value.canonical())).collect()
+        self.filters().into_iter().map(|filter| filter.digest).collect()
+    }
+
+    /// Returns the filters that a map with all of these values passes.
+    #[must_use]
+    fn filters(&self) -> Vec<ValueFilter> {
+        let filter = |(key, value): (&String, &Self::Value)| ValueFilter {
+            key: key.clone(),
+            digest: digest(key, &value.canonical()),
+        };
+        self.entries().iter().map(filter).collect()
     }
 }
 
@@ -196,17 +206,26 @@ pub(crate) fn check_merged<M: KeyedMap>(stored: &M, patch: &KeyedPatch<M::Value>
     check(&stored.merged(patch), fields);
 }
 
-/// Declares and reads the filters by a value of the map, as digests. A row must have all of them.
-pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str) -> Vec<[u8; 16]> {
+/// A filter by one value of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueFilter {
+    /// Key of the value.
+    pub key: String,
+    /// Digest of the key and the value, see [`KeyedMap::digests`].
+    pub digest: [u8; 16],
+}
+
+/// Declares and reads the filters by a value of the map. A row must have all of them.
+pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str) -> Vec<ValueFilter> {
     let values = params.keyed(M::NAME, about, M::LIMITS.key_chars, check_key::<M>);
-    values.iter().map(|(key, value)| digest(key, value)).collect()
+    values.into_iter().map(|(key, value)| ValueFilter { digest: digest(&key, &value), key }).collect()
 }
 
 /// Declares and reads the filters by a value of the metadata, as digests.
 pub(crate) fn read_metadata_filter(params: &mut Params) -> Vec<[u8; 16]> {
     const ABOUT: &str = "Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole \
                          value is compared. As an object, its members are named `metadata.<key>`.";
-    read_filter::<Metadata>(params, ABOUT)
+    read_filter::<Metadata>(params, ABOUT).into_iter().map(|filter| filter.digest).collect()
 }
 
 fn check<M: KeyedMap>(map: &M, fields: &mut Fields) {

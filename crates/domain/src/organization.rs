@@ -10,9 +10,10 @@ use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, Update, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
+use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
 use crate::problem::ValidationErrors;
 use crate::retention::{Retention, RetentionPatch, RuleStarts};
-use crate::rule::{self, Field, Line, Nested, OneOf};
+use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -22,6 +23,11 @@ pub const NAME_CHARS: usize = 120;
 const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
 const OBJECTIVE_REVIEW: Field<OneOf<Review>> = Field::new("objective_review", rule::word());
 const SUMMARY_REVIEW: Field<OneOf<Review>> = Field::new("summary_review", rule::word());
+const VISIBLE_CUSTOM_FIELDS: Field<List<Text>> = Field::with_about(
+    "visible_custom_fields",
+    rule::list(MAX_VISIBLE_FIELDS, rule::text(1..=MAX_KEY_CHARS)),
+    "Keys of the custom fields that every key shows. Null: all of them.",
+);
 const RETENTION: Field<Nested<RetentionPatch>> = Field::with_about(
     "retention",
     rule::nested(RetentionPatch::read),
@@ -59,6 +65,10 @@ pub struct Organization {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones only of
+    /// that person and of those who report to them; keys of the organization and of org admins show all. Null: every
+    /// key shows all.
+    pub visible_custom_fields: Option<Vec<String>>,
     /// Periods after which archived resources and people who left are removed. Null: they are kept.
     pub retention: Retention,
     /// Time of creation, which never changes.
@@ -93,6 +103,7 @@ pub struct Patch {
     pub name: Option<String>,
     pub objective_review: Option<Review>,
     pub summary_review: Option<Review>,
+    pub visible_custom_fields: Option<Option<Vec<String>>>,
     pub retention: Option<RetentionPatch>,
 }
 
@@ -103,6 +114,7 @@ impl Patch {
             name: fields.present(&NAME),
             objective_review: fields.present(&OBJECTIVE_REVIEW),
             summary_review: fields.present(&SUMMARY_REVIEW),
+            visible_custom_fields: fields.nullable(&VISIBLE_CUSTOM_FIELDS),
             retention: fields.present(&RETENTION).and_then(|read| fields.nested(RETENTION.name, read)),
         }
     }
@@ -138,7 +150,8 @@ impl Update<Patch> {
 }
 
 impl Organization {
-    /// Creates an organization in which reviews of objectives and summaries are optional, and nothing is removed.
+    /// Creates an organization in which reviews of objectives and summaries are optional, nothing is removed, and
+    /// custom fields are shown to those above a person only.
     #[must_use]
     pub fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
         Self {
@@ -146,6 +159,7 @@ impl Organization {
             name,
             objective_review: Review::Optional,
             summary_review: Review::Optional,
+            visible_custom_fields: Some(vec![]),
             retention: Retention::default(),
             created_at: at,
             updated_at: at,
@@ -164,11 +178,21 @@ impl Organization {
         }
         state.objective_review = patch.objective_review.unwrap_or(self.objective_review);
         state.summary_review = patch.summary_review.unwrap_or(self.summary_review);
+        if let Some(listed) = &patch.visible_custom_fields {
+            state.visible_custom_fields.clone_from(listed);
+            state.visible_custom_fields.iter_mut().for_each(|keys| keys.sort());
+        }
         if state == *self {
             return None;
         }
         state.updated_at = at.strictly_after(self.updated_at);
         Some(Decision::changed(self, state, "organization.update", vec![EventType::OrganizationUpdated]))
+    }
+
+    /// Returns `true` if every key shows the custom field with this key of all people.
+    #[must_use]
+    pub fn shows_custom_field(&self, key: &str) -> bool {
+        self.visible_custom_fields.as_ref().is_none_or(|listed| listed.iter().any(|shown| shown == key))
     }
 
     /// Returns the organization with new periods. A rule whose period was made shorter applies 7 days later. The

@@ -78,7 +78,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("events", Replaced, &["data"]),
     ("events", Wordless, &["type", "request_id"]),
     ("invitations", Removed, &["mail_token"]),
-    ("invitations", Wordless, &["token_hash", "mail_status", "mail_failure"]),
+    ("invitations", Wordless, &["token_hash", "mail_status", "mail_failure", "domain_hash"]),
     ("master_keys", Wordless, &["key_id", "fingerprint", "sealed"]),
     ("messages", Replaced, &["body"]),
     ("notifications", Removed, &["title", "body"]),
@@ -87,7 +87,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("objectives", Wordless, &["scope", "status", "shelf", "scope_status"]),
     ("observations", Removed, &["observation", "impact", "recommended_action", "metadata", "external_id"]),
     ("observations", Wordless, &["type", "visibility"]),
-    ("organizations", Kept, &["name"]),
+    ("organizations", Kept, &["name", "visible_custom_fields"]),
     ("organizations", Wordless, &["objective_review", "summary_review", "retention", "retention_starts"]),
     // A digest of the address and a day, deleted within two days.
     ("recipient_mails", Wordless, &["recipient"]),

@@ -22,6 +22,9 @@ pub const MAX_KEY_CHARS: usize = 64;
 /// Length of the longest value, in characters (§8).
 pub const MAX_VALUE_CHARS: usize = 1024;
 
+/// Most keys that an organization can list as visible to every key.
+pub const MAX_VISIBLE_FIELDS: usize = 200;
+
 /// The value of a custom field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]

@@ -6,12 +6,14 @@ use super::{CustomFields, Employee, Role, Status};
 use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::{DepartmentId, EmployeeId};
-use crate::keyed;
+use crate::keyed::{self, KeyedMap, ValueFilter};
+use crate::organization::Organization;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
+use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
 use crate::time::Timestamp;
+use crate::visibility::Viewer;
 
 /// The values of `filter[status]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -64,8 +66,8 @@ pub struct Filter {
     pub manager_id: Option<EmployeeId>,
     pub department_id: Option<DepartmentId>,
     pub status: StatusFilter,
-    /// Digests of custom field values, all of which a person must have.
-    pub custom: Vec<[u8; 16]>,
+    /// Values of custom fields, all of which a person must have.
+    pub custom: Vec<ValueFilter>,
     pub external_id: Option<String>,
     pub job_title: Option<String>,
     /// Inclusive bounds of the last change.
@@ -135,6 +137,20 @@ impl Filter {
         params.list::<Employee, _, _>("employees", filter, expand)
     }
 
+    /// Checks that the filters by custom fields need only fields that the viewer sees of all people. Otherwise the
+    /// result would tell values that are not shown.
+    ///
+    /// # Errors
+    /// `not_possible` for each other field.
+    pub fn check_sight(&self, viewer: Viewer, organization: &Organization) -> Result<(), ValidationErrors> {
+        let mut problems = ValidationErrors::none();
+        let hidden = self.custom.iter().filter(|filter| !organization.shows_custom_field(&filter.key));
+        for filter in hidden.filter(|_| viewer != Viewer::Everything) {
+            problems.add(format!("filter[{}.{}]", CustomFields::NAME, filter.key), hidden_field());
+        }
+        problems.or(())
+    }
+
     /// Reads the parameters of `GET /employees`.
     ///
     /// # Errors
@@ -143,6 +159,12 @@ impl Filter {
         let request = Self::read(&mut params);
         params.finish(request)
     }
+}
+
+fn hidden_field() -> ValueError {
+    let message = "is not possible with a key that is bound to a person, unless the organization lists the field in \
+                   `visible_custom_fields`";
+    ValueError::new(Code::NotPossible, message)
 }
 
 impl Sortable for Employee {

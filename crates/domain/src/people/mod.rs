@@ -14,7 +14,9 @@ pub use change::{
     Draft, MAX_REPORTING_DEPTH, ManagedFields, Patch, References, ReportingLine, too_deep as reporting_too_deep,
 };
 pub use connector::Connector;
-pub use custom::{Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS};
+pub use custom::{
+    Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, MAX_VISIBLE_FIELDS,
+};
 pub use hold::{Hold, HoldDraft, LegalHold};
 pub use invitation::Invitation;
 pub use lifecycle::Rehire;
@@ -144,6 +146,18 @@ impl Resource for Employee {
 
     fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    fn fields_of(&self) -> Option<EmployeeId> {
+        (!self.custom_fields.0.is_empty()).then_some(self.id)
+    }
+
+    fn field_names(&self) -> Vec<&str> {
+        self.custom_fields.0.keys().map(String::as_str).collect()
+    }
+
+    fn retain_fields(&mut self, is_shown: &dyn Fn(&str) -> bool) {
+        self.custom_fields.0.retain(|key, _| is_shown(key));
     }
 }
 

@@ -112,6 +112,7 @@ fn words() -> Vec<Member> {
 fn example() -> Value {
     json!({
         "id": ORGANIZATION_ID, "name": "Example", "objective_review": "optional", "summary_review": "optional",
+        "visible_custom_fields": ["desk"],
         "retention": {
             "archived_observations": "P3Y", "archived_objectives": null, "archived_summaries": "P5Y",
             "archived_conversations": null, "deactivated_people": null,

@@ -8,6 +8,7 @@ use std::future::Future;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
+use candor_domain::audit::{self, Side};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{EmployeeId, Id};
@@ -26,7 +27,7 @@ use crate::context::notices;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
-use crate::context::visible::{self, WithVisibleIds};
+use crate::context::visible::{self, Narrowed};
 
 /// Builder of a change: a decision about one resource and the rows saved with it.
 #[must_use = "nothing is saved until one of the verbs has it"]
@@ -158,7 +159,7 @@ impl Services {
             let Some(planned) = planned else {
                 return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
-            let (change, body) = self.planned(context, planned, Some(stored.version), at).await?;
+            let (change, body) = self.planned(context, planned, Some(&stored), at).await?;
             Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::ok(bytes, Some(stored.version.next())))))
         };
         self.change(context, plan).await
@@ -250,7 +251,7 @@ impl Services {
         &self,
         context: &RequestContext,
         planned: PendingChange<T>,
-        seen: Option<Version>,
+        before: Option<&Versioned<T>>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
         let PendingChange { decision, requires, writes, events, reporting, answer, made_members, others, fresh } =
@@ -260,11 +261,18 @@ impl Services {
         // Events carry all fields; the response only those that the caller may see.
         let narrowed = visible::narrowed(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &rendered, at);
+        if let Some(before) = before.filter(|_| context.dry_run) {
+            // The entry of a dry run is shown and not stored.
+            let shown = visible::as_shown(self, context, before).await?;
+            let after = narrowed.as_ref().map_or(&state, |narrowed| &narrowed.value);
+            let before = Side { whole: &before.value, shown: &shown.value };
+            audit::narrow(&mut change.audit.changes, before, Side { whole: &state, shown: after });
+        }
         let (bytes, etag_extra) = match narrowed {
             None => (rendered, state.mark()),
-            Some(WithVisibleIds { value, mark }) => (render(&value)?, mark),
+            Some(Narrowed { value, mark }) => (render(&value)?, mark),
         };
-        let row = Row { value: state, seen };
+        let row = Row { value: state, seen: before.map(|before| before.version) };
         change.writes.push(match reporting {
             None => Write::put(&row),
             Some((manager, lines)) => Write::reporting(&row, manager, lines),

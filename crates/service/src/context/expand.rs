@@ -65,6 +65,17 @@ pub(crate) async fn find_referenced<T: Resource + Stored>(
     Ok(Some(rows.into_iter().map(|row| (row.value.key(), row.value)).collect()))
 }
 
+/// Returns the resources with these ids for inlining, without what the caller may not see of them; `None` if the
+/// request does not ask for them.
+pub(crate) async fn inline_referenced<T: Resource + Stored>(
+    services: &Services,
+    context: &RequestContext,
+    asked: bool,
+    ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
+) -> Result<Inlined<T>, Error> {
+    visible::as_inlined(services, context, find_referenced::<T>(services, context, asked, ids).await?).await
+}
+
 /// Returns a page of a list whose resources have no references to inline.
 ///
 /// # Errors

@@ -1,13 +1,14 @@
-//! Loads and shows resources as far as the caller sees them, without hidden resources and ids of hidden
-//! resources (decision B5).
+//! Loads and shows resources as far as the caller sees them, without hidden resources, ids of hidden resources and
+//! custom fields that are shown to others only (decision B5).
 
 use std::collections::BTreeSet;
 
 use candor_domain::assignment::Assignment;
-use candor_domain::decision::{Resource, mark_of};
-use candor_domain::id::{Id, ObservationId};
+use candor_domain::decision::{Resource, mark_of, mark_of_names};
+use candor_domain::id::{EmployeeId, Id, ObservationId};
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
+use candor_domain::organization::Organization;
 use candor_domain::summary::Summary;
 use candor_domain::visibility::{LinkedId, Readers, RestrictedResource, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
@@ -97,6 +98,56 @@ async fn seen(
     Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
+/// What the caller may see in the resources of a response, where it may not see all.
+#[derive(Default)]
+struct Sight {
+    /// Linked ids; `None` if the caller may see all of them.
+    links: Option<BTreeSet<LinkedId>>,
+    /// Custom fields; `None` if the caller may see all of them.
+    fields: Option<FieldSight>,
+}
+
+/// The custom fields that the caller may see.
+struct FieldSight {
+    organization: Organization,
+    /// People of whom the caller sees all custom fields.
+    in_reach: BTreeSet<EmployeeId>,
+}
+
+impl Sight {
+    async fn find<T: Resource>(
+        services: &Services,
+        context: &RequestContext,
+        resources: &[T],
+    ) -> Result<Self, Error> {
+        let (links, fields) = tokio::try_join!(
+            shown_links(services, context, resources),
+            shown_fields(services, context, resources)
+        )?;
+        Ok(Self { links, fields })
+    }
+
+    /// Removes what the caller may not see. Ids in `fresh` are new resources of the same request, which it may see.
+    /// Returns `true` if something was removed.
+    fn narrow<T: Resource>(&self, resource: &mut T, fresh: &[LinkedId]) -> bool {
+        let mut is_less = false;
+        if let Some(links) = &self.links {
+            let is_shown = |id| links.contains(&id) || fresh.contains(&id);
+            is_less |= resource.linked_ids().into_iter().any(|id| !is_shown(id));
+            resource.retain_linked(&is_shown);
+        }
+        let person = resource.fields_of();
+        if let Some(sight) =
+            self.fields.as_ref().filter(|sight| person.is_some_and(|it| !sight.in_reach.contains(&it)))
+        {
+            let is_shown = |key: &str| sight.organization.shows_custom_field(key);
+            is_less |= resource.field_names().into_iter().any(|key| !is_shown(key));
+            resource.retain_fields(&is_shown);
+        }
+        is_less
+    }
+}
+
 /// Returns the linked ids of these resources that the caller may see; `None` if it may see all of them.
 async fn shown_links<T: Resource>(
     services: &Services,
@@ -116,46 +167,68 @@ async fn shown_links<T: Resource>(
     Ok((shown.len() < linked.len()).then_some(shown))
 }
 
-/// Removes ids that the caller may not see from these resources.
+/// Returns the custom fields in these resources that the caller may see; `None` if it may see all of them.
+async fn shown_fields<T: Resource>(
+    services: &Services,
+    context: &RequestContext,
+    resources: &[T],
+) -> Result<Option<FieldSight>, Error> {
+    let Viewer::Person(viewer) = context.caller.viewer() else { return Ok(None) };
+    let people: BTreeSet<_> =
+        resources.iter().filter_map(Resource::fields_of).filter(|id| *id != viewer).collect();
+    if people.is_empty() {
+        return Ok(None);
+    }
+    let organization: Versioned<Organization> =
+        services.find_stored(context, context.caller.tenant.organization).await?;
+    if organization.value.visible_custom_fields.is_none() {
+        return Ok(None);
+    }
+    let mut in_reach = reports::among(services, context, people).await?;
+    in_reach.insert(viewer);
+    Ok(Some(FieldSight { organization: organization.value, in_reach }))
+}
+
+/// Removes from these resources what the caller may not see: ids and custom fields.
 pub(crate) async fn narrow<T: Resource>(
     services: &Services,
     context: &RequestContext,
     resources: &mut [T],
 ) -> Result<(), Error> {
-    if let Some(shown) = shown_links(services, context, resources).await? {
-        for resource in resources {
-            resource.retain_linked(&|id| shown.contains(&id));
-        }
+    let sight = Sight::find(services, context, resources).await?;
+    for resource in resources {
+        sight.narrow(resource, &[]);
     }
     Ok(())
 }
 
-/// A resource without the ids that the caller may not see.
-pub(crate) struct WithVisibleIds<T> {
+/// A resource without what the caller may not see.
+pub(crate) struct Narrowed<T> {
     pub(crate) value: T,
-    /// The [`Resource::mark`] of the resource with only these ids. It differs for each set of remaining ids.
+    /// The [`Resource::mark`] of the resource. It differs for each set of remaining ids and fields.
     pub(crate) mark: u64,
 }
 
-/// Returns the resource without the ids that the caller may not see; `None` if it may see all of them. Ids in
-/// `fresh` are new resources of the same request, which the caller may see.
+/// Returns the resource without what the caller may not see; `None` if it may see all of it. Ids in `fresh` are new
+/// resources of the same request, which the caller may see.
 pub(crate) async fn narrowed<T: Resource>(
     services: &Services,
     context: &RequestContext,
     resource: &T,
     fresh: &[LinkedId],
-) -> Result<Option<WithVisibleIds<T>>, Error> {
-    let Some(shown) = shown_links(services, context, std::slice::from_ref(resource)).await? else {
-        return Ok(None);
-    };
+) -> Result<Option<Narrowed<T>>, Error> {
+    let sight = Sight::find(services, context, std::slice::from_ref(resource)).await?;
     let mut value = resource.clone();
-    value.retain_linked(&|id| shown.contains(&id) || fresh.contains(&id));
+    if !sight.narrow(&mut value, fresh) {
+        return Ok(None);
+    }
     let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();
-    let mark = value.mark().wrapping_mul(31).wrapping_add(mark_of(&left)).wrapping_add(1);
-    Ok(Some(WithVisibleIds { value, mark }))
+    let parts = [mark_of(&left), mark_of_names(&value.field_names()), 1];
+    let mark = parts.into_iter().fold(value.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part));
+    Ok(Some(Narrowed { value, mark }))
 }
 
-/// Returns the resource with its version, without the ids that the caller may not see.
+/// Returns the resource with its version, without what the caller may not see.
 pub(crate) async fn as_shown<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -166,7 +239,7 @@ pub(crate) async fn as_shown<T: Resource>(
     Ok(Versioned { value, version: stored.version })
 }
 
-/// Returns a reply with one resource, without the ids that the caller may not see.
+/// Returns a reply with one resource, without what the caller may not see.
 pub(crate) async fn reply<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -174,7 +247,7 @@ pub(crate) async fn reply<T: Resource>(
 ) -> Result<Reply, Error> {
     match narrowed(services, context, &stored.value, &[]).await? {
         None => show(stored),
-        Some(WithVisibleIds { value, mark }) => {
+        Some(Narrowed { value, mark }) => {
             Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
         }
     }
@@ -217,15 +290,24 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     Ok(Some(found))
 }
 
-/// Returns those of these resources that the caller sees, for inlining, without ids that it may not see.
+/// Returns those of these resources that the caller sees, for inlining, without what it may not see of them.
 pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = find_many::<T>(services, context, is_wanted, ids).await? else { return Ok(None) };
-    let (keys, mut resources): (Vec<_>, Vec<_>) = found.drain().unzip();
+    as_inlined(services, context, find_many::<T>(services, context, is_wanted, ids).await?).await
+}
+
+/// Returns these resources without what the caller may not see of them.
+pub(crate) async fn as_inlined<T: Resource + Stored>(
+    services: &Services,
+    context: &RequestContext,
+    found: Inlined<T>,
+) -> Result<Inlined<T>, Error> {
+    let Some(found) = found else { return Ok(None) };
+    let (ids, mut resources): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     narrow(services, context, &mut resources).await?;
-    Ok(Some(keys.into_iter().zip(resources).collect()))
+    Ok(Some(ids.into_iter().zip(resources).collect()))
 }

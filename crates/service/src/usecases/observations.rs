@@ -58,8 +58,8 @@ impl Expandable for Observation {
         let people = items.iter().map(|item| item.employee_id);
         let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
         let (employees, attributes) = tokio::try_join!(
-            expand::find_referenced(services, context, paths.contains(&Expand::Employee), people),
-            expand::find_referenced(services, context, paths.contains(&Expand::Attributes), tags),
+            expand::inline_referenced(services, context, paths.contains(&Expand::Employee), people),
+            expand::inline_referenced(services, context, paths.contains(&Expand::Attributes), tags),
         )?;
         Ok(Included { employees, attributes })
     }

@@ -74,7 +74,7 @@ impl Everything {
     async fn shown(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let CaseContext { store, tenant, .. } = world;
         let tenant = *tenant;
-        let custom = people::Filter { custom: self.person.custom_fields.digests(), ..people::Filter::default() };
+        let custom = people::Filter { custom: self.person.custom_fields.filters(), ..people::Filter::default() };
         let by_custom =
             store.page(tenant, rows::employees::list(&custom, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
         let tags = self.observation.attribute_ids.clone();
@@ -320,7 +320,7 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
         let value = Employee { custom_fields: custom(word), ..subject.clone() };
         world.save(vec![person(value, Version(version))]).await;
         for other in ["north", "south"] {
-            let filter = people::Filter { custom: custom(other).digests(), ..people::Filter::default() };
+            let filter = people::Filter { custom: custom(other).filters(), ..people::Filter::default() };
             let found = store
                 .page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST))
                 .await

@@ -200,7 +200,7 @@ fn shows_person(filter: &people::Filter, employee: &Employee) -> bool {
         && (filter.roles.is_empty() || filter.roles.contains(&employee.role))
         && filter.manager_id.is_none_or(|id| employee.manager_id == Some(id))
         && filter.department_id.is_none_or(|id| employee.department_id == Some(id))
-        && filter.custom.iter().all(|digest| digests.contains(digest))
+        && filter.custom.iter().all(|value| digests.contains(&value.digest))
         && filter.external_id.is_none_or_equal(employee.external_id.as_ref())
         && filter.job_title.is_none_or_equal(employee.job_title.as_ref())
         && within(filter.updated_at, employee.updated_at)
@@ -254,7 +254,7 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
             manager_id: random.maybe(25, &managers),
             department_id: random.maybe(25, &homes),
             status: *random.pick(&statuses),
-            custom: fields.into_iter().flatten().flat_map(|field| field.digests()).collect(),
+            custom: fields.into_iter().flatten().flat_map(|field| field.filters()).collect(),
             external_id: random.chance(10).then(|| format!("hr-{}", random.below(150))),
             job_title: random.maybe(20, &["Engineer".to_owned(), "Nurse".to_owned(), "none".to_owned()]),
             updated_at: bounds(&world, 15, instant),

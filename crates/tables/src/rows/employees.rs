@@ -106,7 +106,8 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     it.is(column("manager_id", Type::Id), filter.manager_id);
     it.is(DEPARTMENT_ID, filter.department_id);
     it.words(ROLE, filter.roles.iter().map(|role| role.word()));
-    it.keyed(TAGS, &filter.custom);
+    let digests: Vec<_> = filter.custom.iter().map(|value| value.digest).collect();
+    it.keyed(TAGS, &digests);
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
     it.alone()
 }

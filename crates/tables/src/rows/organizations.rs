@@ -19,6 +19,7 @@ stored! {
         retention: Json,
         retention_starts: Json,
         retention_due_at: Option<Time>,
+        visible_custom_fields: Option<Json>,
     }
     table Table {
         ..Table::named("organizations")

@@ -7,6 +7,7 @@ use candor_service::context::clocks::clock_difference;
 use rustix::fs::{Access, access, statvfs};
 
 use super::finding::Finding;
+use super::upgrades;
 use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
 
@@ -64,7 +65,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         findings.push(Finding::skipped("clock", "the schema must be correct first"));
         return;
     }
-    let (written, clock) = written_and_clock(config).await;
+    let (written, clock, fields) = examine_store(config).await;
     findings.push(match written {
         Ok(()) => Finding::good("database", format!("{name} responds and accepts writes")),
         Err(reason) => Finding::broken(
@@ -76,6 +77,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("schema", "up to date"));
     findings.push(key);
     findings.push(clock);
+    findings.extend(fields);
     findings.extend(replica(config).await);
 }
 
@@ -120,13 +122,16 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible and compares the clocks. Opening the store changes nothing, because the
+/// Checks that a write is possible, compares the clocks, and looks at settings from before an upgrade. Opening the store changes nothing, because the
 /// schema is current.
-async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
+async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Option<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
         Ok(store) => store,
-        Err(error) => return (Err(error.to_string()), Finding::skipped("clock", "the database cannot be opened")),
+        Err(error) => {
+            let clock = Finding::skipped("clock", "the database cannot be opened");
+            return (Err(error.to_string()), clock, None);
+        }
     };
     let now = candor_port_clock::Clock::now(&clock);
     let written = store.probe_write(now).await.map_err(|error| error.to_string());
@@ -135,7 +140,7 @@ async fn written_and_clock(config: &Config) -> (Result<(), String>, Finding) {
         Ok(Some(millis)) => judged(millis),
         Err(error) => Finding::skipped("clock", error.to_string()),
     };
-    (written, clock)
+    (written, clock, Some(upgrades::look(&*store).await))
 }
 
 fn judged(millis: i64) -> Finding {

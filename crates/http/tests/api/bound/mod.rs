@@ -1,6 +1,8 @@
 //! Bound keys: access restrictions beyond objectives (decision B5).
 
 mod answers;
+mod custom_fields;
+mod effects;
 mod keys;
 mod people;
 mod relations;

@@ -15,6 +15,8 @@ use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
+use crate::context::visible;
+use crate::usecases::organization;
 
 /// Number of people whose direct reports are read together. A page of 100 people with 100 reports of up to 140
 /// KB each has a gigabyte, of which 8 MB are shown.
@@ -56,8 +58,8 @@ impl Expandable for Employee {
             }
         };
         let (managers, departments, reports) = tokio::try_join!(
-            expand::find_referenced(services, context, paths.contains(&Expand::Manager), managers),
-            expand::find_referenced(services, context, paths.contains(&Expand::Department), departments),
+            expand::inline_referenced(services, context, paths.contains(&Expand::Manager), managers),
+            expand::inline_referenced(services, context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
         Ok(Included { managers, departments, reports })
@@ -81,7 +83,9 @@ async fn reports(
 ) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
     let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for it in services.store.direct_reports(context.caller.tenant, &ids, MAX_DIRECT_REPORTS).await? {
+    let mut found = services.store.direct_reports(context.caller.tenant, &ids, MAX_DIRECT_REPORTS).await?;
+    visible::narrow(services, context, &mut found).await?;
+    for it in found {
         if let Some(manager) = it.manager_id {
             reports.entry(manager).or_default().push(it);
         }
@@ -95,6 +99,10 @@ async fn reports(
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = Filter::parse(params)?;
+    if !request.filter.custom.is_empty() {
+        let organization = organization::load(services, context).await?;
+        request.filter.check_sight(context.caller.viewer(), &organization.value)?;
+    }
     let listing = rows::employees::list(&request.filter, request.sort, &request.page);
     expand::page(services, context, &request, listing).await
 }

@@ -1,0 +1,147 @@
+//! Dry runs and histories show a bound key no id that GET hides from it (decisions A18, B5, C9).
+
+use std::collections::BTreeSet;
+
+use candor_domain::access::AccessLevel;
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::stores::every_store;
+use crate::support::{TestApi, TestResponse};
+
+/// Resources that hold ids which their readers do not see.
+struct Linked {
+    /// Key of the author of the summary, who is no manager of its person.
+    author: String,
+    /// Key of the person that the summary is about, with whom it was not shared.
+    subject: String,
+    summary: String,
+    objective: String,
+    conversation: String,
+    assignment: String,
+    /// An observation by the author.
+    own: String,
+    /// Ids that the author or the subject does not see.
+    hidden: Vec<String>,
+}
+
+impl Linked {
+    async fn make(world: &TestApi) -> Self {
+        let boss = person(world, "boss", "manager", None).await;
+        let subject = person(world, "subject", "employee", Some(&boss)).await;
+        let author = person(world, "author", "employee", None).await;
+        let other = person(world, "other", "employee", None).await;
+        let observation = |by: &str, visibility: &str| {
+            json!({"employee_id": subject, "author_id": by, "type": "strength", "observation": "Explains well.",
+                   "visibility": visibility})
+        };
+        let hidden = world.made("/v1/observations", observation(&boss, "managers")).await;
+        let own = world.made("/v1/observations", observation(&author, "person")).await;
+        let goal = json!({"owner_id": subject, "title": "Answer", "period_start": "2026-01-01",
+                          "period_end": "2026-12-31"});
+        let objective = world.made("/v1/employee-objectives", goal).await;
+        let summary = json!({"employee_id": subject, "author_id": author, "title": "Year", "body": "Good.",
+                             "included_objective_ids": [objective], "included_observation_ids": [hidden, own]});
+        let summary = world.made("/v1/summaries", summary).await;
+        let about = json!({"type": "summary", "id": summary});
+        let conversation = json!({"title": "Year", "participant_ids": [subject, author], "about": about});
+        let conversation = world.made("/v1/conversations", conversation).await;
+        let assignment = json!({"employee_id": subject, "requester_id": boss, "title": "Year",
+                               "reviewer_ids": [author, other]});
+        let assignment = world.made("/v1/assignments", assignment).await;
+        let submission = json!({"reviewer_id": other, "observations": [
+            {"type": "strength", "observation": "Listens.", "visibility": "managers"}]});
+        let submitted = world.post(&format!("/v1/assignments/{assignment}/submissions"), submission).await;
+        assert_eq!(submitted.status, 201, "{}", submitted.text());
+        let shown = world.get(&format!("/v1/assignments/{assignment}")).await.json();
+        let of_other = shown["submissions"][0]["observation_ids"][0].as_str().unwrap().to_owned();
+        Self {
+            author: key_for(world, &author, AccessLevel::Standard).await,
+            subject: key_for(world, &subject, AccessLevel::Standard).await,
+            hidden: vec![hidden, objective.clone(), summary.clone(), of_other],
+            summary,
+            objective,
+            conversation,
+            assignment,
+            own,
+        }
+    }
+}
+
+/// Returns the ids of resources in a response that not every caller sees.
+fn linked_ids(response: &Value) -> BTreeSet<String> {
+    const PREFIXES: [&str; 4] = ["obs_", "obj_", "sum_", "asg_"];
+    match response {
+        Value::String(text) if PREFIXES.iter().any(|prefix| text.starts_with(prefix)) => [text.clone()].into(),
+        Value::Array(items) => items.iter().flat_map(linked_ids).collect(),
+        Value::Object(members) => members.values().flat_map(linked_ids).collect(),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => BTreeSet::new(),
+    }
+}
+
+async fn sees(world: &TestApi, key: &str, id: &str) -> bool {
+    let family = match id.split_once('_') {
+        Some(("obs", _)) => "observations",
+        Some(("obj", _)) => "employee-objectives",
+        Some(("sum", _)) => "summaries",
+        _ => "assignments",
+    };
+    world.bare("GET", &format!("/v1/{family}/{id}")).key(key).send().await.status == 200
+}
+
+async fn assert_shows_no_hidden_id(world: &TestApi, key: &str, response: &TestResponse, what: &str) {
+    assert_eq!(response.status, 200, "{what}: {}", response.text());
+    for id in linked_ids(&response.json()) {
+        assert!(sees(world, key, &id).await, "{what} shows {id}: {}", response.text());
+    }
+}
+
+#[tokio::test]
+async fn dry_runs_and_histories_show_no_id_that_get_hides() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let it = Linked::make(world).await;
+        let mut concealed = 0;
+        for (key, id) in
+            [&it.author, &it.subject].into_iter().flat_map(|key| it.hidden.iter().map(move |id| (key, id)))
+        {
+            concealed += usize::from(!sees(world, key, id).await);
+        }
+        assert_eq!(concealed, 6, "the test needs ids that one of them does not see");
+        let summary = format!("/v1/summaries/{}", it.summary);
+        let objective = format!("/v1/employee-objectives/{}", it.objective);
+        let conversation = format!("/v1/conversations/{}", it.conversation);
+        let (submit, archive) = (format!("{summary}/submit"), format!("{summary}/archive"));
+        let submissions = format!("/v1/assignments/{}/submissions", it.assignment);
+        let submission = json!({"observations": [{"type": "strength", "observation": "Plans."}]});
+        let writes = [
+            ("PATCH", &summary, &it.author, json!({"title": "Other"})),
+            ("PATCH", &summary, &it.author, json!({"included_observation_ids": [it.own]})),
+            ("PATCH", &summary, &it.author, json!({"included_observation_ids": [], "included_objective_ids": []})),
+            ("POST", &submit, &it.author, json!({})),
+            ("POST", &archive, &it.author, json!({})),
+            ("POST", &submissions, &it.author, submission),
+            ("PATCH", &conversation, &it.subject, json!({"title": "Other"})),
+            ("PATCH", &objective, &it.subject, json!({"title": "Other"})),
+            ("POST", &format!("{objective}/submit"), &it.subject, json!({})),
+            ("POST", &format!("{objective}/archive"), &it.subject, json!({})),
+        ];
+        for (method, path, key, body) in &writes {
+            let what = format!("{method} {path} on {}", shared.name);
+            let request = world.bare(method, &format!("{path}?dry_run=true")).key(key).json(body);
+            assert_shows_no_hidden_id(world, key, &request.send().await, &what).await;
+        }
+        for path in [&objective, &format!("{objective}/submit")] {
+            let method = if path == &objective { "PATCH" } else { "POST" };
+            let done = world.bare(method, path).key(&it.subject).json(&json!({})).send().await;
+            assert_eq!(done.status, 200, "{}", done.text());
+        }
+        let history = world.bare("GET", &format!("{objective}/history")).key(&it.subject).send().await;
+        assert_shows_no_hidden_id(world, &it.subject, &history, "the history").await;
+        assert!(history.json()["data"].as_array().unwrap().len() > 1, "{}", history.text());
+        let all =
+            world.ask("PATCH", &format!("{summary}?dry_run=true")).json(&json!({"included_observation_ids": []}));
+        let changes = all.send().await.json()["changes"].clone();
+        assert_eq!(changes["included_observation_ids"]["from"].as_array().unwrap().len(), 2, "{changes}");
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE organizations DROP COLUMN visible_custom_fields;
