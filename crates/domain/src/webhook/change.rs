@@ -282,14 +282,16 @@ impl Subscription {
         }
         state.active = patch.active.unwrap_or(state.active);
         patch.content.apply_to(&mut state);
-        let sent = |webhook: &Self| (webhook.url.clone(), webhook.event_types.clone(), webhook.payload);
+        if let Some(filter) = patch.filter {
+            state.filter = filter;
+        }
+        let sent = |webhook: &Self| {
+            (webhook.url.clone(), webhook.event_types.clone(), webhook.payload, webhook.filter.clone())
+        };
         if sent(&state) != sent(self) {
             state.effective_event_types = state.event_types.granted_to(caller, state.payload)?;
         }
         state.headers = self.headers.merged(headers);
-        if let Some(filter) = patch.filter {
-            state.filter = filter;
-        }
         if state.active && !self.active {
             // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();
