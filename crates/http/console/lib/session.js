@@ -77,10 +77,9 @@ export async function resume() {
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   const kept = sessionStorage.getItem(KEPT);
   const lost = kept ? await signIn(kept, true).then(() => null, (error) => error) : null;
-  if (!code) {
-    if (lost) throw lost;
-    return;
-  }
+  // A kept key that is not refused (a lost connection, a stopped service) is still a person's session.
+  if (lost && (!code || lost.status !== 401)) throw lost;
+  if (!code) return;
   const current = session.value;
   if (!current) return signIn(await exchange(code), true);
   const linked = await exchange(code).then(describe).catch(() => null);
