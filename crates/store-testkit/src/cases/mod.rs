@@ -24,6 +24,7 @@ mod log_of_all;
 mod mails;
 mod metadata;
 mod objectives;
+mod older_rows;
 mod pages;
 mod population;
 mod provisioning;
@@ -73,6 +74,7 @@ pub(crate) fn all() -> Vec<Case> {
         upkeep::cases(),
         itself::cases(),
         objectives::cases(),
+        older_rows::cases(),
         conversations::cases(),
         assignments::cases(),
         faults::cases(),
