@@ -176,6 +176,6 @@ fn restored_master_key_with_an_open_mode_is_noticed() {
     let restored = candor(&place, &["restore", "copy.db"]).succeeded().stdout;
     assert!(restored.contains("chmod 600"), "{restored}");
     let service = Service::serve(&place);
-    assert!(service.log().contains("chmod 600"), "{}", service.log());
+    service.wait_for_log("chmod 600");
     service.stop();
 }

@@ -204,13 +204,15 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     assert!(metric(&service, FALLBACKS) > 0);
     let told = |service: &Service, words: &str| service.log().matches(words).count();
     // A dying standby may answer once more. Each outage and each return is one line.
-    let outages = told(&service, "the replica cannot be read");
-    assert_eq!(outages, told(&service, "the replica answers again") + 1, "{}", service.log());
+    let outages = || told(&service, "the replica cannot be read");
+    let is_out = || outages() == told(&service, "the replica answers again") + 1;
+    assert!(wait_until(PATIENCE, is_out).is_some(), "{}", service.log());
 
     test.pair.standby.start_again().unwrap();
     let back = wait_until(PATIENCE, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
     assert!(back.is_some(), "{}", service.log());
-    assert_eq!(told(&service, "the replica answers again"), outages, "{}", service.log());
+    let is_back = || told(&service, "the replica answers again") == outages();
+    assert!(wait_until(PATIENCE, is_back).is_some(), "{}", service.log());
 
     line.fall_silent();
     let silent = test.observe(&mut client, "Silent");
@@ -229,7 +231,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     assert_eq!(page(&mut client, None).0, [""; 0]);
-    assert!(service.log().contains("has not arrived there yet"), "{}", service.log());
+    service.wait_for_log("has not arrived there yet");
     let looked = candor(&place, &["doctor"]);
     assert!(looked.code == Some(1) && looked.stdout.contains("has not arrived there yet"), "{}", looked.stdout);
 
@@ -248,7 +250,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let told = client.all("/v1/audit-log");
     assert!(told.iter().any(|item| item["target"]["id"] == department.as_str()), "{told:?}");
     assert_eq!(metric(&service, UP), 0);
-    assert!(service.log().contains("no standby"), "{}", service.log());
+    service.wait_for_log("no standby");
     service.stop();
 
     let elsewhere = PrimaryAndStandby::start().unwrap();

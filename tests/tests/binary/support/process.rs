@@ -220,6 +220,13 @@ impl Service {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until the log contains these words, and returns it. Lines are written beside the requests, so a line may
+    /// come after the response.
+    pub(crate) fn wait_for_log(&self, words: &str) -> String {
+        assert!(wait_until(PATIENCE, || self.log().contains(words)).is_some(), "no {words:?} in {}", self.log());
+        self.log()
+    }
+
     /// Kills the service without a graceful stop, like a power cut.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
