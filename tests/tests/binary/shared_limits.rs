@@ -174,7 +174,8 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
     for service in services {
         wait_until_shared(&service, &key);
         // A busy machine may exceed the time budget several times; each time logs one failure and one recovery.
-        let is_told = || matches!(outages_and_recoveries(&service), (outages @ 1.., recoveries) if outages == recoveries);
+        let is_told =
+            || matches!(outages_and_recoveries(&service), (outages @ 1.., recoveries) if outages == recoveries);
         assert!(wait_until(PATIENCE, is_told).is_some(), "{}", service.log());
         service.stop();
     }

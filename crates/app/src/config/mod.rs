@@ -64,7 +64,7 @@ pub(crate) struct Config {
     pub(crate) notifications_retention: Duration,
     /// Mail server and sender of invitations; `None` sends no mails.
     pub(crate) smtp: Option<Smtp>,
-    /// Maximum number of invitation mails of an organization per day, at first.
+    /// Maximum number of invitation mails of an organization per day.
     pub(crate) smtp_mails_per_day: u32,
     /// Interval of the background sweep.
     pub(crate) sweep_interval: Duration,
@@ -324,12 +324,8 @@ mod tests {
         assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
         let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
         assert_eq!(config.smtp.as_ref().map(|smtp| smtp.server.port), Some(465));
-        let shown = config
-            .shown
-            .iter()
-            .find(|item| item.setting == Setting::SmtpUrl)
-            .and_then(|item| item.value.as_deref());
-        assert_eq!(shown, Some("smtps://app:***@mail.example.com"));
+        let shown = config.shown.iter().find(|item| item.setting == Setting::SmtpUrl);
+        assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("smtps://app:***@mail.example.com"));
         assert!(!format!("{config:?}").contains("hunter2"));
         assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);
     }
@@ -393,8 +389,7 @@ mod tests {
     #[test]
     fn config_problems_do_not_hide_the_shown_values() {
         let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
-        let problems = problems(&pairs);
-        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert_eq!(problems(&pairs).len(), 3);
         let shown = loaded(&pairs).config.shown;
         let listen = shown.iter().find(|item| item.setting == Setting::Listen).unwrap();
         assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));

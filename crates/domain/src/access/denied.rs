@@ -52,6 +52,11 @@ pub enum PermissionDenied {
     RemovesOthers,
 }
 
+const OWN_TEXT: &str = "This organization requires reviews, and the person that the API key acts for changed this \
+    summary. Let another person submit it again, or use the API key of another reviewer.";
+const REMOVES_OTHERS: &str = "A conversation belongs to those in it. An API key that acts for a person may add people \
+    and remove that person only: keep the others in participant_ids.";
+
 impl PermissionDenied {
     /// Returns the message of the error response.
     #[must_use]
@@ -93,10 +98,7 @@ impl PermissionDenied {
                 "This organization requires reviews, and a review is never done by the owner or author. Use the \
                  API key of another reviewer."
             }
-            Self::OwnText => {
-                "This organization requires reviews, and the person that the API key acts for changed this summary. \
-                 Let another person submit it again, or use the API key of another reviewer."
-            }
+            Self::OwnText => OWN_TEXT,
             Self::AboutOneself => {
                 "A summary is not approved, returned or shared by the person it is about. Use the API key of \
                  another reviewer."
@@ -113,10 +115,7 @@ impl PermissionDenied {
             Self::NotAmongParticipants => {
                 "The person that the API key acts for must take part. Add that person to participant_ids."
             }
-            Self::RemovesOthers => {
-                "A conversation belongs to those in it. An API key that acts for a person may add people and remove \
-                 that person only: keep the others in participant_ids."
-            }
+            Self::RemovesOthers => REMOVES_OTHERS,
         }
     }
 }

@@ -135,7 +135,7 @@ content! {
         /// Time of the first approval or start. Null before that.
         pub approved_at: Option<Timestamp>,
         /// `true` if title, description or period were changed after the approval by a caller who may not approve, and
-        /// nobody approved the objective again.
+        /// the objective was not approved again.
         pub changed_since_approval: bool,
         /// Time of completion. Null unless the status is `completed`.
         pub completed_at: Option<Timestamp>,

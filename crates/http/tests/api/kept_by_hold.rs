@@ -89,7 +89,7 @@ async fn events(world: &TestApi) -> String {
 }
 
 #[tokio::test]
-async fn hold_of_another_person_keeps_what_the_two_share() {
+async fn hold_of_another_person_keeps_shared_evidence() {
     for shared in every_store().await {
         let world = &shared.world;
         let it = Evidence::make(world).await;

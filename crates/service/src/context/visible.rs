@@ -98,7 +98,7 @@ async fn seen(
     Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
-/// What the caller may see in the resources of a response, where it may not see all.
+/// The parts of a response's resources that the caller may see.
 #[derive(Default)]
 struct Sight {
     /// Linked ids; `None` if the caller may see all of them.
@@ -110,7 +110,7 @@ struct Sight {
 /// The custom fields that the caller may see.
 struct FieldSight {
     organization: Organization,
-    /// People of whom the caller sees all custom fields.
+    /// People whose custom fields the caller sees all.
     in_reach: BTreeSet<EmployeeId>,
 }
 
@@ -138,7 +138,7 @@ impl Sight {
         }
         let person = resource.fields_of();
         if let Some(sight) =
-            self.fields.as_ref().filter(|sight| person.is_some_and(|it| !sight.in_reach.contains(&it)))
+            self.fields.as_ref().filter(|sight| person.is_some_and(|person| !sight.in_reach.contains(&person)))
         {
             let is_shown = |key: &str| sight.organization.shows_custom_field(key);
             is_less |= resource.field_names().into_iter().any(|key| !is_shown(key));

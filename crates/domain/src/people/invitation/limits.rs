@@ -21,7 +21,7 @@ pub const ACCEPTED_TO_TRUST: u16 = 10;
 /// Factor of the mails of an organization whose invitations were accepted.
 const TRUSTED_FACTOR: u32 = 10;
 
-/// What mails are counted for: a mailbox, a domain or an organization, as a SHA-256 hash.
+/// Mailbox, domain or organization for which mails are counted, as a SHA-256 hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MailCounter(pub [u8; 32]);
 
@@ -54,7 +54,7 @@ impl MailCounter {
 /// A limit of the invitation mails of one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailLimit {
-    /// What the mails are counted for.
+    /// Counter of the mails.
     pub counter: MailCounter,
     /// Maximum number of mails.
     pub most: u32,

@@ -11,9 +11,9 @@ use crate::support::{TestApi, TestResponse};
 
 /// Resources that hold ids which their readers do not see.
 struct Linked {
-    /// Key of the author of the summary, who is no manager of its person.
+    /// Key of the author of the summary.
     author: String,
-    /// Key of the person that the summary is about, with whom it was not shared.
+    /// Key of the person that the summary is about. It is not shared with that person.
     subject: String,
     summary: String,
     objective: String,
@@ -100,31 +100,37 @@ async fn assert_shows_no_hidden_id(world: &TestApi, key: &str, response: &TestRe
 async fn dry_runs_and_histories_show_no_id_that_get_hides() {
     for shared in every_store().await {
         let world = &shared.world;
-        let it = Linked::make(world).await;
+        let linked = Linked::make(world).await;
         let mut concealed = 0;
-        for (key, id) in
-            [&it.author, &it.subject].into_iter().flat_map(|key| it.hidden.iter().map(move |id| (key, id)))
+        for (key, id) in [&linked.author, &linked.subject]
+            .into_iter()
+            .flat_map(|key| linked.hidden.iter().map(move |id| (key, id)))
         {
             concealed += usize::from(!sees(world, key, id).await);
         }
         assert_eq!(concealed, 6, "the test needs ids that one of them does not see");
-        let summary = format!("/v1/summaries/{}", it.summary);
-        let objective = format!("/v1/employee-objectives/{}", it.objective);
-        let conversation = format!("/v1/conversations/{}", it.conversation);
+        let summary = format!("/v1/summaries/{}", linked.summary);
+        let objective = format!("/v1/employee-objectives/{}", linked.objective);
+        let conversation = format!("/v1/conversations/{}", linked.conversation);
         let (submit, archive) = (format!("{summary}/submit"), format!("{summary}/archive"));
-        let submissions = format!("/v1/assignments/{}/submissions", it.assignment);
+        let submissions = format!("/v1/assignments/{}/submissions", linked.assignment);
         let submission = json!({"observations": [{"type": "strength", "observation": "Plans."}]});
         let writes = [
-            ("PATCH", &summary, &it.author, json!({"title": "Other"})),
-            ("PATCH", &summary, &it.author, json!({"included_observation_ids": [it.own]})),
-            ("PATCH", &summary, &it.author, json!({"included_observation_ids": [], "included_objective_ids": []})),
-            ("POST", &submit, &it.author, json!({})),
-            ("POST", &archive, &it.author, json!({})),
-            ("POST", &submissions, &it.author, submission),
-            ("PATCH", &conversation, &it.subject, json!({"title": "Other"})),
-            ("PATCH", &objective, &it.subject, json!({"title": "Other"})),
-            ("POST", &format!("{objective}/submit"), &it.subject, json!({})),
-            ("POST", &format!("{objective}/archive"), &it.subject, json!({})),
+            ("PATCH", &summary, &linked.author, json!({"title": "Other"})),
+            ("PATCH", &summary, &linked.author, json!({"included_observation_ids": [linked.own]})),
+            (
+                "PATCH",
+                &summary,
+                &linked.author,
+                json!({"included_observation_ids": [], "included_objective_ids": []}),
+            ),
+            ("POST", &submit, &linked.author, json!({})),
+            ("POST", &archive, &linked.author, json!({})),
+            ("POST", &submissions, &linked.author, submission),
+            ("PATCH", &conversation, &linked.subject, json!({"title": "Other"})),
+            ("PATCH", &objective, &linked.subject, json!({"title": "Other"})),
+            ("POST", &format!("{objective}/submit"), &linked.subject, json!({})),
+            ("POST", &format!("{objective}/archive"), &linked.subject, json!({})),
         ];
         for (method, path, key, body) in &writes {
             let what = format!("{method} {path} on {}", shared.name);
@@ -133,11 +139,11 @@ async fn dry_runs_and_histories_show_no_id_that_get_hides() {
         }
         for path in [&objective, &format!("{objective}/submit")] {
             let method = if path == &objective { "PATCH" } else { "POST" };
-            let done = world.bare(method, path).key(&it.subject).json(&json!({})).send().await;
+            let done = world.bare(method, path).key(&linked.subject).json(&json!({})).send().await;
             assert_eq!(done.status, 200, "{}", done.text());
         }
-        let history = world.bare("GET", &format!("{objective}/history")).key(&it.subject).send().await;
-        assert_shows_no_hidden_id(world, &it.subject, &history, "the history").await;
+        let history = world.bare("GET", &format!("{objective}/history")).key(&linked.subject).send().await;
+        assert_shows_no_hidden_id(world, &linked.subject, &history, "the history").await;
         assert!(history.json()["data"].as_array().unwrap().len() > 1, "{}", history.text());
         let all =
             world.ask("PATCH", &format!("{summary}?dry_run=true")).json(&json!({"included_observation_ids": []}));

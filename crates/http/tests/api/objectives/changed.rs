@@ -62,7 +62,7 @@ async fn change_by_the_owner_after_the_approval_is_marked_and_told() {
 }
 
 #[tokio::test]
-async fn approval_of_a_changed_objective_keeps_a_status_that_was_held_back() {
+async fn approval_of_a_changed_objective_keeps_its_status() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let own = key_for(&world, &owner, AccessLevel::Standard).await;

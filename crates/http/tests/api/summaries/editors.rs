@@ -1,4 +1,4 @@
-//! Who edits a summary does not approve it where reviews are required (decision C10). A model written from the contract
+//! Editors of a summary do not approve it where reviews are required (decision C10). A model written from the contract
 //! alone predicts the result of random histories.
 
 use candor_domain::access::AccessLevel;
@@ -31,7 +31,7 @@ enum Stage {
     InReview,
 }
 
-/// What the contract says about a summary.
+/// State of a summary by the contract.
 struct Model {
     stage: Stage,
     edited_by: Option<usize>,

@@ -146,7 +146,7 @@ async fn accept_last(stage: &MailTest) {
 }
 
 #[tokio::test]
-async fn domain_is_limited_until_an_invitation_to_it_is_accepted() {
+async fn domain_is_limited_until_an_invitation_is_accepted() {
     let stage = MailTest::new().await;
     let (one, two) = (another_admin(&stage.world, "One").await, another_admin(&stage.world, "Two").await);
     for number in 0..30 {
