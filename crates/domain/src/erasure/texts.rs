@@ -87,8 +87,12 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("objectives", Wordless, &["scope", "status", "shelf", "scope_status"]),
     ("observations", Removed, &["observation", "impact", "recommended_action", "metadata", "external_id"]),
     ("observations", Wordless, &["type", "visibility"]),
-    ("organizations", Kept, &["name", "visible_custom_fields"]),
-    ("organizations", Wordless, &["objective_review", "summary_review", "retention", "retention_starts"]),
+    ("organizations", Kept, &["name"]),
+    (
+        "organizations",
+        Wordless,
+        &["objective_review", "summary_review", "visible_custom_fields", "retention", "retention_starts"],
+    ),
     // A digest of the address and a day, deleted within two days.
     ("recipient_mails", Wordless, &["recipient"]),
     ("replays", Sealed, &["sealed"]),

@@ -144,7 +144,8 @@ const WHOLE: &str = "SELECT name FROM pragma_index_list(?) WHERE partial = 0";
 /// Query for the partial indexes that contain every row with a value in their column. They can answer an equality
 /// condition on that column, or a range of it.
 const OF_VALUES: &str = "SELECT l.name FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name \
-    WHERE l.partial = 1 AND (s.sql LIKE '% WHERE %_id IS NOT NULL' OR s.sql LIKE '% WHERE left_at IS NOT NULL')";
+    WHERE l.partial = 1 AND (s.sql LIKE '% WHERE %_id IS NOT NULL' OR s.sql LIKE '% WHERE left_at IS NOT NULL' \
+        OR s.sql LIKE '% WHERE accepted_at IS NOT NULL')";
 
 /// Returns the columns after the tenant, for each selected index that begins with the tenant.
 fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {
