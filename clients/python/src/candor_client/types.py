@@ -1781,6 +1781,11 @@ class Erasure(TypedDict):
     found at its beginning.
     """
 
+    kept_by_hold: int
+    """Number of rows that stay because a legal hold protects another person in them: resources, messages
+    and conversations. The erasure removes them within a day after the hold, and is running until then.
+    """
+
     out_of_reach: list[str]
     """Copies that the service cannot reach: the controller erases there."""
 
@@ -2329,6 +2334,7 @@ MailFailure: TypeAlias = Literal[
     "sealed",
     "expired",
     "recipient_limit",
+    "organization_limit",
 ]
 """Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and
 `recipient_limit`.
@@ -2567,6 +2573,7 @@ NotificationType: TypeAlias = Literal[
     "objective.submitted",
     "objective.approved",
     "objective.rejected",
+    "objective.changed",
     "assignment.requested",
     "assignment.completed",
     "conversation.message",
@@ -2646,6 +2653,11 @@ class Objective(TypedDict):
 
     approved_at: str | None
     """Time of the first approval or start. Null before that."""
+
+    changed_since_approval: bool
+    """`true` if title, description or period were changed after the approval by a caller who may not
+    approve, and the objective was not approved again.
+    """
 
     completed_at: str | None
     """Time of completion. Null unless the status is `completed`."""
@@ -3109,6 +3121,12 @@ class Organization(TypedDict):
     summary_review: ReviewMode | str
     """Review of summaries before approval."""
 
+    visible_custom_fields: list[str] | None
+    """Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
+    ones only of that person and of those who report to them; keys of the organization and of org admins
+    show all. Null: every key shows all. At most 200 entries, without duplicates.
+    """
+
     retention: Retention
     """Periods after which archived resources and people who left are removed. Null: they are kept."""
 
@@ -3162,6 +3180,13 @@ class OrganizationUpdate(TypedDict):
 
     summary_review: NotRequired[ReviewMode]
     """Review of summaries before approval."""
+
+    visible_custom_fields: NotRequired[list[str] | None]
+    """Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
+    ones only of that person and of those who report to them; keys of the organization and of org admins
+    show all. Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom
+    fields that every key shows. Null: all of them.
+    """
 
 
 class OrganizationUpdateRetention(TypedDict):
@@ -3776,6 +3801,11 @@ class Summary(TypedDict):
 
     author_id: str | None
     """Author of the summary. Null if unknown."""
+
+    edited_by: str | None
+    """Person whose key made the last change of the content. Null if there was none, or if the key was
+    bound to no person.
+    """
 
     title: str
     """Title. It must not be blank. 1 to 200 characters."""

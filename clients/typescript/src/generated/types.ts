@@ -1408,6 +1408,11 @@ export interface Erasure {
    * its beginning.
    */
   counts: Record<string, number>;
+  /**
+   * Number of rows that stay because a legal hold protects another person in them: resources, messages and
+   * conversations. The erasure removes them within a day after the hold, and is running until then.
+   */
+  kept_by_hold: number;
   /** Copies that the service cannot reach: the controller erases there. */
   out_of_reach: Array<string>;
   /** Tables whose files may hold removed rows until they are rewritten. Empty for SQLite. */
@@ -1877,7 +1882,8 @@ export type MailFailure =
   | "unsendable"
   | "sealed"
   | "expired"
-  | "recipient_limit";
+  | "recipient_limit"
+  | "organization_limit";
 
 /** Status of a mail. A `canceled` mail was withdrawn before it was sent. */
 export type MailStatus =
@@ -2058,6 +2064,7 @@ export type NotificationType =
   | "objective.submitted"
   | "objective.approved"
   | "objective.rejected"
+  | "objective.changed"
   | "assignment.requested"
   | "assignment.completed"
   | "conversation.message"
@@ -2120,6 +2127,11 @@ export interface Objective {
   submitted_at: string | null;
   /** Time of the first approval or start. Null before that. */
   approved_at: string | null;
+  /**
+   * `true` if title, description or period were changed after the approval by a caller who may not approve,
+   * and the objective was not approved again.
+   */
+  changed_since_approval: boolean;
   /** Time of completion. Null unless the status is `completed`. */
   completed_at: string | null;
   /**
@@ -2487,6 +2499,12 @@ export interface Organization {
   objective_review: Open<ReviewMode>;
   /** Review of summaries before approval. */
   summary_review: Open<ReviewMode>;
+  /**
+   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
+   * only of that person and of those who report to them; keys of the organization and of org admins show all.
+   * Null: every key shows all. At most 200 entries, without duplicates.
+   */
+  visible_custom_fields: Array<string> | null;
   /** Periods after which archived resources and people who left are removed. Null: they are kept. */
   retention: Retention;
   /** Time of creation, which never changes. */
@@ -2527,6 +2545,13 @@ export interface OrganizationUpdate {
   retention?: OrganizationUpdateRetention | undefined;
   /** Review of summaries before approval. */
   summary_review?: ReviewMode | undefined;
+  /**
+   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
+   * only of that person and of those who report to them; keys of the organization and of org admins show all.
+   * Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom fields that every
+   * key shows. Null: all of them.
+   */
+  visible_custom_fields?: Array<string> | null | undefined;
 }
 
 export interface OrganizationUpdateRetention {
@@ -3008,6 +3033,11 @@ export interface Summary {
   employee_id: string;
   /** Author of the summary. Null if unknown. */
   author_id: string | null;
+  /**
+   * Person whose key made the last change of the content. Null if there was none, or if the key was bound to
+   * no person.
+   */
+  edited_by: string | null;
   /** Title. It must not be blank. 1 to 200 characters. */
   title: string;
   /** Text of the summary, in plain text. At most 20000 characters. */

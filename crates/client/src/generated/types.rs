@@ -2364,6 +2364,9 @@ pub struct Erasure {
     /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found
     /// at its beginning.
     pub counts: BTreeMap<String, i64>,
+    /// Number of rows that stay because a legal hold protects another person in them: resources, messages and
+    /// conversations. The erasure removes them within a day after the hold, and is running until then.
+    pub kept_by_hold: i64,
     /// Copies that the service cannot reach: the controller erases there.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
@@ -3075,6 +3078,7 @@ words! {
         Sealed = "sealed",
         Expired = "expired",
         RecipientLimit = "recipient_limit",
+        OrganizationLimit = "organization_limit",
     }
 }
 
@@ -3317,6 +3321,7 @@ words! {
         ObjectiveSubmitted = "objective.submitted",
         ObjectiveApproved = "objective.approved",
         ObjectiveRejected = "objective.rejected",
+        ObjectiveChanged = "objective.changed",
         AssignmentRequested = "assignment.requested",
         AssignmentCompleted = "assignment.completed",
         ConversationMessage = "conversation.message",
@@ -3398,6 +3403,9 @@ pub struct Objective {
     pub submitted_at: Option<String>,
     /// Time of the first approval or start. Null before that.
     pub approved_at: Option<String>,
+    /// `true` if title, description or period were changed after the approval by a caller who may not
+    /// approve, and the objective was not approved again.
+    pub changed_since_approval: bool,
     /// Time of completion. Null unless the status is `completed`.
     pub completed_at: Option<String>,
     /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
@@ -4214,6 +4222,10 @@ pub struct Organization {
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
+    /// only of that person and of those who report to them; keys of the organization and of org admins show
+    /// all. Null: every key shows all. At most 200 entries, without duplicates.
+    pub visible_custom_fields: Option<Vec<String>>,
     /// Periods after which archived resources and people who left are removed. Null: they are kept.
     pub retention: Retention,
     /// Time of creation, which never changes.
@@ -4264,13 +4276,25 @@ pub struct OrganizationUpdate {
     /// Review of summaries before approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_review: Option<ReviewMode>,
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
+    /// only of that person and of those who report to them; keys of the organization and of org admins show
+    /// all. Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom fields
+    /// that every key shows. Null: all of them.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub visible_custom_fields: Option<Option<Vec<String>>>,
 }
 
 impl OrganizationUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { name: None, objective_review: None, retention: None, summary_review: None }
+        Self {
+            name: None,
+            objective_review: None,
+            retention: None,
+            summary_review: None,
+            visible_custom_fields: None,
+        }
     }
 
     /// Sets `name`: name of the organization, for display.
@@ -4298,6 +4322,20 @@ impl OrganizationUpdate {
     #[must_use]
     pub fn summary_review(mut self, value: impl Into<ReviewMode>) -> Self {
         self.summary_review = Some(value.into());
+        self
+    }
+
+    /// Sets `visible_custom_fields`: keys of the custom fields that every key shows, in order.
+    #[must_use]
+    pub fn visible_custom_fields(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.visible_custom_fields = Some(Some(value.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sends `visible_custom_fields` as null, which removes its value.
+    #[must_use]
+    pub fn clear_visible_custom_fields(mut self) -> Self {
+        self.visible_custom_fields = Some(None);
         self
     }
 }
@@ -5117,6 +5155,9 @@ pub struct Summary {
     pub employee_id: String,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
+    /// Person whose key made the last change of the content. Null if there was none, or if the key was bound
+    /// to no person.
+    pub edited_by: Option<String>,
     /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
     /// Text of the summary, in plain text. At most 20000 characters.
