@@ -239,6 +239,7 @@ export const t = {
     cannotUndo: "This cannot be undone.",
     stays: "The id stays, and what the person wrote about others stays under the name Former employee.",
     nothing: "Nothing but the person's own entry is removed.",
+    keptByHold: (/** @type {string} */ count) => `Kept by a legal hold: ${count}. The erasure goes on when the hold ends.`,
     outOfReach: "Backups, receivers of webhooks, exports and copies of clients are out of reach: erase the data there.",
     confirm: "E-mail address, to confirm", begun: "The erasure has begun",
     erased: "The data about this person is erased.", receipts: "Erasures", rows: "Removed",
@@ -248,7 +249,7 @@ export const t = {
     kinds: { observations: "Observations", objectives: "Objectives", summaries: "Summaries",
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
-      api_keys: "API keys", audit_entries: "Audit entries", events: "Events", stored_responses: "Stored responses" },
+      api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events", stored_responses: "Stored responses" },
   },
   retention: {
     title: "Retention", rule: "Rule", removes: "Removes", appliesAt: "In the run of", preview: "Preview",

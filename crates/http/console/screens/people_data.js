@@ -128,7 +128,8 @@ export function Erasures() {
         <span class="cell-note">${one.id}</span>` },
     { name: "state", label: t.state, cell: (/** @type {Erasure} */ one) => html`<${Status} word=${one.status} />` },
     { name: "rows", label: t.data.rows, cell: (/** @type {Erasure} */ one) => html`<ul class="counts">
-      ${countsOf(one.counts).map(([kind, count]) => html`<li key=${kind}>${kind} ${count}</li>`)}</ul>` },
+      ${countsOf(one.counts).map(([kind, count]) => html`<li key=${kind}>${kind} ${count}</li>`)}</ul>
+      ${one.kept_by_hold > 0 && html`<span class="cell-note">${t.data.keptByHold(number(one.kept_by_hold))}</span>`}` },
     { name: "requested", label: t.data.requestedAt,
       cell: (/** @type {Erasure} */ one) => html`<${Time} at=${one.requested_at} />` },
     { name: "completed", label: t.data.completedAt,
