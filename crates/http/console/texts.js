@@ -249,7 +249,8 @@ export const t = {
     kinds: { observations: "Observations", objectives: "Objectives", summaries: "Summaries",
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
-      api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events", stored_responses: "Stored responses" },
+      api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events",
+      stored_responses: "Stored responses" },
   },
   retention: {
     title: "Retention", rule: "Rule", removes: "Removes", appliesAt: "In the run of", preview: "Preview",
