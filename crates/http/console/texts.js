@@ -305,6 +305,7 @@ export const t = {
     noConversationsText: "Conversations appear here when people write to each other.",
     noAssignments: "No assignments",
     noAssignmentsText: "Assignments ask reviewers for observations about a person.",
+    changed: "Changed since the approval", editedBy: "edited by",
     read: "Read", by: "by", answer: "Answer of the person", aboutPerson: "About",
     cancelAssignment: "Cancel assignment",
     cancelText: "Reviewers can no longer submit. Submitted observations stay.",

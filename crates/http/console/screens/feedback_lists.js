@@ -36,6 +36,9 @@ const KINDS = /** @type {[string, string][]} */ ([["manager", t.feedback.manager
 /** An objective in review has the status `proposed`. @param {Objective} one */
 const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_review" : one.status);
 
+/** Actions on an objective. A change after the approval is approved again. @param {Objective} one */
+const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])];
+
 export function Objectives() {
   const { query } = useRoute();
   const base = query.kind === "manager" ? "/manager-objectives" : "/employee-objectives";
@@ -61,12 +64,13 @@ export function Objectives() {
       <div class="entry-head muted">
         ${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>`
           : html`<${Person} id=${one.owner_id} />`}
-        <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}></div>
+        <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}>
+        ${one.changed_since_approval && html`<${Badge}>${t.feedback.changed}</${Badge}>`}</div>
       ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
       <${References} of=${one} />
       <div class="actions">
         ${can("objectives:write") &&
-          (REVIEW[stateOf(one)] ?? []).map((name) =>
+          actionsOf(one).map((name) =>
             html`<${Button} key=${name} kind=${name === "approve" ? "primary" : name === "reject" ? "danger"
               : undefined}
           aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>
@@ -154,6 +158,8 @@ export function Summaries() {
         <span class="muted time"><${Time} at=${one.updated_at} /></span></div>
       <div class="entry-head muted"><${Person} id=${one.employee_id} />
         <span>${t.feedback.by} <${Person} id=${one.author_id} /></span>
+        ${one.edited_by && one.edited_by !== one.author_id &&
+          html`<span>${t.feedback.editedBy} <${Person} id=${one.edited_by} /></span>`}
         <span>
           ${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
       <${Prose}>${one.body}</${Prose}>
