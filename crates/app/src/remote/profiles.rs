@@ -167,7 +167,9 @@ mod tests {
 
     #[test]
     fn malformed_file_is_named_by_line_without_its_text() {
-        let path = std::env::temp_dir().join(format!("candor-profiles-{}.toml", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("candor-profiles-malformed-{}", std::process::id()));
+        private_file::create_folder(&folder).unwrap();
+        let path = folder.join("profiles.toml");
         for text in [
             "[profiles]\ndefault = \"cdr_live_abc\"\n",
             "\n[profiles.default]\nurl = \"http://a\"\nkey = \"hunter2\"\n",
@@ -178,7 +180,7 @@ mod tests {
             assert!(error.contains(&format!("{}:", path.display())), "{error}");
             assert!(!error.contains("cdr_live_abc") && !error.contains("hunter2"), "{error}");
         }
-        fs::remove_file(path).unwrap();
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Linked {
         let submitted = world.post(&format!("/v1/assignments/{assignment}/submissions"), submission).await;
         assert_eq!(submitted.status, 200, "{}", submitted.text());
         let shown = world.get(&format!("/v1/assignments/{assignment}")).await.json();
-        let of_other = shown["submissions"][0]["observation_ids"][0].as_str().unwrap().to_owned();
+        let of_other = shown["submissions"][1]["observation_ids"][0].as_str().unwrap().to_owned();
         Self {
             author: key_for(world, &author, AccessLevel::Standard).await,
             subject: key_for(world, &subject, AccessLevel::Standard).await,
