@@ -53,6 +53,7 @@ async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseConte
 
 async fn older_organization_shows_all_custom_fields(world: CaseContext) {
     let id = world.tenant.organization;
+    world.save(vec![Write::put(&Row::new(world.make.organization(id)))]).await;
     let read = async || world.store.row::<Organization>(world.tenant, id).await.unwrap().unwrap().value;
     assert!(!read().await.shows_custom_field("salary"));
     world.spoil("UPDATE organizations SET visible_custom_fields = NULL").await;
