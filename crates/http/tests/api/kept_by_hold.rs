@@ -84,6 +84,28 @@ async fn go_on(world: &TestApi) {
     }
 }
 
+/// Returns the first message of a conversation between the held person and one that left it and is erased.
+async fn first_message_after_leaving(world: &TestApi) -> Value {
+    let evidence = Evidence::make(world).await;
+    let other = person(world, "third", "employee", None).await;
+    let path = &evidence.talks[0];
+    let without = json!({"participant_ids": [evidence.held, other]});
+    assert_eq!(world.patch(path, without).await.status, 200);
+    let begun = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
+    assert_eq!(begun.status, 202, "{}", begun.text());
+    go_on(world).await;
+    let receipt = world.get(&format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap())).await.json();
+    assert_eq!(receipt["kept_by_hold"], 4, "{receipt}");
+    evidence.talk(world, 0).await[2].clone()
+}
+
+#[tokio::test]
+async fn messages_in_a_conversation_left_before_are_kept() {
+    for shared in every_store().await {
+        assert_eq!(first_message_after_leaving(&shared.world).await, BOTH, "{}", shared.name);
+    }
+}
+
 async fn events(world: &TestApi) -> String {
     world.get("/v1/events?limit=100").await.text()
 }
@@ -92,29 +114,39 @@ async fn events(world: &TestApi) -> String {
 async fn hold_of_another_person_keeps_shared_evidence() {
     for shared in every_store().await {
         let world = &shared.world;
-        let it = Evidence::make(world).await;
-        let begun = world.post(&format!("/v1/employees/{}/erasure", it.leaving), json!({})).await;
+        let evidence = Evidence::make(world).await;
+        let begun = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
         assert_eq!(begun.status, 202, "{}", begun.text());
         let receipt = format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap());
         go_on(world).await;
-        assert_eq!(it.statuses(world).await, [vec![200; 3], vec![404; 3]], "{}", shared.name);
-        let leaving = json!(it.leaving);
-        assert_eq!(it.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
+        assert_eq!(evidence.statuses(world).await, [vec![200; 3], vec![404; 3]], "{}", shared.name);
+        let leaving = json!(evidence.leaving);
+        assert_eq!(evidence.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
         let erased = json!("[erased]");
-        assert_eq!(it.talk(world, 1).await, [erased.clone(), Value::Null, erased.clone()], "{}", shared.name);
+        assert_eq!(
+            evidence.talk(world, 1).await,
+            [erased.clone(), Value::Null, erased.clone()],
+            "{}",
+            shared.name
+        );
         let feed = events(world).await;
         assert!(feed.contains(BOTH) && !feed.contains(PLAIN), "{}: {feed}", shared.name);
         let shown = world.get(&receipt).await.json();
         assert_eq!((&shown["status"], &shown["kept_by_hold"]), (&json!("running"), &json!(4)), "{}", shared.name);
-        let person = world.get(&format!("/v1/employees/{}", it.leaving)).await.json();
+        let person = world.get(&format!("/v1/employees/{}", evidence.leaving)).await.json();
         assert_eq!(person["first_name"], "Former", "the person is a pseudonym meanwhile");
 
-        let path = format!("/v1/employees/{}/legal-hold", it.held);
+        let path = format!("/v1/employees/{}/legal-hold", evidence.held);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
         world.clock.advance_seconds(24 * 3600);
         go_on(world).await;
-        assert_eq!(it.statuses(world).await, [vec![404; 3], vec![404; 3]], "{}", shared.name);
-        assert_eq!(it.talk(world, 0).await, [erased.clone(), Value::Null, erased.clone()], "{}", shared.name);
+        assert_eq!(evidence.statuses(world).await, [vec![404; 3], vec![404; 3]], "{}", shared.name);
+        assert_eq!(
+            evidence.talk(world, 0).await,
+            [erased.clone(), Value::Null, erased.clone()],
+            "{}",
+            shared.name
+        );
         let feed = events(world).await;
         assert!(!feed.contains(BOTH), "{}: {feed}", shared.name);
         let shown = world.get(&receipt).await.json();

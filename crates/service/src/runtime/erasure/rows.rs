@@ -208,28 +208,35 @@ impl Job<'_> {
         }
     }
 
-    /// Finds the conversations with the person that a legal hold of another participant keeps.
+    /// Finds the conversations with messages of the person that a legal hold of a participant keeps. The person may have
+    /// left them.
     pub(super) async fn keep_conversations(&self, kept: &mut Kept) -> Result<bool, Error> {
-        let filter = conversation::Filter {
-            participant_id: Some(self.person),
-            about: None,
-            archived: Archived::All,
-            updated_at: Bounds::default(),
-        };
-        let mut request = PageRequest { limit: PIECE, after: None };
+        let mut page = PageRequest { limit: PIECE, after: None };
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, &request);
-            let page = self.services.store.page(self.tenant, list).await?;
-            request.after = page.items.last().and_then(person_data::position);
-            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
-            kept.ids.extend(page.items.iter().filter(|row| held.keep(*row)).map(|row| row.id.to_bytes()));
-            if !page.more || request.after.is_none() {
+            let list = rows::conversations::messages_of(self.person, &page);
+            let rows = self.services.store.page(self.tenant, list).await?;
+            let within = self.conversations_of(rows.items.iter()).await?;
+            let held = HeldPeople::find(self.services, self.tenant, &within).await?;
+            kept.ids.extend(within.iter().filter(|row| held.keep(*row)).map(|row| row.id.to_bytes()));
+            page.after = rows.items.last().and_then(person_data::position);
+            if !rows.more || page.after.is_none() {
                 return Ok(true);
             }
         }
+    }
+
+    /// Returns the conversations of some messages.
+    async fn conversations_of<'m>(
+        &self,
+        messages: impl Iterator<Item = &'m Message>,
+    ) -> Result<Vec<Conversation>, Error> {
+        let ids: BTreeSet<_> = messages.map(|row| row.conversation_id).collect();
+        let ids: Vec<_> = ids.into_iter().collect();
+        let rows = self.services.store.rows::<Conversation>(self.tenant, &ids).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
     /// Replaces the bodies of the person's messages, except in conversations that a legal hold keeps. The messages keep
@@ -249,14 +256,12 @@ impl Job<'_> {
                 |row: &&Message| row.body != ERASED_BODY && !kept.ids.contains(&row.conversation_id.to_bytes());
             let go: Vec<_> = rows.items.iter().filter(goes).collect();
             if !go.is_empty() {
-                let within: BTreeSet<_> = go.iter().map(|row| row.conversation_id).collect();
-                let within: Vec<_> = within.into_iter().collect();
-                let within = self.services.store.rows::<Conversation>(self.tenant, &within).await?;
+                let within = self.conversations_of(go.iter().copied()).await?;
                 let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
                 let values = ids.iter().copied().map(SqlValue::Id).collect();
                 let set = vec![(Column::new("body", Type::Text), SqlValue::Text(ERASED_BODY.to_owned()))];
                 let blank = ErasureChange::Overwrite { table: Message::TABLE.name, by: ID, values, set };
-                let condition = unheld(within.iter().map(|row| &row.value));
+                let condition = unheld(&within);
                 self.apply(&[condition, self.record("messages", ids), blank]).await?;
             }
             page.after = rows.items.last().and_then(person_data::position);
