@@ -182,7 +182,7 @@ async fn panicking_attempt_delays_no_other_mail_and_is_retried() {
 
 #[tokio::test]
 async fn many_mails_are_sent_eight_at_a_time() {
-    const MAILS: usize = 96;
+    const MAILS: usize = 48;
     let (stage, eight) = (MailTest::new().await, Arc::new(Barrier::new(8)));
     for number in 0..MAILS {
         stage.invite(&format!("p{number}")).await;
