@@ -16,7 +16,7 @@ pub const MAILS_PER_DAY: u32 = 5;
 pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
 /// Default of the most invitation mails of one organization per day (UTC).
 pub const ORGANIZATION_MAILS_PER_DAY: u32 = 50;
-/// Number of accepted invitations after which an organization sends [`TRUSTED_FACTOR`] times as many mails.
+/// Number of accepted invitations after which an organization sends ten times as many mails.
 pub const ACCEPTED_TO_TRUST: u16 = 10;
 /// Factor of the mails of an organization whose invitations were accepted.
 const TRUSTED_FACTOR: u32 = 10;
