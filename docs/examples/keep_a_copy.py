@@ -114,10 +114,12 @@ class Copy:
                 self.db.execute("DELETE FROM resources WHERE id = ?", (resource["id"],))
 
     def erase(self, person):
-        """Removes the resources about an erased person, and blanks the person's messages."""
+        """Removes the resources about an erased person, and blanks the person's messages and the conversations about them."""
         for resource in list(self.all().values()):
             if resource.get("author_id") == person and "conversation_id" in resource:
                 self.put("messages", {**resource, "body": "[erased]"})
+            elif (resource.get("about") or {}).get("id") == person:
+                self.put("conversations", {**resource, "title": "[erased]", "about": None})
             elif person in (resource.get("employee_id"), resource.get("owner_id")):
                 self.db.execute("DELETE FROM resources WHERE id = ?", (resource["id"],))
 

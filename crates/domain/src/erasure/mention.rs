@@ -88,7 +88,7 @@ impl Mentions {
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
 /// not about the person or an erased resource.
 ///
-/// A message of the person and a connector keep their places, so their events lose only the texts. A copy that
+/// A message of the person, a conversation about the person and a connector keep their places, so their events lose only the texts. A copy that
 /// follows the feed then equals the stored data.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
@@ -123,8 +123,12 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
         return Some(value.to_string());
     }
     let about = value.get("about").and_then(|about| about.get("id")).and_then(Value::as_str);
-    let is_about = about.is_some_and(|id| erased.has_id(id));
-    let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id") || is_about;
+    if about == Some(person.as_str()) {
+        value["title"] = json!(ERASED_BODY);
+        value["about"] = Value::Null;
+        return Some(value.to_string());
+    }
+    let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
     is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
 }
 

@@ -165,7 +165,19 @@ impl Copy {
             .retain(|id, value| !ids.iter().any(|removed| removed == id || *removed == value["conversation_id"]));
     }
 
-    /// Removes the resources about an erased person, and blanks the messages of the person (§6.2.1).
+    /// Returns the data as copies have it: without what legal holds keep in the service after an erasure (§6.2.1).
+    pub(super) fn without_kept(mut self) -> Self {
+        let is_erased =
+            |person: &Value| person["email"].as_str().is_some_and(|email| email.starts_with("erased-"));
+        let erased: Vec<_> = self.with_prefix("emp_").filter(|person| is_erased(person)).cloned().collect();
+        for person in erased {
+            self.erase(person["id"].as_str().unwrap());
+        }
+        self
+    }
+
+    /// Removes the resources about an erased person, and blanks the messages of the person and the conversations about
+    /// the person (§6.2.1).
     fn erase(&mut self, person: &str) {
         self.0.retain(|id, value| {
             let is_message = id.starts_with("msg_");
@@ -174,6 +186,10 @@ impl Copy {
         for (id, value) in &mut self.0 {
             if id.starts_with("msg_") && value["author_id"] == person {
                 value["body"] = json!("[erased]");
+            }
+            if id.starts_with("cnv_") && value["about"]["id"] == person {
+                value["title"] = json!("[erased]");
+                value["about"] = Value::Null;
             }
         }
     }
