@@ -84,7 +84,8 @@ impl Inputs {
 /// Returns a text that changes with the content of the files below these paths, committed or not.
 fn state(paths: &[&str]) -> Outcome<String> {
     let git = |arguments: &[&str]| output(program("git", arguments).arg("--").args(paths));
-    let committed = git(&["ls-files", "--stage"])?;
+    // A path that names no file is an error: the check then runs each time.
+    let committed = git(&["ls-files", "--stage", "--error-unmatch"])?;
     let changed = git(&["diff", "HEAD"])?;
     let added = git(&["ls-files", "--others", "--exclude-standard"])?;
     Ok(format!("{:016x}", fingerprint([committed, changed, added].join("\0").as_bytes())))
