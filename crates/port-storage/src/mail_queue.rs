@@ -38,8 +38,8 @@ pub trait MailQueue {
     /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
     /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
-    /// Counts an email of a day for a mailbox, a domain or an organization, across all tenants. Returns `false` without counting if
-    /// `most` are counted already. Removes the counts from before the previous day.
+    /// Counts an email of a day for a mailbox, a domain or an organization, across all tenants. Returns `false`
+    /// without counting if `most` are counted already. Removes the counts from before the previous day.
     async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool>;
     /// Returns the number of emails that were counted for it on a day.
     async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32>;

@@ -82,7 +82,8 @@ impl Profiles {
     /// Reads the file. A missing one has no profiles.
     ///
     /// # Errors
-    /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and [`RemoteFailure::MalformedProfiles`]; [`Error::Io`].
+    /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and
+    /// [`RemoteFailure::MalformedProfiles`]; [`Error::Io`].
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let Some(text) = private_file::read(path).map_err(Error::io("read", path))? else {
             return Ok(Self::default());

@@ -88,8 +88,8 @@ impl Mentions {
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
 /// not about the person or an erased resource.
 ///
-/// A message of the person, a conversation about the person and a connector keep their places, so their events lose only the texts. A copy that
-/// follows the feed then equals the stored data.
+/// A message of the person, a conversation about the person and a connector keep their places, so their events
+/// lose only the texts. A copy that follows the feed then equals the stored data.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
     let mut value: Value = serde_json::from_str(data).ok()?;

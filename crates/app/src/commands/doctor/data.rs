@@ -122,8 +122,8 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible, compares the clocks, and looks at settings from before an upgrade. Opening the store changes nothing, because the
-/// schema is current.
+/// Checks that a write is possible, compares the clocks, and looks at settings from before an upgrade. Opening the
+/// store changes nothing, because the schema is current.
 async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Option<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
