@@ -1,7 +1,7 @@
 //! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine.
 
 use crate::packages::fingerprint;
-use crate::process::{Outcome, cargo, output, program};
+use crate::process::{Outcome, cargo_without_lints, output, program};
 use crate::steps::{Finished, Step, run_command};
 use crate::workspace::Workspace;
 use std::fs;
@@ -41,7 +41,7 @@ impl Inputs {
     }
 
     /// Checks the links of the documentation of each crate that has changed. A broken link, or a link to a private
-    /// item, is an error.
+    /// item, is an error. In an empty cache nothing shows what has changed: `cargo xtask explore` documents all crates.
     pub(crate) fn document_changed_crates(&self) -> Finished {
         let folders: Vec<(String, String)> = self
             .workspace
@@ -52,17 +52,21 @@ impl Inputs {
                 package.has_library.then(|| (package.name.clone(), folder.to_string_lossy().into_owned()))
             })
             .collect();
-        let changed: Vec<_> = folders
-            .iter()
-            .filter(|(name, folder)| !self.is_unchanged(&format!("doc-{name}"), &[folder]))
-            .collect();
-        if changed.is_empty() {
-            return Finished::skip(DOCS, "no crate has changed since it passed");
-        }
-        let mut command = cargo(&["doc", "--locked", "--no-deps"]);
-        command.args(changed.iter().flat_map(|(name, _)| ["--package", name])).env("RUSTDOCFLAGS", "-D warnings");
-        let done = run_command(DOCS, command);
-        changed.iter().for_each(|(name, folder)| self.keep(&done, &format!("doc-{name}"), &[folder]));
+        let record = |name: &str| format!("doc-{name}");
+        let changed: Vec<_> =
+            folders.iter().filter(|(name, folder)| !self.is_unchanged(&record(name), &[folder])).collect();
+        let has_records = folders.iter().any(|(name, _)| self.passed.join(record(name)).exists());
+        let done = if changed.is_empty() {
+            Finished::skip(DOCS, "no crate has changed since it passed")
+        } else if has_records {
+            let mut command = cargo_without_lints(&["doc", "--locked", "--no-deps"]);
+            command.args(changed.iter().flat_map(|(name, _)| ["--package", name]));
+            command.env("RUSTDOCFLAGS", "-D warnings");
+            run_command(DOCS, command)
+        } else {
+            Finished::skip(DOCS, "the cache has no run to compare with; `cargo xtask explore` checks all crates")
+        };
+        changed.iter().for_each(|(name, folder)| self.keep(&done, &record(name), &[folder]));
         done
     }
 
@@ -89,4 +93,18 @@ fn state(paths: &[&str]) -> Outcome<String> {
     let changed = git(&["diff", "HEAD"])?;
     let added = git(&["ls-files", "--others", "--exclude-standard"])?;
     Ok(format!("{:016x}", fingerprint([committed, changed, added].join("\0").as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMMON, state};
+    use crate::ci::BESIDE;
+
+    #[test]
+    fn every_path_of_a_check_names_files() {
+        for path in BESIDE.iter().flat_map(|step| step.inputs).chain(&COMMON) {
+            assert!(state(&[path]).is_ok(), "{path} names no file: its check would run each time");
+        }
+        assert!(state(&["Cargo.toml", "crates/*/absent"]).is_err());
+    }
 }

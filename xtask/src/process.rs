@@ -16,6 +16,17 @@ pub(crate) fn root() -> PathBuf {
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
+/// Variable with the program that compiles the crates of the workspace in place of rustc.
+pub(crate) const WRAPPER: &str = "RUSTC_WORKSPACE_WRAPPER";
+
+/// Returns a command of cargo that compiles with rustc, also in the gate: for projects outside the workspace, and where
+/// the lints would only be found again.
+pub(crate) fn cargo_without_lints(arguments: &[&str]) -> Command {
+    let mut command = cargo(arguments);
+    command.env_remove(WRAPPER);
+    command
+}
+
 /// Returns a command of the cargo that runs this program.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -3,7 +3,7 @@
 
 use super::samples;
 use crate::packages;
-use crate::process::{Outcome, cargo, output, program, root, run as run_program, succeeds};
+use crate::process::{Outcome, cargo, cargo_without_lints, output, program, root, run as run_program, succeeds};
 use crate::test::build_binary;
 use crate::workspace::Workspace;
 use std::fs;
@@ -167,7 +167,7 @@ fn rust(target: &Path) -> Outcome {
     for arguments in [["run", "--quiet", "--offline"].as_slice(), &["check", "--quiet", "--offline", "--examples"]]
     {
         run_program(
-            cargo(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", target.join("clients/rust-build")),
+            cargo_without_lints(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", target.join("clients/rust-build")),
         )?;
     }
     Ok(())

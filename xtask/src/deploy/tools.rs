@@ -2,7 +2,7 @@
 
 use super::{Machine, Tried};
 use crate::packages;
-use crate::process::{Outcome, cargo, program, run as run_program, succeeds};
+use crate::process::{Outcome, cargo_without_lints, program, run as run_program, succeeds};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -72,7 +72,7 @@ pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<Pa
     let path = folder.join("bin").join(&program_name);
     if !path.exists() {
         println!("installing {program_name} {version}");
-        let mut command = cargo(&["install", "--quiet", "--locked", "--version", version, "--root"]);
+        let mut command = cargo_without_lints(&["install", "--quiet", "--locked", "--version", version, "--root"]);
         command.arg(&folder).arg(&program_name).env("CARGO_TARGET_DIR", folder.join("target"));
         command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_RELEASE_LTO", "off");
         run_program(&mut command)?;
