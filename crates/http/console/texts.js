@@ -15,7 +15,7 @@ const words = {
   person: "The person and managers", managers: "Managers only", create: "Create", update: "Update",
   deactivate: "Deactivate", reactivate: "Reactivate", skip: "Unchanged",
   reject: "Refused", succeeded: "Succeeded", partial: "Partly applied", link_open: "Link not opened",
-  link_over: "Link expired",
+  link_over: "Link expired", off: "Off",
   manager_pending: "Manager unknown", reporting_cycle: "Reporting cycle", too_deep: "Too many managers above",
   department_archived: "Department archived",
   last_admin: "Last org admin", managed_elsewhere: "Managed elsewhere", identity_conflict: "Several people match",
@@ -335,7 +335,9 @@ export const t = {
     rotateText: (/** @type {string} */ name) =>
       `Creates a new secret for “${name}”. The previous one stays valid for a while.`,
     revokeText: (/** @type {string} */ name) => `“${name}” stops working within a second and cannot be restored.`,
-    revoked: "The key is revoked",
+    revoked: "The key is revoked", enable: "Enable", enabled: "The key is enabled",
+    enableText: (/** @type {string} */ name) =>
+      `“${name}” is from before its person was deactivated. The person is active again, and the key will be, too.`,
   },
   links: {
     create: "New portal link",

@@ -94,6 +94,7 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            returned_at: None,
             hold: None,
             erased_at: None,
         }
@@ -288,6 +289,7 @@ impl Fixtures {
             previous_expiring_due: None,
             connector_id: None,
             scim_per_minute: None,
+            enabled_at: None,
         }
     }
 

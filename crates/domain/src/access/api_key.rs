@@ -71,6 +71,8 @@ pub struct ApiKey {
     /// Time until which the portal link of the key can be opened. The key authenticates no request before that.
     /// Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<Timestamp>,
+    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    pub enabled_at: Option<Timestamp>,
     /// SHA-256 hash of the secret.
     #[serde(skip)]
     pub hash: KeyHash,
@@ -97,6 +99,13 @@ impl ApiKey {
         let is_valid = self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end);
         let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
         is_valid && self.access_level == AccessLevel::Admin && has_scope
+    }
+
+    /// Returns `true` unless the person of the key came back after the key was created, and no admin has enabled it
+    /// since (§4.5).
+    #[must_use]
+    pub fn is_on(&self, returned_at: Option<Timestamp>) -> bool {
+        returned_at.is_none_or(|returned_at| self.enabled_at.unwrap_or(self.created_at) >= returned_at)
     }
 
     /// Revokes the key of an erased person and removes its name, which may be personal.
@@ -154,7 +163,17 @@ pub struct KeyRecord {
     pub organization: OrganizationId,
     pub key: ApiKey,
     /// The person that the key acts for, as stored in the key's environment.
-    pub person: Option<(EmployeeId, Role, Status)>,
+    pub holder: Option<Holder>,
+}
+
+/// What authentication needs of the person that a key acts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the contract, §4.3")]
+pub struct Holder {
+    pub id: EmployeeId,
+    pub role: Role,
+    pub status: Status,
+    pub returned_at: Option<Timestamp>,
 }
 
 impl KeyRecord {
@@ -163,10 +182,10 @@ impl KeyRecord {
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
-        let person = match (key.employee_id, self.person) {
+        let person = match (key.employee_id, self.holder) {
             (None, _) => None,
-            (Some(_), Some((id, role, status))) if status != Status::Deactivated => {
-                Some(BoundPerson { id, is_org_admin: role == Role::OrgAdmin })
+            (Some(_), Some(holder)) if holder.status != Status::Deactivated && key.is_on(holder.returned_at) => {
+                Some(BoundPerson { id: holder.id, is_org_admin: holder.role == Role::OrgAdmin })
             }
             (Some(_), _) => return None,
         };
@@ -275,6 +294,7 @@ impl ApiKey {
             last_used_at: None,
             revoked_at: None,
             link_expires_at: None,
+            enabled_at: None,
             hash: hash(secret.reveal()),
             previous: None,
             remind_at: reminder::next(draft.expires_at, at),
@@ -284,23 +304,27 @@ impl ApiKey {
         Ok(Decision::created(state, "api_key.create", vec![]))
     }
 
-    /// Changes the name, the scopes or the end. Returns `None` if nothing changes.
+    /// Changes the name, the scopes or the end, or enables the key of a person who came back at `returned_at`.
+    /// Returns `None` if nothing changes.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, and for an end
     /// after the caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key
-    /// that may do more than the caller, and for any change of another person's key by a bound key.
+    /// that may do more than the caller, for enabling such a key, and for any change of another person's key by a
+    /// bound key.
     /// [`DomainError::Conflict`] for a revoked key.
     pub fn update(
         &self,
         patch: Patch,
+        returned_at: Option<Timestamp>,
         granter: &Caller,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);
         let end = patch.expires_at.unwrap_or(self.expires_at);
-        if outlasts(end, self.expires_at) || !self.scopes.cover(scopes) {
+        let enabled_since = returned_at.filter(|returned_at| patch.is_enabled && !self.is_on(Some(*returned_at)));
+        if outlasts(end, self.expires_at) || !self.scopes.cover(scopes) || enabled_since.is_some() {
             granter.may_grant(scopes, self.access_level, self.employee_id, end)?;
         }
         self.must_be_good("update")?;
@@ -308,6 +332,7 @@ impl ApiKey {
         state.name = patch.name.unwrap_or(state.name);
         state.scopes = patch.scopes.unwrap_or(state.scopes);
         state.expires_at = patch.expires_at.unwrap_or(state.expires_at);
+        state.enabled_at = enabled_since.map(|returned_at| at.max(returned_at)).or(state.enabled_at);
         if state == *self {
             return Ok(None);
         }

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] =
-    &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at"];
+    &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at", "returned_at"];
 
 const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference());
 const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> = Field::new("department_id", rule::reference());
@@ -215,6 +215,7 @@ impl Employee {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            returned_at: None,
             hold: None,
             erased_at: None,
         };

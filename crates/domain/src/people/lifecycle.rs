@@ -58,13 +58,13 @@ impl Employee {
         Ok(Decision::changed(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
     }
 
-    /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3).
+    /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3). API keys from before stay off.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] if the person is not deactivated.
     pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("reactivate")?;
-        let state = self.clone().activated(at);
+        let state = self.clone().returned(at);
         Ok(Decision::changed(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
     }
 
@@ -74,7 +74,7 @@ impl Employee {
     /// Returns [`DomainError::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
     pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("rehire")?;
-        let state = self.merged(&body.0, found)?.activated(at);
+        let state = self.merged(&body.0, found)?.returned(at);
         Ok(Decision::changed(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
     }
 
@@ -89,6 +89,11 @@ impl Employee {
         }
         let state = self.clone().activated(at);
         Ok(Decision::changed(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
+    }
+
+    fn returned(self, at: Timestamp) -> Self {
+        let active = self.activated(at);
+        Self { returned_at: Some(active.updated_at), ..active }
     }
 
     fn activated(self, at: Timestamp) -> Self {
@@ -142,6 +147,7 @@ mod tests {
         assert_eq!((left.events, left.state.deactivated_at), (vec![EventType::EmployeeDeactivated], Some(at)));
         let back = left.state.reactivate(at).unwrap();
         assert_eq!((back.events, back.state.deactivated_at), (vec![EventType::EmployeeReactivated], None));
+        assert_eq!(back.state.returned_at, Some(back.state.updated_at));
         let rehired = left.state.rehire(&Rehire::default(), &References::default(), at).unwrap();
         assert_eq!(rehired.events, [EventType::EmployeeRehired]);
     }

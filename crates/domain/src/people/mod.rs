@@ -127,6 +127,9 @@ content! {
         pub updated_at: Timestamp,
         /// Time of deactivation. Null unless the status is `deactivated`.
         pub deactivated_at: Option<Timestamp>,
+        /// Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if the
+        /// person never left.
+        pub returned_at: Option<Timestamp>,
         /// The legal hold, which keeps the data of the person from being erased.
         #[serde(skip)]
         pub hold: Option<Hold>,
@@ -194,6 +197,7 @@ pub(crate) mod tests {
             created_at: at,
             updated_at: at,
             deactivated_at: None,
+            returned_at: None,
             hold: None,
             erased_at: None,
         }

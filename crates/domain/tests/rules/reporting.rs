@@ -31,6 +31,7 @@ fn employee(number: usize) -> Employee {
         created_at: at,
         updated_at: at,
         deactivated_at: None,
+        returned_at: None,
         hold: None,
         erased_at: None,
     }

@@ -52,6 +52,7 @@ fn employee() -> Employee {
         created_at: AT,
         updated_at: AT,
         deactivated_at: None,
+        returned_at: None,
         hold: None,
         erased_at: None,
     }
@@ -83,7 +84,7 @@ fn employee_sent_back_changes_nothing() {
         custom_fields: CustomFields(fields.map(|(key, value)| (key.to_owned(), value)).into()),
         ..employee()
     };
-    let left = Employee { status: Status::Deactivated, deactivated_at: Some(AT), ..full.clone() };
+    let left = Employee { status: Status::Deactivated, deactivated_at: Some(AT), returned_at: Some(AT), ..full.clone() };
     let managed = Employee {
         is_hris_managed: true,
         hris_source: "acme-hr".to_owned(),
@@ -338,6 +339,7 @@ fn api_key_sent_back_changes_nothing() {
         previous_expiring_due: None,
         connector_id: None,
         scim_per_minute: None,
+        enabled_at: None,
     };
     let full = ApiKey {
         environment: Environment::Test,
@@ -350,6 +352,7 @@ fn api_key_sent_back_changes_nothing() {
         expires_at: Some(AT),
         last_used_at: Some(AT),
         link_expires_at: Some(AT),
+        enabled_at: Some(AT),
         previous: Some((KeyHash([2; 32]), LATER)),
         ..plain.clone()
     };
@@ -357,6 +360,6 @@ fn api_key_sent_back_changes_nothing() {
     let granter = organization_key();
     for key in [plain, full] {
         let patch = api_key::Patch::parse(response_body(&key)).against(&key, LATER).unwrap();
-        assert_eq!(key.update(patch, &granter, LATER), Ok(None), "{key:?}");
+        assert_eq!(key.update(patch, None, &granter, LATER), Ok(None), "{key:?}");
     }
 }

@@ -64,7 +64,7 @@ const TONES = {
   success: "good", active: "good", approved: "good", completed: "good", succeeded: "good", shared: "good",
   strength: "good",
   create: "good", failed: "bad", dropped: "bad", missed: "bad", failing: "bad", revoked: "bad", reject: "bad",
-  expired: "bad", link_over: "bad",
+  expired: "bad", link_over: "bad", off: "bad",
   disabled: "bad", paused: "warn", pending_review: "warn", in_review: "warn", pending_invite: "warn",
   partial: "warn", held: "warn",
   opportunity: "warn", expiring: "warn", deactivate: "warn", in_progress: "info", open: "info",

@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { words } from "../lib/format.js";
-import { Person } from "../lib/people.js";
+import { Person, usePerson } from "../lib/people.js";
 import { can, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, Time,
@@ -14,6 +14,7 @@ import { t } from "../texts.js";
 import { CreateLink } from "./keys_link.js";
 
 /** @typedef {import("../types").ApiKey} ApiKey */
+/** @typedef {import("../types").Employee} Employee */
 
 const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summaries", "conversations",
   "assignments", "notifications"];
@@ -21,6 +22,24 @@ const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), 
   "settings:read", "settings:write", "exports:read", "employees:erase"];
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
+
+/**
+ * A key from before its person was deactivated and came back is off, until an admin enables it.
+ * @param {ApiKey} key @param {Employee | null} person
+ */
+const isOff = (key, person) => !key.revoked_at && !!person?.returned_at &&
+  new Date(key.enabled_at ?? key.created_at) < new Date(person.returned_at);
+
+/** @param {{ key_: ApiKey }} p */
+function State({ key_ }) {
+  return html`<${Status} word=${isOff(key_, usePerson(key_.employee_id)) ? "off" : stateOf(key_)} />`;
+}
+
+/** @param {{ key_: ApiKey, onClick: () => void }} p */
+function Enable({ key_, onClick }) {
+  return isOff(key_, usePerson(key_.employee_id)) && html`<${Button} aria-label=${`${t.keys.enable}: ${key_.name}`}
+    onClick=${onClick}>${t.keys.enable}</${Button}>`;
+}
 
 /** @param {ApiKey} key */
 function stateOf(key) {
@@ -46,7 +65,7 @@ export default function Keys() {
         class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
           key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
     { name: "state", label: t.state,
-      cell: (/** @type {ApiKey} */ key) => html`<${Status} word=${stateOf(key)} />` },
+      cell: (/** @type {ApiKey} */ key) => html`<${State} key_=${key} />` },
     { name: "scopes", label: t.keys.scopes, isWide: true,
       cell: (/** @type {ApiKey} */ key) =>
         html`<div class="tags">
@@ -61,6 +80,7 @@ export default function Keys() {
     ...(mayWrite
       ? [{ name: "actions", label: t.actions,
         cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
+      <${Enable} key_=${key} onClick=${() => setDialog({ name: "enable", key })} />
       ${!key.link_expires_at && html`<${Button} aria-label=${`${t.keys.rotate}: ${key.name}`}
         onClick=${() => setDialog({ name: "rotate", key })}>${t.keys.rotate}</${Button}>`}
       <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`}
@@ -76,6 +96,11 @@ export default function Keys() {
     ${dialog?.name === "link" && html`<${CreateLink} onClose=${close} />`}
     ${dialog?.name === "create" && html`<${Create} onClose=${close} />`}
     ${key && dialog?.name === "rotate" && html`<${Rotate} key_=${key} onClose=${close} />`}
+    ${key && dialog?.name === "enable" &&
+      html`<${Confirm} title=${t.keys.enable} text=${t.keys.enableText(key.name)} action=${t.keys.enable}
+        onClose=${close}
+      work=${async () => (await request("PATCH", `/api-keys/${key.id}`, { body: { enabled: true } }),
+        toast(t.keys.enabled))} />`}
     ${key && dialog?.name === "revoke" &&
       html`<${Confirm} title=${t.keys.revoke} text=${t.keys.revokeText(key.name)} action=${t.keys.revoke}
         kind="danger" onClose=${close}

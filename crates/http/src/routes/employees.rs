@@ -208,6 +208,6 @@ fn example() -> Value {
         "id": EMPLOYEE_ID, "email": "ada@example.com", "external_id": null, "first_name": "Ada", "last_name": "Example",
         "job_title": null, "role": "employee", "manager_id": null, "department_id": null, "status": "active",
         "custom_fields": {"location": "Izmir", "grade": 7}, "is_hris_managed": false, "hris_source": "manual",
-        "created_at": AT, "updated_at": AT, "deactivated_at": null,
+        "created_at": AT, "updated_at": AT, "deactivated_at": null, "returned_at": null,
     })
 }

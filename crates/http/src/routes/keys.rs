@@ -37,9 +37,10 @@ const ROUTES: &[Route] = &[
         .description("Returns one API key, without its secret.")
         .answers(&API_KEY),
     Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
-        .named("updateApiKey", "Change the name, scopes or expiry of an API key")
+        .named("updateApiKey", "Change or enable an API key")
         .description(
-            "Changes the name, the scopes or the expiry time. All instances apply the change within a second.",
+            "Changes the name, the scopes or the expiry time, or enables a key that is off because its person was \
+             deactivated and came back. All instances apply the change within a second.",
         )
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY),
@@ -138,7 +139,7 @@ pub(super) fn example() -> Value {
         "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
         "reads_per_minute": null, "writes_per_minute": null, "connector_id": null, "scim_per_minute": null,
         "created_at": AT, "updated_at": AT, "expires_at": null,
-        "last_used_at": null, "revoked_at": null, "link_expires_at": null,
+        "last_used_at": null, "revoked_at": null, "link_expires_at": null, "enabled_at": null,
     })
 }
 

@@ -49,6 +49,7 @@ mod reporting_depth;
 mod request_stats;
 mod resources;
 mod retention;
+mod returned_keys;
 mod scim;
 mod search;
 mod slow;

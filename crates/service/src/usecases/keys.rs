@@ -113,12 +113,20 @@ pub async fn update(
     let decide = async |at: Timestamp| {
         let stored = services.find_stored::<ApiKey>(context, id).await?;
         let patch = context.validate_update(stored.version, || update.against(&stored.value, at))?;
-        let decision = stored.value.update(patch, &context.caller, at)?;
+        let returned_at = holder(services, context, &stored.value).await?.and_then(|holder| holder.returned_at);
+        let decision = stored.value.update(patch, returned_at, &context.caller, at)?;
         Ok((stored, decision.map(PendingChange::new)))
     };
     let reply = services.update(context, decide).await;
     services.auth.forget(id);
     reply
+}
+
+/// Loads the person that a key acts for.
+async fn holder(services: &Services, context: &RequestContext, key: &ApiKey) -> Result<Option<Employee>, Error> {
+    let tenant = Tenant { organization: context.caller.tenant.organization, environment: key.environment };
+    let Some(id) = key.employee_id else { return Ok(None) };
+    Ok(services.store.row::<Employee>(tenant, id).await?.map(|stored| stored.value))
 }
 
 /// `POST /api-keys/{id}/rotate`: replaces the secret of an API key. The response includes the new secret.

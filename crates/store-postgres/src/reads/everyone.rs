@@ -1,10 +1,10 @@
 //! Reads across tenants.
 
 use async_trait::async_trait;
-use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
+use candor_domain::access::api_key::{ApiKey, Holder, KeyHash, KeyRecord};
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::fields::StringEnum;
-use candor_domain::id::{EmployeeId, Id, KeyId, OrganizationId};
+use candor_domain::id::{Id, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
@@ -47,7 +47,7 @@ impl Everyone for PostgresStore {
         let hash = sql.bind(SqlValue::Bytes(hash.0.to_vec()));
         let test = sql.bind(SqlValue::Text(Environment::Test.word().to_owned()));
         sql.push(&format!(
-            "SELECT k.tenant_id, {}, e.id, e.role, e.status FROM api_keys AS k LEFT JOIN employees AS e \
+            "SELECT k.tenant_id, {}, e.id, e.role, e.status, e.returned_at FROM api_keys AS k LEFT JOIN employees AS e \
              ON e.tenant_id = CASE WHEN k.environment = {test} THEN ({OPENED})::uuid ELSE k.tenant_id END \
              AND e.id = k.employee_id WHERE k.hash = {hash} OR k.previous_hash = {hash}",
             columns(ApiKey::TABLE, "k.")
@@ -76,7 +76,7 @@ impl PostgresStore {
         let mut sql = Sql::default();
         let (tenant, hash) = (sql.tenant(tenant), sql.bind(SqlValue::Bytes(hash.0.to_vec())));
         sql.push(&format!(
-            "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text FROM api_keys AS k \
+            "SELECT k.tenant_id, {}, NULL::uuid, NULL::text, NULL::text, NULL::timestamptz FROM api_keys AS k \
              WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",
             columns(ApiKey::TABLE, "k.")
         ));
@@ -85,25 +85,26 @@ impl PostgresStore {
         let opened = Tenant { organization: found.organization, environment: found.key.environment };
         let mut sql = Sql::default();
         let (tenant, id) = (sql.tenant(opened), sql.id(person.to_bytes()));
-        sql.push(&format!("SELECT id, role, status FROM employees WHERE tenant_id = {tenant} AND id = {id}"));
-        let person = self.find(&sql, person_behind).await?.flatten();
-        Ok(Some(KeyRecord { person, ..found }))
+        sql.push(&format!(
+            "SELECT id, role, status, returned_at FROM employees WHERE tenant_id = {tenant} AND id = {id}"
+        ));
+        let holder = self.find(&sql, holder).await?.flatten();
+        Ok(Some(KeyRecord { holder, ..found }))
     }
 }
 
-type Person = (EmployeeId, Role, Status);
-
-fn person_behind(row: &mut dyn CellReader) -> Result<Option<Person>, Failure> {
+fn holder(row: &mut dyn CellReader) -> Result<Option<Holder>, Failure> {
     let person = row.id().map_err(Failure::Other)?.map(Id::from_bytes);
     let role = word::<Role>(row, "role")?;
     let status = word::<Status>(row, "status")?;
-    Ok(person.zip(role).zip(status).map(|((id, role), status)| (id, role, status)))
+    let returned_at = row.time().map_err(Failure::Other)?;
+    Ok(person.zip(role).zip(status).map(|((id, role), status)| Holder { id, role, status, returned_at }))
 }
 
 fn record(row: &mut dyn CellReader) -> Result<KeyRecord, Failure> {
     let organization = owner(row)?.organization;
     let key = versioned::<ApiKey>(row)?.value;
-    Ok(KeyRecord { organization, key, person: person_behind(row)? })
+    Ok(KeyRecord { organization, key, holder: holder(row)? })
 }
 
 fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<Option<T>, Failure> {

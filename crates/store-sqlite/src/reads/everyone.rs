@@ -3,11 +3,10 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
+use candor_domain::access::api_key::{ApiKey, Holder, KeyHash, KeyRecord};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
-use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
@@ -64,20 +63,20 @@ fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageE
         Ok((tenant_of(row, ApiKey::TABLE.name)?, table::value::<ApiKey>(row)?))
     })?;
     let Some((Tenant { organization, .. }, key)) = found else { return Ok(None) };
-    let person = match key.employee_id {
-        Some(id) => person(db, Tenant { organization, environment: key.environment }, id)?,
+    let holder = match key.employee_id {
+        Some(id) => holder(db, Tenant { organization, environment: key.environment }, id)?,
         None => None,
     };
-    Ok(Some(KeyRecord { organization, key, person }))
+    Ok(Some(KeyRecord { organization, key, holder }))
 }
 
-fn person(
-    db: &mut Db,
-    tenant: Tenant,
-    id: EmployeeId,
-) -> Result<Option<(EmployeeId, Role, Status)>, StorageError> {
-    let sql = Sql::new("SELECT role, status FROM employees WHERE tenant_id = ? AND id = ?").bind(tenant).bind(id);
-    db.first(sql, |row| Ok((id, word(row, "role")?, word(row, "status")?)))
+fn holder(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Result<Option<Holder>, StorageError> {
+    let text = "SELECT role, status, returned_at FROM employees WHERE tenant_id = ? AND id = ?";
+    db.first(Sql::new(text).bind(tenant).bind(id), |row| {
+        let (role, status) = (word(row, "role")?, word(row, "status")?);
+        let corrupt = |reason| StorageError::Corrupt { table: "employees", column: "returned_at", reason };
+        Ok(Holder { id, role, status, returned_at: row.time().map_err(corrupt)? })
+    })
 }
 
 fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<T, StorageError> {

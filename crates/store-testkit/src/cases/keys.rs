@@ -1,6 +1,6 @@
 //! API keys: lookup of a key and its person by the hash of a secret, and recording of the last use.
 
-use candor_domain::access::api_key::{ApiKey, KeyHash, KeyRecord};
+use candor_domain::access::api_key::{ApiKey, Holder, KeyHash, KeyRecord};
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::people::{Employee, Role, Status};
 use candor_domain::time::Timestamp;
@@ -42,7 +42,7 @@ async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
         keep(&world, key).await;
     }
     let record =
-        |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), person: None };
+        |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), holder: None };
     assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
     assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
     // The store returns the key for the previous secret too; the domain decides whether that secret is still
@@ -64,7 +64,7 @@ async fn rotated_key_is_not_found_by_the_secret_before_the_previous(world: CaseC
         hashes.push(next);
         world.save(vec![Write::put(&Row::expecting(key.clone(), Version(version)))]).await;
     }
-    let record = KeyRecord { organization: world.tenant.organization, key, person: None };
+    let record = KeyRecord { organization: world.tenant.organization, key, holder: None };
     assert_eq!(found(&world, hashes[0]).await, None);
     assert_eq!(found(&world, hashes[1]).await, Some(record.clone()));
     assert_eq!(found(&world, hashes[2]).await, Some(record));
@@ -75,20 +75,23 @@ async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) 
     let test = world.test_environment();
     let both = Employee { role: Role::Manager, ..make.employee() };
     let both_test = Employee { role: Role::OrgAdmin, status: Status::PendingInvite, ..both.clone() };
-    let live_only = make.employee();
+    let returned_at = Some(make.tick());
+    let live_only = Employee { returned_at, ..make.employee() };
     world.save(vec![joins(both.clone()), joins(live_only.clone())]).await;
     test.save(vec![joins(both_test)]).await;
+    let holder = |id, role, status| Holder { id, role, status, returned_at: None };
+    let returned = Holder { returned_at, ..holder(live_only.id, Role::Employee, Status::Active) };
     let table = [
-        (Environment::Live, both.id, Some((both.id, Role::Manager, Status::Active))),
-        (Environment::Test, both.id, Some((both.id, Role::OrgAdmin, Status::PendingInvite))),
-        (Environment::Live, live_only.id, Some((live_only.id, Role::Employee, Status::Active))),
+        (Environment::Live, both.id, Some(holder(both.id, Role::Manager, Status::Active))),
+        (Environment::Test, both.id, Some(holder(both.id, Role::OrgAdmin, Status::PendingInvite))),
+        (Environment::Live, live_only.id, Some(returned)),
         (Environment::Test, live_only.id, None),
         (Environment::Live, make.id(), None),
     ];
-    for (environment, employee_id, person) in table {
+    for (environment, employee_id, holder) in table {
         let key = ApiKey { environment, employee_id: Some(employee_id), ..make.api_key() };
         keep(&world, &key).await;
-        let record = KeyRecord { organization: world.tenant.organization, key: key.clone(), person };
+        let record = KeyRecord { organization: world.tenant.organization, key: key.clone(), holder };
         assert_eq!(found(&world, key.hash).await, Some(record), "{environment:?} {employee_id}");
     }
 }

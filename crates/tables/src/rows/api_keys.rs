@@ -58,6 +58,7 @@ stored! {
         link_expires_at: Option<Time>,
         connector_id: Option<IdColumn>,
         scim_per_minute: Option<Int>,
+        enabled_at: Option<Time>,
     }
     fields {
         hash: KeyHash(hash),

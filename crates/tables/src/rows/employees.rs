@@ -43,6 +43,7 @@ stored! {
         hold_reason: Option<TextColumn> = person.hold.as_ref().map(|hold| hold.reason.clone()),
         held_at: Option<Time> = person.hold.as_ref().map(|hold| hold.held_at),
         erased_at: Option<Time>,
+        returned_at: Option<Time>,
     }
     derived {
         left_at: Option<Time> = person.left_at(),

@@ -29,6 +29,7 @@ const READ_ONLY: &[&str] = &[
     "last_used_at",
     "revoked_at",
     "link_expires_at",
+    "enabled_at",
 ];
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id", "connector_id"];
 
@@ -53,6 +54,12 @@ const CONNECTOR: Field<ReferenceRule<ConnectorKind>> = Field::with_about(
 );
 const EXPIRES_AT: Field<Checked<Timestamp>> =
     Field::with_about("expires_at", rule::datetime(), "It must be in the future.");
+const ENABLED: Field<Checked<bool>> = Field::with_about(
+    "enabled",
+    rule::rule(enabled, || Shape::Flag),
+    "`true` enables a key that is off because its person was deactivated and came back. It cannot be `false`: revoke \
+     the key instead.",
+);
 const OVERLAP_SECONDS: Field<Whole> = Field::with_about(
     "overlap_seconds",
     rule::whole(0..=MAX_OVERLAP_SECONDS),
@@ -89,6 +96,17 @@ pub struct Patch {
     pub scopes: Option<Permissions>,
     /// `Some(None)` removes the end.
     pub expires_at: Option<Option<Timestamp>>,
+    /// `true` enables a key that is off because its person came back.
+    pub is_enabled: bool,
+}
+
+/// Accepts `true` alone: a key ends by its revocation.
+fn enabled(value: &Value) -> Result<bool, ValueError> {
+    if rule::flag().parse(value)? {
+        Ok(true)
+    } else {
+        Err(ValueError::new(Code::NotPossible, "must be true; revoke the key to end it"))
+    }
 }
 
 fn scopes(value: &Value) -> Result<Permissions, ValueError> {
@@ -171,6 +189,7 @@ impl Patch {
             name: fields.present(&NAME),
             scopes: fields.present(&SCOPES),
             expires_at: fields.nullable(&EXPIRES_AT),
+            is_enabled: fields.present_or(&ENABLED, false),
         }
     }
 

@@ -213,9 +213,10 @@ impl KeyRecord {
         let lasts = |end: Option<Timestamp>| end.is_none_or(|end| at < end);
         let is_link = key.hash == code && key.link_expires_at.is_some() && lasts(key.link_expires_at);
         let is_usable = key.revoked_at.is_none() && lasts(key.expires_at);
-        let has_left = match (key.employee_id, self.person) {
+        let has_left = match (key.employee_id, self.holder) {
             (None, _) => false,
-            (Some(_), person) => person.is_none_or(|(_, _, status)| status == Status::Deactivated),
+            (Some(_), holder) => holder
+                .is_none_or(|holder| holder.status == Status::Deactivated || !key.is_on(holder.returned_at)),
         };
         if !is_link || !is_usable || has_left {
             return Err(DomainError::NotFound);
@@ -234,7 +235,7 @@ impl KeyRecord {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOW, body, caller, codes, key, record, secret, set};
-    use super::super::{generate_code, read_code};
+    use super::super::{Holder, generate_code, read_code};
     use super::*;
     use crate::access::{BoundPerson, Environment, PermissionDenied};
     use crate::id::EmployeeId;
@@ -363,7 +364,9 @@ mod tests {
         let granter = caller(Permissions::ALL, AccessLevel::Admin);
         let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
         let bound = ApiKey { employee_id: Some(PERSON), ..made.clone() };
-        let person = |status| Some((PERSON, Role::Employee, status));
+        let holder = Holder { id: PERSON, role: Role::Employee, status: Status::Active, returned_at: None };
+        let person = |status| Some(Holder { status, ..holder });
+        let back = Some(Holder { returned_at: Some(at(1)), ..holder });
         let table = [
             ("in time", made.clone(), None, at(1799), true),
             ("at the end of the code", made.clone(), None, at(1800), false),
@@ -372,6 +375,7 @@ mod tests {
             ("rotated", made.rotate(&secret(4), 60, &granter, at(1)).unwrap().state, None, at(2), false),
             ("of an active person", bound.clone(), person(Status::Active), at(1), true),
             ("of a person who has left", bound.clone(), person(Status::Deactivated), at(1), false),
+            ("of a person who came back since", bound.clone(), back, at(1), false),
             ("of a person who is not there", bound, None, at(1), false),
             ("a key without a link", key(), None, at(1), false),
         ];

@@ -55,8 +55,8 @@ pub(super) fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
     record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
 }
 
-pub(super) fn record(key: ApiKey, person: Option<(EmployeeId, Role, Status)>) -> KeyRecord {
-    KeyRecord { organization: ORGANIZATION, key, person }
+pub(super) fn record(key: ApiKey, holder: Option<Holder>) -> KeyRecord {
+    KeyRecord { organization: ORGANIZATION, key, holder }
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn granted_access_is_limited_to_the_granters_own() {
         assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
         let narrow = ApiKey { scopes: Permissions::NONE, access_level: wanted_level, ..key() };
         let patch = Patch { scopes: Some(wanted), ..Patch::default() };
-        assert_eq!(narrow.update(patch, &granter, NOW).err(), denied, "widen {narrow:?}");
+        assert_eq!(narrow.update(patch, None, &granter, NOW).err(), denied, "widen {narrow:?}");
     }
     let operator =
         ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Permissions::ALL, Admin), &secret(2), None, NOTHING, NOW);
@@ -122,11 +122,11 @@ fn bound_key_manages_keys_of_its_person_only() {
         let stored = ApiKey { employee_id: person, ..key() };
         assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
         let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
-        assert_eq!(stored.update(wider, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
+        assert_eq!(stored.update(wider, None, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
         let narrower = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
-        assert_eq!(stored.update(narrower, &granter, NOW).err(), denied, "narrow {role:?} {person:?}");
+        assert_eq!(stored.update(narrower, None, &granter, NOW).err(), denied, "narrow {role:?} {person:?}");
         let renamed = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-        assert_eq!(stored.update(renamed, &granter, NOW).err(), denied, "rename {role:?} {person:?}");
+        assert_eq!(stored.update(renamed, None, &granter, NOW).err(), denied, "rename {role:?} {person:?}");
     }
 }
 
@@ -147,7 +147,7 @@ fn prolonging_a_key_requires_its_scopes() {
         let stored = ApiKey { expires_at: before, ..key() };
         let changed = |scopes| {
             let patch = Patch { expires_at: Some(wanted), ..Patch::default() };
-            stored.update(patch, &caller(scopes, AccessLevel::Admin), NOW).err()
+            stored.update(patch, None, &caller(scopes, AccessLevel::Admin), NOW).err()
         };
         assert_eq!(
             changed(less),
@@ -179,19 +179,19 @@ fn granted_end_is_limited_to_the_granters_own() {
         let lasting = ApiKey { expires_at: given, ..key() };
         assert_eq!(lasting.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {own:?} {given:?}");
         let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
-        assert_eq!(lasting.update(wider, &granter, NOW).err(), denied, "widen {own:?} {given:?}");
+        assert_eq!(lasting.update(wider, None, &granter, NOW).err(), denied, "widen {own:?} {given:?}");
         let soon_over = ApiKey { expires_at: at(1), ..key() };
         let longer = Patch { expires_at: Some(given), ..Patch::default() };
-        assert_eq!(soon_over.update(longer, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
+        assert_eq!(soon_over.update(longer, None, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
         // An earlier expiry and a new name add no access, so they need none.
         let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
         assert_eq!(
-            ApiKey { expires_at: None, ..key() }.update(sooner, &granter, NOW).err(),
+            ApiKey { expires_at: None, ..key() }.update(sooner, None, &granter, NOW).err(),
             None,
             "shorten {own:?}"
         );
         let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-        assert_eq!(lasting.update(named, &granter, NOW).err(), None, "name {own:?} {given:?}");
+        assert_eq!(lasting.update(named, None, &granter, NOW).err(), None, "name {own:?} {given:?}");
     }
 }
 
@@ -199,13 +199,13 @@ fn granted_end_is_limited_to_the_granters_own() {
 fn renaming_or_narrowing_a_key_requires_no_extra_scope() {
     let granter = caller(set(&[SettingsWrite]), AccessLevel::Standard);
     let narrowed = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
-    let decision = key().update(narrowed, &granter, NOW).unwrap().unwrap();
+    let decision = key().update(narrowed, None, &granter, NOW).unwrap().unwrap();
     assert_eq!(decision.state.scopes, set(&[ObservationsRead]));
     let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-    let decision = key().update(named, &granter, NOW).unwrap().unwrap();
+    let decision = key().update(named, None, &granter, NOW).unwrap().unwrap();
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["name"]);
     assert!(decision.state.updated_at > key().updated_at, "also within one millisecond");
-    assert_eq!(key().update(Patch::default(), &granter, NOW), Ok(None));
+    assert_eq!(key().update(Patch::default(), None, &granter, NOW), Ok(None));
 }
 
 #[test]
@@ -232,7 +232,10 @@ fn ended_revoked_or_orphaned_key_is_not_authenticated() {
     let at = |seconds: i64| NOW.plus_seconds(seconds);
     let expiring = ApiKey { expires_at: Some(at(60)), ..key() };
     let bound = ApiKey { employee_id: Some(PERSON), ..key() };
-    let person = |status| Some((PERSON, Role::Employee, status));
+    let holder = Holder { id: PERSON, role: Role::Employee, status: Status::Active, returned_at: None };
+    let person = |status| Some(Holder { status, ..holder });
+    let back = |seconds| Some(Holder { returned_at: Some(at(seconds)), ..holder });
+    let enabled = ApiKey { enabled_at: Some(at(9)), ..bound.clone() };
     let revoked = key().revoke(at(1)).unwrap().state;
     let just_before = Timestamp::from_millis(at(60).millis() - 1);
     let table = [
@@ -243,7 +246,11 @@ fn ended_revoked_or_orphaned_key_is_not_authenticated() {
         ("bound to someone active", bound.clone(), person(Status::Active), at(0), true),
         ("bound to someone invited", bound.clone(), person(Status::PendingInvite), at(0), true),
         ("bound to someone who has left", bound.clone(), person(Status::Deactivated), at(0), false),
-        ("bound to someone who is not there", bound, None, at(0), false),
+        ("bound to someone who is not there", bound.clone(), None, at(0), false),
+        ("made when its person came back", bound.clone(), back(0), at(0), true),
+        ("bound to someone who came back", bound, back(1), at(2), false),
+        ("enabled when its person came back", enabled.clone(), back(9), at(9), true),
+        ("enabled before its person came back again", enabled, back(10), at(10), false),
     ];
     for (what, key, person, at, good) in table {
         let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), at);
@@ -261,7 +268,7 @@ fn caller_has_the_rights_of_its_key() {
         reads_per_minute: Some(1200),
         ..key()
     };
-    let person = Some((PERSON, Role::OrgAdmin, Status::Active));
+    let person = Some(Holder { id: PERSON, role: Role::OrgAdmin, status: Status::Active, returned_at: None });
     let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), NOW);
     let wanted = Caller {
         tenant: Tenant { organization: ORGANIZATION, environment: Environment::Test },
@@ -311,7 +318,7 @@ fn revoked_key_cannot_be_changed() {
     let revoked = key().revoke(NOW).unwrap().state;
     assert!(matches!(revoked.revoke(NOW), Err(DomainError::Conflict(_))));
     assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(DomainError::Conflict(_))));
-    assert!(matches!(revoked.update(Patch::default(), &granter, NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(revoked.update(Patch::default(), None, &granter, NOW), Err(DomainError::Conflict(_))));
 }
 
 #[test]
@@ -392,4 +399,23 @@ fn overlap_is_limited_to_one_week() {
     assert_eq!(parse(r#"{"overlap_seconds":-1}"#), Err(Code::OutOfRange));
     assert_eq!(parse(r#"{"overlap_seconds":"60"}"#), Err(Code::InvalidFormat));
     assert_eq!(parse(r#"{"overlap_seconds":null}"#), Err(Code::Required));
+}
+
+#[test]
+fn key_of_a_person_who_came_back_is_enabled_by_who_may_grant_it() {
+    let off = ApiKey { employee_id: Some(PERSON), ..key() };
+    let returned_at = NOW.plus_seconds(5);
+    let enable = || Patch { is_enabled: true, ..Patch::default() };
+    let granter = caller(off.scopes, AccessLevel::Admin);
+    let poorer = caller(set(&[ObservationsRead]), AccessLevel::Admin);
+    assert!(matches!(off.update(enable(), Some(returned_at), &poorer, returned_at), Err(DomainError::Forbidden(_))));
+    // A process whose clock is behind that of the return enables the key, too.
+    let enabled = off.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;
+    assert_eq!(enabled.enabled_at, Some(returned_at));
+    assert!(!off.is_on(Some(returned_at)) && enabled.is_on(Some(returned_at)));
+    assert_eq!(enabled.update(enable(), Some(returned_at), &granter, returned_at), Ok(None), "it is on");
+    assert_eq!(off.update(enable(), None, &granter, NOW), Ok(None), "the person never left");
+    assert_eq!(off.update(Patch::default(), Some(returned_at), &granter, NOW), Ok(None), "not by another change");
+    let refused = Patch::parse(body(r#"{"enabled": false}"#)).against(&off, NOW).unwrap_err();
+    assert_eq!(codes(&refused), [("enabled".to_owned(), Code::NotPossible)]);
 }

@@ -1,0 +1,77 @@
+//! Keys from before a person was deactivated stay off when the person comes back (decision B7).
+
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use serde_json::{Value, json};
+
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+/// Ways to come back, and their media types.
+const WAYS: [(&str, &str); 3] =
+    [("reactivate", "application/json"), ("rehire", "application/json"), ("csv", "text/csv")];
+const EMAIL: &str = "ada@example.com";
+
+/// Returns the path and the secret of a new key of the person.
+async fn key_of(world: &TestApi, person: &str) -> (String, String) {
+    let body = json!({"name": "Own", "scopes": ["observations:read"], "employee_id": person});
+    let made = world.post("/v1/api-keys", body).await.json();
+    (format!("/v1/api-keys/{}", made["id"].as_str().unwrap()), made["key"].as_str().unwrap().to_owned())
+}
+
+/// Returns the status of a request with this key. Records of keys that were read before are stale by then.
+async fn status_with(world: &TestApi, secret: &str) -> u16 {
+    world.clock.advance_seconds(1);
+    world.bare("GET", "/v1/me").key(secret).send().await.status
+}
+
+/// Deactivates the person and brings the person back.
+async fn leave_and_return(world: &TestApi, person: &str, (way, media): (&str, &str)) {
+    let path = format!("/v1/employees/{person}");
+    assert_eq!(world.post(&format!("{path}/deactivate"), json!({})).await.status, 200);
+    // The quota of files.
+    world.clock.advance_seconds(61);
+    let (back, body) = match way {
+        "csv" => ("/v1/employees/csv".to_owned(), format!("email,status\n{EMAIL},active\n")),
+        _ => (format!("{path}/{way}"), "{}".to_owned()),
+    };
+    let answered = world.ask("POST", &back).header("content-type", media).body(body).send().await;
+    assert_eq!(answered.status, 200, "{way}: {}", answered.text());
+    assert!(world.get(&path).await.json()["returned_at"].is_string(), "{way}");
+}
+
+#[tokio::test]
+async fn key_of_a_returned_person_is_off_until_it_is_enabled() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let person = world.employee(EMAIL).await;
+        for way in WAYS {
+            let (key, secret) = key_of(world, &person).await;
+            assert_eq!(status_with(world, &secret).await, 200, "{way:?}");
+            leave_and_return(world, &person, way).await;
+            assert_eq!(status_with(world, &secret).await, 401, "{way:?}: a key from before");
+            let (_, new) = key_of(world, &person).await;
+            assert_eq!(status_with(world, &new).await, 200, "{way:?}: a key from after");
+            let renamed = world.patch(&key, json!({"name": "Still off"})).await;
+            assert_eq!((renamed.status, &renamed.json()["enabled_at"]), (200, &Value::Null), "{way:?}");
+            assert_eq!(status_with(world, &secret).await, 401, "{way:?}: another change");
+            let enabled = world.patch(&key, json!({"enabled": true})).await;
+            assert!(enabled.json()["enabled_at"].is_string(), "{way:?}: {}", enabled.text());
+            assert_eq!(status_with(world, &secret).await, 200, "{way:?}: enabled");
+        }
+    }
+}
+
+#[tokio::test]
+async fn key_is_enabled_only_by_a_key_with_its_access() {
+    let world = TestApi::new().await;
+    let person = world.employee(EMAIL).await;
+    let (key, secret) = key_of(&world, &person).await;
+    leave_and_return(&world, &person, WAYS[0]).await;
+    let settings = Permissions::NONE.with(Permission::SettingsWrite);
+    let poorer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
+    let enable = world.bare("PATCH", &key).key(&poorer).json(&json!({"enabled": true}));
+    assert_eq!(enable.send().await.status, 403);
+    assert_eq!(status_with(&world, &secret).await, 401);
+    let disabled = world.patch(&key, json!({"enabled": false})).await;
+    assert_eq!(disabled.problems(), [("enabled".to_owned(), "not_possible".to_owned())]);
+}
