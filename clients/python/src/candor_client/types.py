@@ -100,6 +100,11 @@ class ApiKey(TypedDict):
     that. Null for a key without a link, and after the link was opened.
     """
 
+    enabled_at: str | None
+    """Time at which an admin enabled the key after its person had come back. Null if the key was never
+    off.
+    """
+
 
 class ApiKeyCreate(TypedDict):
 
@@ -206,6 +211,11 @@ ApiKeySort: TypeAlias = Literal[
 
 class ApiKeyUpdate(TypedDict):
 
+    enabled: NotRequired[bool]
+    """`true` enables a key that is off because its person was deactivated and came back. It cannot be
+    `false`: revoke the key instead. Default: `false`.
+    """
+
     expires_at: NotRequired[str | None]
     """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
@@ -274,6 +284,11 @@ class ApiKeyWithSecret(TypedDict):
     link_expires_at: str | None
     """Time until which the portal link of the key can be opened. The key authenticates no request before
     that. Null for a key without a link, and after the link was opened.
+    """
+
+    enabled_at: str | None
+    """Time at which an admin enabled the key after its person had come back. Null if the key was never
+    off.
     """
 
     key: str
@@ -1472,6 +1487,11 @@ class Employee(TypedDict):
 
     deactivated_at: str | None
     """Time of deactivation. Null unless the status is `deactivated`."""
+
+    returned_at: str | None
+    """Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null
+    if the person never left.
+    """
 
     department: NotRequired[Department | None]
     """The department. Present with `expand=department`."""
@@ -3325,6 +3345,11 @@ class PortalLink(TypedDict):
     link_expires_at: str | None
     """Time until which the portal link of the key can be opened. The key authenticates no request before
     that. Null for a key without a link, and after the link was opened.
+    """
+
+    enabled_at: str | None
+    """Time at which an admin enabled the key after its person had come back. Null if the key was never
+    off.
     """
 
     url: str

@@ -78,9 +78,10 @@ export class ApiKeys {
   /** Returns the effects of `update` without any change. */
   update(id: string, body: types.ApiKeyUpdate, options: DryRunOptions): AnswerPromise<DryRun<types.ApiKey>>;
   /**
-   * Change the name, scopes or expiry of an API key.
+   * Change or enable an API key.
    *
-   * Changes the name, the scopes or the expiry time. All instances apply the change within a second.
+   * Changes the name, the scopes or the expiry time, or enables a key that is off because its person was
+   * deactivated and came back. All instances apply the change within a second.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */

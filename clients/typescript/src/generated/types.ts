@@ -76,6 +76,8 @@ export interface ApiKey {
    * Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
+  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  enabled_at: string | null;
 }
 
 export interface ApiKeyCreate {
@@ -165,6 +167,11 @@ export type ApiKeySort =
   | "updated_at";
 
 export interface ApiKeyUpdate {
+  /**
+   * `true` enables a key that is off because its person was deactivated and came back. It cannot be `false`:
+   * revoke the key instead. Default: `false`.
+   */
+  enabled?: boolean | undefined;
   /** Expiry time of the key. Null if it does not expire. It must be in the future. */
   expires_at?: string | null | undefined;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
@@ -217,6 +224,8 @@ export interface ApiKeyWithSecret {
    * Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
+  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  enabled_at: string | null;
   /** API key for the header `Authorization: Bearer`. It cannot be retrieved later. */
   key: string;
 }
@@ -1153,6 +1162,11 @@ export interface Employee {
   updated_at: string;
   /** Time of deactivation. Null unless the status is `deactivated`. */
   deactivated_at: string | null;
+  /**
+   * Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if
+   * the person never left.
+   */
+  returned_at: string | null;
   /** The department. Present with `expand=department`. */
   department?: Department | null | undefined;
   /**
@@ -2662,6 +2676,8 @@ export interface PortalLink {
    * Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
+  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  enabled_at: string | null;
   /**
    * Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved later.
    */

@@ -48,9 +48,10 @@ impl ApiKeys {
         Call::new(&self.core, spec)
     }
 
-    /// Change the name, scopes or expiry of an API key.
+    /// Change or enable an API key.
     ///
-    /// Changes the name, the scopes or the expiry time. All instances apply the change within a second.
+    /// Changes the name, the scopes or the expiry time, or enables a key that is off because its person was
+    /// deactivated and came back. All instances apply the change within a second.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ApiKeyUpdate) -> Call<types::ApiKey> {

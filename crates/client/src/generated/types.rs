@@ -78,6 +78,8 @@ pub struct ApiKey {
     /// Time until which the portal link of the key can be opened. The key authenticates no request before
     /// that. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
+    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    pub enabled_at: Option<String>,
 }
 
 /// Type `ApiKeyCreate` as requests send it.
@@ -244,6 +246,10 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyUpdate {
+    /// `true` enables a key that is off because its person was deactivated and came back. It cannot be
+    /// `false`: revoke the key instead. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
     /// Expiry time of the key. Null if it does not expire. It must be in the future.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Option<String>>,
@@ -260,7 +266,14 @@ impl ApiKeyUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { expires_at: None, name: None, scopes: None }
+        Self { enabled: None, expires_at: None, name: None, scopes: None }
+    }
+
+    /// Sets `enabled`: `true` enables a key that is off because its person was deactivated and came back.
+    #[must_use]
+    pub fn enabled(mut self, value: bool) -> Self {
+        self.enabled = Some(value);
+        self
     }
 
     /// Sets `expires_at`: expiry time of the key.
@@ -332,6 +345,8 @@ pub struct ApiKeyWithSecret {
     /// Time until which the portal link of the key can be opened. The key authenticates no request before
     /// that. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
+    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    pub enabled_at: Option<String>,
     /// API key for the header `Authorization: Bearer`. It cannot be retrieved later.
     pub key: Secret,
 }
@@ -1752,6 +1767,9 @@ pub struct Employee {
     pub updated_at: String,
     /// Time of deactivation. Null unless the status is `deactivated`.
     pub deactivated_at: Option<String>,
+    /// Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if
+    /// the person never left.
+    pub returned_at: Option<String>,
     /// The department. Present with `expand=department`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub department: Option<Department>,
@@ -4563,6 +4581,8 @@ pub struct PortalLink {
     /// Time until which the portal link of the key can be opened. The key authenticates no request before
     /// that. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
+    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    pub enabled_at: Option<String>,
     /// Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved
     /// later.
     pub url: Secret,

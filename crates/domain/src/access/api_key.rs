@@ -3,18 +3,19 @@
 mod body;
 mod expiring;
 mod link;
+mod record;
 mod reminder;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authority::outlasts;
-use super::{AccessLevel, BoundPerson, Caller, Environment, Permission, Permissions, Quotas, Tenant};
+use super::{AccessLevel, Caller, Environment, Permission, Permissions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
-use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind, OrganizationId};
+use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::people::{Role, Status, connector};
+use crate::people::connector;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 use crate::schema::OpenWord;
@@ -28,6 +29,7 @@ pub use body::{
 pub use link::{
     CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
 };
+pub use record::{Holder, KeyRecord};
 
 /// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -101,13 +103,6 @@ impl ApiKey {
         is_valid && self.access_level == AccessLevel::Admin && has_scope
     }
 
-    /// Returns `true` unless the person of the key came back after the key was created, and no admin has enabled it
-    /// since (§4.5).
-    #[must_use]
-    pub fn is_on(&self, returned_at: Option<Timestamp>) -> bool {
-        returned_at.is_none_or(|returned_at| self.enabled_at.unwrap_or(self.created_at) >= returned_at)
-    }
-
     /// Revokes the key of an erased person and removes its name, which may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
@@ -154,70 +149,6 @@ impl Sortable for ApiKey {
             words: &["-updated_at", "updated_at"],
         },
     ];
-}
-
-/// A key with the facts that authentication needs, found by the hash of a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the contract, §5")]
-pub struct KeyRecord {
-    pub organization: OrganizationId,
-    pub key: ApiKey,
-    /// The person that the key acts for, as stored in the key's environment.
-    pub holder: Option<Holder>,
-}
-
-/// What authentication needs of the person that a key acts for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the contract, §4.3")]
-pub struct Holder {
-    pub id: EmployeeId,
-    pub role: Role,
-    pub status: Status,
-    pub returned_at: Option<Timestamp>,
-}
-
-impl KeyRecord {
-    /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` (§5, decision
-    /// B5).
-    #[must_use]
-    pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
-        let key = &self.key;
-        let person = match (key.employee_id, self.holder) {
-            (None, _) => None,
-            (Some(_), Some(holder)) if holder.status != Status::Deactivated && key.is_on(holder.returned_at) => {
-                Some(BoundPerson { id: holder.id, is_org_admin: holder.role == Role::OrgAdmin })
-            }
-            (Some(_), _) => return None,
-        };
-        self.is_good(hash, at).then(|| Caller {
-            tenant: Tenant { organization: self.organization, environment: key.environment },
-            key: key.id,
-            name: key.name.clone(),
-            scopes: key.scopes,
-            level: key.access_level,
-            person,
-            connector: key.connector_id,
-            expires_at: key.expires_at,
-            quotas: Quotas {
-                read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
-                write: key.writes_per_minute.unwrap_or(Quotas::DEFAULT.write),
-                scim: key.scim_per_minute.unwrap_or(Quotas::DEFAULT.scim),
-            },
-        })
-    }
-}
-
-impl KeyRecord {
-    /// Returns `true` if a secret with this hash is the key's, and neither the secret nor the key has ended.
-    #[must_use]
-    pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
-        let key = &self.key;
-        // Until its link is opened, the hash is that of the link's code.
-        let is_open = key.link_expires_at.is_none();
-        let current =
-            key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        current && is_open && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
-    }
 }
 
 fn last4(secret: &Secret) -> String {

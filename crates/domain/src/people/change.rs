@@ -15,8 +15,16 @@ use crate::text::folded;
 use crate::time::Timestamp;
 
 /// Fields that only the service sets.
-const READ_ONLY: &[&str] =
-    &["id", "status", "is_hris_managed", "hris_source", "created_at", "updated_at", "deactivated_at", "returned_at"];
+const READ_ONLY: &[&str] = &[
+    "id",
+    "status",
+    "is_hris_managed",
+    "hris_source",
+    "created_at",
+    "updated_at",
+    "deactivated_at",
+    "returned_at",
+];
 
 const MANAGER: Field<ReferenceRule<EmployeeKind>> = Field::new("manager_id", rule::reference());
 const DEPARTMENT: Field<ReferenceRule<DepartmentKind>> = Field::new("department_id", rule::reference());

@@ -84,7 +84,8 @@ fn employee_sent_back_changes_nothing() {
         custom_fields: CustomFields(fields.map(|(key, value)| (key.to_owned(), value)).into()),
         ..employee()
     };
-    let left = Employee { status: Status::Deactivated, deactivated_at: Some(AT), returned_at: Some(AT), ..full.clone() };
+    let left =
+        Employee { status: Status::Deactivated, deactivated_at: Some(AT), returned_at: Some(AT), ..full.clone() };
     let managed = Employee {
         is_hris_managed: true,
         hris_source: "acme-hr".to_owned(),

@@ -40,7 +40,7 @@ async fn leave_and_return(world: &TestApi, person: &str, (way, media): (&str, &s
 }
 
 #[tokio::test]
-async fn key_of_a_returned_person_is_off_until_it_is_enabled() {
+async fn key_of_a_returned_person_is_off_until_enabled() {
     for shared in every_store().await {
         let world = &shared.world;
         let person = world.employee(EMAIL).await;

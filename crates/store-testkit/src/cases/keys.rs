@@ -103,7 +103,8 @@ async fn key_lookup_returns_the_current_state_of_its_person(world: CaseContext) 
     let left = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
     world.save(vec![Write::employee(&Row::expecting(left, Version::FIRST), None)]).await;
     let record = found(&world, key.hash).await.unwrap();
-    assert_eq!(record.person, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
+    let facts = record.holder.map(|holder| (holder.id, holder.role, holder.status));
+    assert_eq!(facts, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
 }
 
 async fn key_use_does_not_change_the_version(world: CaseContext) {

@@ -156,6 +156,7 @@ class ApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -171,6 +172,7 @@ class ApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -185,6 +187,7 @@ class ApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -193,9 +196,10 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ApiKey | types.DryRun:
-        """Change the name, scopes or expiry of an API key.
+        """Change or enable an API key.
 
-        Changes the name, the scopes or the expiry time. All instances apply the change within a second.
+        Changes the name, the scopes or the expiry time, or enables a key that is off because its person
+        was deactivated and came back. All instances apply the change within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -204,6 +208,7 @@ class ApiKeys:
             "PATCH",
             f"/api-keys/{segment(id)}",
             body=given(
+                enabled=enabled,
                 expires_at=expires_at,
                 name=name,
                 scopes=scopes,
@@ -483,6 +488,7 @@ class AsyncApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -498,6 +504,7 @@ class AsyncApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -512,6 +519,7 @@ class AsyncApiKeys:
         id: str,
         /,
         *,
+        enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
@@ -520,9 +528,10 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
     ) -> types.ApiKey | types.DryRun:
-        """Change the name, scopes or expiry of an API key.
+        """Change or enable an API key.
 
-        Changes the name, the scopes or the expiry time. All instances apply the change within a second.
+        Changes the name, the scopes or the expiry time, or enables a key that is off because its person
+        was deactivated and came back. All instances apply the change within a second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
@@ -531,6 +540,7 @@ class AsyncApiKeys:
             "PATCH",
             f"/api-keys/{segment(id)}",
             body=given(
+                enabled=enabled,
                 expires_at=expires_at,
                 name=name,
                 scopes=scopes,

@@ -215,8 +215,9 @@ impl KeyRecord {
         let is_usable = key.revoked_at.is_none() && lasts(key.expires_at);
         let has_left = match (key.employee_id, self.holder) {
             (None, _) => false,
-            (Some(_), holder) => holder
-                .is_none_or(|holder| holder.status == Status::Deactivated || !key.is_on(holder.returned_at)),
+            (Some(_), holder) => {
+                holder.is_none_or(|holder| holder.status == Status::Deactivated || !key.is_on(holder.returned_at))
+            }
         };
         if !is_link || !is_usable || has_left {
             return Err(DomainError::NotFound);
@@ -234,7 +235,7 @@ impl KeyRecord {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{NOW, body, caller, codes, key, record, secret, set};
+    use super::super::tests::{NOW, body, caller, codes, holder, key, record, secret, set};
     use super::super::{Holder, generate_code, read_code};
     use super::*;
     use crate::access::{BoundPerson, Environment, PermissionDenied};
@@ -364,7 +365,7 @@ mod tests {
         let granter = caller(Permissions::ALL, AccessLevel::Admin);
         let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
         let bound = ApiKey { employee_id: Some(PERSON), ..made.clone() };
-        let holder = Holder { id: PERSON, role: Role::Employee, status: Status::Active, returned_at: None };
+        let holder = holder(Role::Employee);
         let person = |status| Some(Holder { status, ..holder });
         let back = Some(Holder { returned_at: Some(at(1)), ..holder });
         let table = [

@@ -2,14 +2,16 @@
 
 use super::*;
 use crate::access::{Permission, PermissionDenied};
+use crate::id::{EmployeeId, OrganizationId};
 use crate::json::{Object, Value};
+use crate::people::{Role, Status};
 use crate::problem::{Code, ValidationErrors};
 use Permission::{EmployeesRead, ObservationsRead, ObservationsWrite, SettingsWrite};
 use ulid::Ulid;
 
 pub(super) const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
-const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
+pub(super) const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
+pub(super) const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
 const NOTHING: KeyReferences = KeyReferences { person_exists: false, connector: None };
 const PERSON_EXISTS: KeyReferences = KeyReferences { person_exists: true, connector: None };
 
@@ -53,6 +55,11 @@ pub(super) fn key() -> ApiKey {
 pub(super) fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
     let key = ApiKey { scopes, access_level: level, ..key() };
     record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
+}
+
+/// Returns an active person of this role.
+pub(super) fn holder(role: Role) -> Holder {
+    Holder { id: PERSON, role, status: Status::Active, returned_at: None }
 }
 
 pub(super) fn record(key: ApiKey, holder: Option<Holder>) -> KeyRecord {
@@ -111,7 +118,7 @@ fn bound_key_manages_keys_of_its_person_only() {
     ];
     for (role, person, allowed) in table {
         let employee_id = role.map(|_| PERSON);
-        let behind = role.map(|role| (PERSON, role, Status::Active));
+        let behind = role.map(holder);
         let granter = record(ApiKey { employee_id, ..admin.clone() }, behind);
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
         let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
@@ -215,7 +222,7 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
         for (level, may) in [(Standard, false), (Admin, true)] {
             let bound =
                 ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, access_level: level, ..key() };
-            let behind = Some((PERSON, role, Status::Active));
+            let behind = Some(holder(role));
             let caller = record(bound, behind).authenticate(hash(secret(1).reveal()), NOW).unwrap();
             assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
             let employee = Some(Reference { text: PERSON.to_string(), id: Some(PERSON) });
@@ -225,63 +232,6 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
             assert_eq!(made.is_ok(), may, "{role:?} {level:?}");
         }
     }
-}
-
-#[test]
-fn ended_revoked_or_orphaned_key_is_not_authenticated() {
-    let at = |seconds: i64| NOW.plus_seconds(seconds);
-    let expiring = ApiKey { expires_at: Some(at(60)), ..key() };
-    let bound = ApiKey { employee_id: Some(PERSON), ..key() };
-    let holder = Holder { id: PERSON, role: Role::Employee, status: Status::Active, returned_at: None };
-    let person = |status| Some(Holder { status, ..holder });
-    let back = |seconds| Some(Holder { returned_at: Some(at(seconds)), ..holder });
-    let enabled = ApiKey { enabled_at: Some(at(9)), ..bound.clone() };
-    let revoked = key().revoke(at(1)).unwrap().state;
-    let just_before = Timestamp::from_millis(at(60).millis() - 1);
-    let table = [
-        ("plain", key(), None, at(1_000_000), true),
-        ("just before its end", expiring.clone(), None, just_before, true),
-        ("at its end", expiring, None, at(60), false),
-        ("revoked", revoked, None, at(1), false),
-        ("bound to someone active", bound.clone(), person(Status::Active), at(0), true),
-        ("bound to someone invited", bound.clone(), person(Status::PendingInvite), at(0), true),
-        ("bound to someone who has left", bound.clone(), person(Status::Deactivated), at(0), false),
-        ("bound to someone who is not there", bound.clone(), None, at(0), false),
-        ("made when its person came back", bound.clone(), back(0), at(0), true),
-        ("bound to someone who came back", bound, back(1), at(2), false),
-        ("enabled when its person came back", enabled.clone(), back(9), at(9), true),
-        ("enabled before its person came back again", enabled, back(10), at(10), false),
-    ];
-    for (what, key, person, at, good) in table {
-        let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), at);
-        assert_eq!(caller.is_some(), good, "{what}");
-        assert_eq!(record(key, person).authenticate(hash(secret(9).reveal()), at), None, "{what}, another secret");
-    }
-}
-
-#[test]
-fn caller_has_the_rights_of_its_key() {
-    let key = ApiKey {
-        environment: Environment::Test,
-        employee_id: Some(PERSON),
-        expires_at: Some(NOW.plus_seconds(5)),
-        reads_per_minute: Some(1200),
-        ..key()
-    };
-    let person = Some(Holder { id: PERSON, role: Role::OrgAdmin, status: Status::Active, returned_at: None });
-    let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), NOW);
-    let wanted = Caller {
-        tenant: Tenant { organization: ORGANIZATION, environment: Environment::Test },
-        key: key.id,
-        name: key.name,
-        scopes: key.scopes,
-        level: AccessLevel::Standard,
-        person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
-        connector: None,
-        expires_at: key.expires_at,
-        quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
-    };
-    assert_eq!(caller, Some(wanted));
 }
 
 #[test]
@@ -399,23 +349,4 @@ fn overlap_is_limited_to_one_week() {
     assert_eq!(parse(r#"{"overlap_seconds":-1}"#), Err(Code::OutOfRange));
     assert_eq!(parse(r#"{"overlap_seconds":"60"}"#), Err(Code::InvalidFormat));
     assert_eq!(parse(r#"{"overlap_seconds":null}"#), Err(Code::Required));
-}
-
-#[test]
-fn key_of_a_person_who_came_back_is_enabled_by_who_may_grant_it() {
-    let off = ApiKey { employee_id: Some(PERSON), ..key() };
-    let returned_at = NOW.plus_seconds(5);
-    let enable = || Patch { is_enabled: true, ..Patch::default() };
-    let granter = caller(off.scopes, AccessLevel::Admin);
-    let poorer = caller(set(&[ObservationsRead]), AccessLevel::Admin);
-    assert!(matches!(off.update(enable(), Some(returned_at), &poorer, returned_at), Err(DomainError::Forbidden(_))));
-    // A process whose clock is behind that of the return enables the key, too.
-    let enabled = off.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;
-    assert_eq!(enabled.enabled_at, Some(returned_at));
-    assert!(!off.is_on(Some(returned_at)) && enabled.is_on(Some(returned_at)));
-    assert_eq!(enabled.update(enable(), Some(returned_at), &granter, returned_at), Ok(None), "it is on");
-    assert_eq!(off.update(enable(), None, &granter, NOW), Ok(None), "the person never left");
-    assert_eq!(off.update(Patch::default(), Some(returned_at), &granter, NOW), Ok(None), "not by another change");
-    let refused = Patch::parse(body(r#"{"enabled": false}"#)).against(&off, NOW).unwrap_err();
-    assert_eq!(codes(&refused), [("enabled".to_owned(), Code::NotPossible)]);
 }
