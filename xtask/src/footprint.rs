@@ -47,12 +47,11 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         return Err(format!("{unknown} is unknown; the options are --release and --cold").into());
     }
     if arguments.iter().any(|argument| argument == "--cold") {
-        figures.push(cold_build()?);
-    }
-    if arguments.is_empty() {
+        figures.extend(cold_build()?);
+    } else if arguments.is_empty() {
         println!("size and memory need the release build: cargo xtask footprint --release");
     } else {
-        figures.extend(release()?);
+        figures.extend(release(&Workspace::load()?.target_directory)?);
     }
     judge(&limits()?, &figures)
 }
@@ -95,17 +94,22 @@ fn foreign(tree: &str) -> usize {
     lines.filter(|line| !line.contains(" (/")).collect::<BTreeSet<_>>().len()
 }
 
-/// Builds the binary in an empty folder and returns the processor time of this.
-fn cold_build() -> Outcome<Figure> {
+/// Builds the binary in an empty folder. Returns the processor time of this, and the figures of the binary.
+fn cold_build() -> Outcome<Vec<Figure>> {
     let folder = env::temp_dir().join(format!("candor-cold-{}", std::process::id()));
     let before = time_of_children()?;
-    let built = run_program(
-        cargo(&["build", "--quiet", "--locked", "--release", "--target-dir"]).arg(&folder).args(SHIPPED),
-    );
-    let seconds = time_of_children()? - before;
+    let figures = build_release(&folder).and_then(|()| {
+        let cold_build = ("cold_build", time_of_children()? - before);
+        // Nothing is left to build.
+        Ok([vec![cold_build], release(&folder)?].concat())
+    });
     let _ = fs::remove_dir_all(&folder);
-    built?;
-    Ok(("cold_build", seconds))
+    figures
+}
+
+fn build_release(target: &Path) -> Outcome {
+    let mut build = cargo(&["build", "--quiet", "--locked", "--release", "--target-dir"]);
+    run_program(build.arg(target).args(SHIPPED))
 }
 
 /// Returns user and system seconds of all programs that this one has run to their end, with their children.
@@ -123,9 +127,9 @@ fn seconds_of_children(stat: &str) -> Option<f64> {
 }
 
 /// Builds the release and measures the size of the binary, and memory and start on each store.
-fn release() -> Outcome<Vec<Figure>> {
-    run_program(cargo(&["build", "--quiet", "--locked", "--release"]).args(SHIPPED))?;
-    let binary = Workspace::load()?.target_directory.join("release/candor");
+fn release(target: &Path) -> Outcome<Vec<Figure>> {
+    build_release(target)?;
+    let binary = target.join("release/candor");
     let mut figures = vec![("binary", fs::metadata(&binary)?.len() as f64 / MEGABYTE)];
     figures.push(("idle_sqlite", idle(&binary, "SQLite", None)?));
     match Postgres::provide()? {

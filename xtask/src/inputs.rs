@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Paths whose change can break every check of the built program.
-const COMMON: [&str; 4] = ["Cargo.toml", "rust-toolchain.toml", ".cargo", "tests/outside/api.py"];
+const COMMON: [&str; 3] = ["Cargo.toml", ".cargo", "tests/outside/api.py"];
 const DOCS: &str = "documentation of the code";
 
 pub(crate) struct Inputs {

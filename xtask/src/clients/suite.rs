@@ -167,7 +167,9 @@ fn rust(target: &Path) -> Outcome {
     for arguments in [["run", "--quiet", "--offline"].as_slice(), &["check", "--quiet", "--offline", "--examples"]]
     {
         run_program(
-            cargo_without_lints(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", target.join("clients/rust-build")),
+            cargo_without_lints(arguments)
+                .current_dir(&folder)
+                .env("CARGO_TARGET_DIR", target.join("clients/rust-build")),
         )?;
     }
     Ok(())
