@@ -14,6 +14,7 @@ use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable, PROGRESS_TABLE};
 use candor_tables::flat::SqlValue;
 
+use crate::commit::rebuild;
 use crate::connection::open::{DatabaseLocation, Source, read_only};
 use crate::migrate;
 use crate::sql::{Db, Sql, failed};
@@ -43,7 +44,14 @@ impl SqliteCopy {
     pub fn source(path: &Path) -> Read<Self> {
         let path =
             path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
-        Ok(Self { address: path.to_owned(), db: Arc::new(Mutex::new(read_only(path)?)) })
+        let mut db = read_only(path)?;
+        // A database without this column lacks migrations, which is found elsewhere.
+        if rebuild::incomplete(&mut db).is_ok_and(|tenants| !tenants.is_empty()) {
+            let advice = "start the service and copy again after a minute";
+            let problem = format!("the reporting lines of a large move are incomplete; {advice}");
+            return Err(StorageError::Unavailable(problem));
+        }
+        Ok(Self { address: path.to_owned(), db: Arc::new(Mutex::new(db)) })
     }
 
     /// Opens a database as the target of a copy. It is created if it does not exist, and migrated while it is

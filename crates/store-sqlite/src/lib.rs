@@ -80,6 +80,8 @@ impl SqliteStore {
         for name in migrate::apply(&mut db)? {
             tracing::info!(migration = name, "the database was migrated");
         }
+        db.lines_at_once = options.lines_at_once;
+        commit::rebuild::complete_all(&mut db)?;
         let (reads, tasks) = (Arc::new(Reads::new()), Arc::new(TaskQueue::new()));
         let count = if source.in_memory() { 0 } else { options.look_ups };
         let idle: Result<_, _> = (0..count).map(|_| source.reader()).collect();

@@ -100,7 +100,9 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<BrakeCount>(),
     plain("employee_custom_values", &["digest", "employee_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("employee_id")]),
-    plain("reporting_trees", &[]).with(&[column::<Int>("version"), column::<Int>("changes")]).kept(),
+    plain("reporting_trees", &[])
+        .with(&[column::<Int>("version"), column::<Int>("changes"), column::<Option<IdColumn>>("rebuilt_until")])
+        .kept(),
     plain("reporting_lines", &["ancestor_id", "descendant_id"]).with(&[
         column::<IdColumn>("ancestor_id"),
         column::<IdColumn>("descendant_id"),

@@ -9,6 +9,7 @@ use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::flat::CellReader;
 
+use super::rebuild::{self, are_complete};
 use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql, Value};
 use crate::table::AT_ONCE;
@@ -50,6 +51,9 @@ const DEPTH: &str =
 /// Number of levels below a person.
 const HEIGHT: &str = "SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ?";
 
+const BELOW: &str =
+    "SELECT count(*) FROM (SELECT 1 FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ? LIMIT ?)";
+
 /// Increments the version of the tree and returns the previous one.
 pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
     Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
@@ -80,7 +84,7 @@ pub(crate) fn start_all(
     people: &[(EmployeeId, EmployeeId)],
 ) -> Result<(), CommitError> {
     run(db, Sql::new(COUNT).bind(tenant))?;
-    if let [(person, manager)] = people {
+    if let ([(person, manager)], true) = (people, are_complete(db, tenant)?) {
         start(db, tenant, *person, Some(*manager))?;
         return check_depth(db, tenant, *person);
     }
@@ -130,17 +134,26 @@ pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) ->
     Sql::new(text).bind_all(given.chain(nothing)).bind(tenant).bind(tenant)
 }
 
-/// Moves a person with their subtree under another manager, or to the top.
+/// Moves a person with their subtree under another manager, or to the top. Takes the number of written lines from
+/// `lines_left`; if there are too few, the lines are rebuilt later.
 pub(crate) fn change(
     db: &mut Db,
     tenant: Tenant,
     person: EmployeeId,
     manager: Option<EmployeeId>,
+    lines_left: &mut usize,
 ) -> Result<(), CommitError> {
+    if !are_complete(db, tenant)? {
+        return postpone(db, tenant, person, manager);
+    }
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column: "ancestor_id", reason };
     let before = db.first(Sql::new(MANAGER).bind(tenant).bind(person), |row| row.id().map_err(corrupt))?.flatten();
     if before == manager.map(|manager| manager.to_bytes()) {
         return Ok(());
+    }
+    match lines_left.checked_sub(lines_of_move(db, tenant, person, manager, *lines_left)?) {
+        Some(rest) => *lines_left = rest,
+        None => return postpone(db, tenant, person, manager),
     }
     run(db, Sql::new(COUNT).bind(tenant))?;
     if before.is_some() {
@@ -154,6 +167,40 @@ pub(crate) fn change(
         run(db, Sql::new(FOLLOW).bind(tenant).bind(person))?;
     }
     Ok(())
+}
+
+/// Returns the number of lines that a move deletes and adds. Counts only a little beyond `most`.
+fn lines_of_move(
+    db: &mut Db,
+    tenant: Tenant,
+    person: EmployeeId,
+    manager: Option<EmployeeId>,
+    most: usize,
+) -> Result<usize, StorageError> {
+    let before = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
+    let after = match manager {
+        Some(manager) => db.number(Sql::new(DEPTH).bind(tenant).bind(manager))? + 1,
+        None => 0,
+    };
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let below = db.number(Sql::new(BELOW).bind(tenant).bind(person).bind(most.saturating_add(1)))?;
+    Ok(usize::try_from((below + 1).saturating_mul(before + after)).unwrap_or(usize::MAX))
+}
+
+/// Leaves the lines of a move to the rebuild. The depth is that of the people; the height is at most that of the
+/// lines before the moves of this change set.
+fn postpone(
+    db: &mut Db,
+    tenant: Tenant,
+    person: EmployeeId,
+    manager: Option<EmployeeId>,
+) -> Result<(), CommitError> {
+    rebuild::mark(db, tenant).map_err(|error| commit_error(&error))?;
+    let Some(manager) = manager else { return Ok(()) };
+    let depth = i64::try_from(above(db, tenant, vec![manager.to_bytes()])?.lines.len()).unwrap_or(i64::MAX);
+    let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(person))?;
+    let is_bounded = depth.saturating_add(1 + height) <= i64::from(MAX_REPORTING_DEPTH);
+    if is_bounded { Ok(()) } else { Err(CommitError::Stale) }
 }
 
 /// Reads the lines of these people and of all their ancestors, one level per step.
@@ -176,13 +223,6 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
     }
     let lines = lines.into_iter().map(|(person, manager)| (Id::from_bytes(person), Id::from_bytes(manager)));
     Ok(Ancestors { tree, lines: lines.collect() })
-}
-
-/// Returns the people below a manager at any depth.
-pub(crate) fn below(db: &mut Db, tenant: Tenant, manager: EmployeeId) -> Result<Vec<EmployeeId>, StorageError> {
-    let text = "SELECT descendant_id FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ?";
-    let people = Sql::new(text).bind(tenant).bind(manager);
-    db.rows(people, |row| Ok(Id::from_bytes(id(row, "descendant_id")?)))
 }
 
 /// Builds the statement that returns the manager of each of these people, without those who have none. Each

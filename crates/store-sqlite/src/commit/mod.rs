@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod lines;
+pub(crate) mod rebuild;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -49,7 +50,8 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             changes.iter().try_for_each(|change| removal::apply(db, tenant, change))?;
         }
     }
-    let (mut upkeep, mut committed) = (Upkeep::default(), Committed::default());
+    let mut upkeep = Upkeep { tree: None, new: vec![], lines_left: db.lines_at_once };
+    let mut committed = Committed::default();
     for it in &change.writes {
         match it {
             Write::Put(row) => write(db, tenant, row)?,
@@ -146,12 +148,13 @@ fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool
 }
 
 /// Maintenance of the reporting tree while a change set is written.
-#[derive(Default)]
 struct Upkeep {
     /// Version of the tree before this change set; `None` until a move reads it.
     tree: Option<Version>,
     /// New people whose lines are still to be written, with their managers.
     new: Vec<(EmployeeId, EmployeeId)>,
+    /// Number of lines that the moves of this change set may still write.
+    lines_left: usize,
 }
 
 impl Upkeep {
@@ -187,5 +190,5 @@ fn reporting(
         return Ok(());
     }
     upkeep.start(db, tenant)?;
-    lines::change(db, tenant, id, manager)
+    lines::change(db, tenant, id, manager, &mut upkeep.lines_left)
 }

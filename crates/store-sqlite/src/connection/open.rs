@@ -11,7 +11,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::files;
 use crate::connection::planner_settings;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, LINES_AT_ONCE, Sql, failed};
 
 /// Time that a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
@@ -59,6 +59,8 @@ pub struct SqliteOptions {
     pub large_readers: usize,
     /// Concurrency and deadline of unindexed reads, which have threads of their own.
     pub slow_reads: SlowReads,
+    /// Reporting lines that one commit writes at most. A move of more people is completed in pieces afterwards.
+    pub lines_at_once: usize,
 }
 
 impl SqliteOptions {
@@ -73,6 +75,7 @@ impl SqliteOptions {
             look_ups: processors,
             large_readers: processors / 2,
             slow_reads: SlowReads::with_places((processors / 2).max(LEAST_SLOW_PLACES)),
+            lines_at_once: LINES_AT_ONCE,
         }
     }
 
@@ -80,7 +83,8 @@ impl SqliteOptions {
     #[must_use]
     pub const fn memory() -> Self {
         let slow_reads = SlowReads::with_places(LEAST_SLOW_PLACES);
-        Self { place: DatabaseLocation::Memory, readers: 1, look_ups: 0, large_readers: 1, slow_reads }
+        let place = DatabaseLocation::Memory;
+        Self { place, readers: 1, look_ups: 0, large_readers: 1, slow_reads, lines_at_once: LINES_AT_ONCE }
     }
 
     /// Settings for a database in memory that starts with the content of a file.

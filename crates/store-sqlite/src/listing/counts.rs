@@ -6,6 +6,7 @@ use candor_tables::counts::{CountedGroups, GroupKey, read_count};
 use candor_tables::listing::Listing;
 use candor_tables::plan::{RowFilter, RowSource};
 
+use super::teams::TeamSource;
 use super::{List, runs};
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
@@ -19,13 +20,19 @@ pub(crate) fn read(
     most: usize,
 ) -> Result<CountedGroups, StorageError> {
     let Some(table) = lists.first().map(|list| list.table().name) else { return Ok(CountedGroups::default()) };
-    let rows = db.rows(statement(tenant, lists, keys, most), |row| Ok(read_count(row, table, keys)?))?;
+    let teams = TeamSource::for_lists(db, tenant, lists)?;
+    let rows = db.rows(statement(tenant, (lists, teams), keys, most), |row| Ok(read_count(row, table, keys)?))?;
     Ok(CountedGroups::from_rows(rows))
 }
 
 /// Builds the statement. Rows are counted by values of their own first, in the order of an index if there is one:
 /// the month of a day or a value of another table is computed once for each of these groups, not for each row.
-pub(crate) fn statement(tenant: Tenant, lists: &[Listing], keys: &[GroupKey], most: usize) -> Sql {
+pub(crate) fn statement(
+    tenant: Tenant,
+    (lists, teams): (&[Listing], TeamSource),
+    keys: &[GroupKey],
+    most: usize,
+) -> Sql {
     let mut draft = Draft::default();
     let is_own = keys.iter().all(GroupKey::is_own);
     let by = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
@@ -47,7 +54,7 @@ pub(crate) fn statement(tenant: Tenant, lists: &[Listing], keys: &[GroupKey], mo
             separator = " UNION ALL ";
             select(&mut draft, (tenant, list), keys, is_own);
             let source = RowSource::Scan(RowFilter::default());
-            let list = List { tenant, listing: list, columns: String::new(), source: &source };
+            let list = List { tenant, listing: list, columns: String::new(), source: &source, teams };
             list.conditions(&mut draft, run, &RowFilter::hashing_all(list.listing), None);
             draft.add(&grouped);
         }

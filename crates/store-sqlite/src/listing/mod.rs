@@ -3,6 +3,7 @@
 pub(crate) mod counts;
 pub(crate) mod plan;
 pub(crate) mod slow;
+pub(crate) mod teams;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -17,6 +18,7 @@ use crate::sql::limit::{self, Limit};
 use crate::sql::{Db, Sql, Value};
 use crate::statements::columns;
 use crate::text::Draft;
+use teams::{PeopleBelow, TeamSource};
 
 /// Progress calls after which a scan over other people's rows is interrupted: about 10 ms. A list of a long
 /// inactive team must not read the rows of the whole tenant.
@@ -70,13 +72,14 @@ pub(crate) fn rows<T>(
     listing: &Listing,
     mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
-    let plan = plan::plan_list(db, tenant, listing)?;
-    let Some(then) = plan.then else { return rows_from(db, tenant, listing, &plan.first, read) };
-    let scan = || rows_from(db, tenant, listing, &plan.first, &mut read);
+    let teams = TeamSource::for_lists(db, tenant, std::slice::from_ref(listing))?;
+    let plan = plan::plan_list(db, tenant, listing, teams)?;
+    let Some(then) = plan.then else { return rows_from(db, tenant, listing, (&plan.first, teams), read) };
+    let scan = || rows_from(db, tenant, listing, (&plan.first, teams), &mut read);
     if let Some(found) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
         return found;
     }
-    rows_from(db, tenant, listing, &then, read)
+    rows_from(db, tenant, listing, (&then, teams), read)
 }
 
 /// Variant of [`rows`] for a given row source.
@@ -84,7 +87,7 @@ pub(crate) fn rows_from<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    source: &RowSource,
+    source: (&RowSource, TeamSource),
     mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     let mut runs = runs(listing);
@@ -107,10 +110,15 @@ pub(crate) fn runs(listing: &Listing) -> impl Iterator<Item = Run<'_>> {
 }
 
 /// Builds the statement that reads a run. The sort value follows the columns of the table.
-pub(crate) fn statement(tenant: Tenant, listing: &Listing, source: &RowSource, run: Run<'_>) -> Sql {
+pub(crate) fn statement(
+    tenant: Tenant,
+    listing: &Listing,
+    (source, teams): (&RowSource, TeamSource),
+    run: Run<'_>,
+) -> Sql {
     let columns = columns(listing.table(), "t.");
     let mut draft = Draft::default();
-    List { tenant, listing, columns, source }.run(&mut draft, run);
+    List { tenant, listing, columns, source, teams }.run(&mut draft, run);
     draft.finish()
 }
 
@@ -119,6 +127,7 @@ struct List<'l> {
     listing: &'l Listing,
     columns: String,
     source: &'l RowSource,
+    teams: TeamSource,
 }
 
 impl List<'_> {
@@ -137,15 +146,15 @@ impl List<'_> {
         let by_firsts = matches!(self.source, RowSource::GatherFirsts(_));
         match self.listing.conditions.get(from) {
             Some(condition @ (Condition::Within(column, manager) | Condition::Reach(column, manager))) => {
-                let people = PeopleBelow { column: column.name, manager: *manager, itself: itself(condition) };
+                let people = self.below(condition, *manager);
                 if by_firsts {
-                    self.firsts(draft, run, from, people);
+                    self.firsts(draft, run, from, (column.name, people));
                 } else {
-                    draft.add("(SELECT t.rowid AS place FROM ");
-                    people.list(draft, self.tenant);
-                    draft.add(&format!(" CROSS JOIN {} t", table.name));
+                    draft.add("(SELECT t.rowid AS place FROM (");
+                    people.select(draft, self.tenant);
+                    draft.add(&format!(") l CROSS JOIN {} t", table.name));
                     self.conditions(draft, run, &RowFilter::default(), Some(from));
-                    draft.add(&format!(" AND t.{} = l.person", people.column));
+                    draft.add(&format!(" AND t.{} = l.person", column.name));
                 }
             }
             Some(Condition::Tagged(side, tags)) => {
@@ -183,16 +192,16 @@ impl List<'_> {
     /// Row source that reads the first row of each person. These rows determine the people whose rows can be
     /// on the page: as many as the page has rows, plus ties with the last of them. Therefore the number of
     /// rows per person does not matter.
-    fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, people: PeopleBelow) {
-        let (column, filter) = (people.column, RowFilter::default());
+    fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, (column, people): (&str, PeopleBelow)) {
+        let filter = RowFilter::default();
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
         let (than, beyond) = if self.listing.descending { (">=", i64::MIN) } else { ("<=", i64::MAX) };
         draft.add(&format!("(WITH firsts AS MATERIALIZED (SELECT l.person, (SELECT t.{sort} FROM {name} t"));
         self.conditions(draft, run, &filter, Some(from));
         draft.add(&format!(" AND t.{column} = l.person"));
-        self.order(draft).add(" LIMIT 1) AS first FROM ");
-        people.list(draft, self.tenant);
-        draft.add("), cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL");
+        self.order(draft).add(" LIMIT 1) AS first FROM (");
+        people.select(draft, self.tenant);
+        draft.add(") l), cut AS MATERIALIZED (SELECT coalesce((SELECT first FROM firsts WHERE first IS NOT NULL");
         draft.with(&format!(" ORDER BY first {way} LIMIT 1 OFFSET "), self.most() - 1).with("), ", beyond);
         draft.add(&format!(") AS last) SELECT t.rowid AS place FROM cut CROSS JOIN firsts CROSS JOIN {name} t"));
         self.conditions(draft, run, &filter, Some(from));
@@ -216,16 +225,21 @@ impl List<'_> {
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
                 Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                    let below = PeopleBelow { column: column.name, manager: *manager, itself: itself(condition) };
-                    below.is_met(draft, self.tenant, is_hashed)
+                    self.below(condition, *manager).is_met(draft, self.tenant, column.name, is_hashed)
                 }
-                Condition::Without(column, manager) => is_not_below(draft, self.tenant, column.name, *manager),
+                Condition::Without(column, manager) => {
+                    self.below(condition, *manager).is_unmet(draft, self.tenant, column.name)
+                }
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
                 // Nothing to add: the statement starts from the rows of this condition.
                 Condition::Among(_) => draft,
             };
         }
         self.behind(draft);
+    }
+
+    const fn below(&self, condition: &Condition, manager: EmployeeId) -> PeopleBelow {
+        PeopleBelow { source: self.teams, manager, itself: itself(condition) }
     }
 
     fn behind(&self, draft: &mut Draft) {
@@ -272,52 +286,8 @@ fn hex(ids: &[[u8; 16]]) -> Value {
     Value::Text(format!("[{}]", ids.iter().map(digits).collect::<Vec<_>>().join(",")))
 }
 
-/// The people below a manager.
-#[derive(Clone, Copy)]
-struct PeopleBelow {
-    column: &'static str,
-    manager: EmployeeId,
-    /// `true` if the manager is included.
-    itself: bool,
-}
-
 const fn itself(condition: &Condition) -> bool {
     matches!(condition, Condition::Reach(..))
-}
-
-impl PeopleBelow {
-    /// Adds the people as a subquery with the column `l.person`.
-    fn list(&self, draft: &mut Draft, tenant: Tenant) {
-        draft.with("(SELECT descendant_id AS person FROM reporting_lines WHERE tenant_id = ", tenant);
-        draft.with(" AND ancestor_id = ", self.manager);
-        if self.itself {
-            draft.with(" UNION ALL SELECT ", self.manager);
-        }
-        draft.add(") l");
-    }
-
-    /// Adds the condition that the column is one of the people. It is checked by an index lookup per row or by a
-    /// hash of all of them.
-    fn is_met<'d>(&self, draft: &'d mut Draft, tenant: Tenant, is_hashed: bool) -> &'d mut Draft {
-        let column = self.column;
-        draft.add(" AND (");
-        if self.itself {
-            draft.with(&format!("+t.{column} = "), self.manager).add(" OR ");
-        }
-        let (before, behind) = if is_hashed {
-            (format!("+t.{column} IN (SELECT l.descendant_id"), String::new())
-        } else {
-            ("EXISTS (SELECT 1".to_owned(), format!(" AND l.descendant_id = +t.{column}"))
-        };
-        draft.with(&format!("{before} FROM reporting_lines l WHERE l.tenant_id = "), tenant);
-        draft.with(" AND l.ancestor_id = ", self.manager).add(&behind).add("))")
-    }
-}
-
-/// Adds the condition that the column is not one of the people below a manager.
-fn is_not_below<'d>(draft: &'d mut Draft, tenant: Tenant, column: &str, manager: EmployeeId) -> &'d mut Draft {
-    draft.with(" AND NOT EXISTS (SELECT 1 FROM reporting_lines l WHERE l.tenant_id = ", tenant);
-    draft.with(" AND l.ancestor_id = ", manager).add(&format!(" AND l.descendant_id = +t.{column})"))
 }
 
 /// Adds a query for the ids of the rows with any of the tags; a row with several of them appears several

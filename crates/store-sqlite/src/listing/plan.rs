@@ -5,25 +5,33 @@ use candor_port_storage::StorageError;
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
+use super::teams::{PeopleBelow, TeamSource};
 use crate::sql::Db;
 use crate::text::Draft;
 
 /// Returns the plan for a page of a list.
-pub(crate) fn plan_list(db: &mut Db, tenant: Tenant, listing: &Listing) -> Result<ListPlan, StorageError> {
+pub(crate) fn plan_list(
+    db: &mut Db,
+    tenant: Tenant,
+    listing: &Listing,
+    teams: TeamSource,
+) -> Result<ListPlan, StorageError> {
     let mut planner = ListPlanner::new(listing);
     while let Some(condition) = planner.next_to_count() {
-        planner.add_count(count(db, tenant, condition)?);
+        planner.add_count(count(db, tenant, condition, teams)?);
     }
     Ok(planner.plan())
 }
 
 /// Counts the people or rows that match a condition, up to the number that affects the plan.
-fn count(db: &mut Db, tenant: Tenant, condition: &Condition) -> Result<usize, StorageError> {
+fn count(db: &mut Db, tenant: Tenant, condition: &Condition, source: TeamSource) -> Result<usize, StorageError> {
     let mut draft = Draft::default();
     draft.add("SELECT count(*) FROM (SELECT 1 FROM ");
     match condition {
         Condition::Within(_, manager) | Condition::Reach(_, manager) => {
-            draft.with("reporting_lines WHERE tenant_id = ", tenant).with(" AND ancestor_id = ", *manager)
+            draft.add("(");
+            PeopleBelow { source, manager: *manager, itself: false }.select(&mut draft, tenant);
+            draft.add(")")
         }
         Condition::Tagged(side, tags) => draft
             .with(&format!("{} WHERE tenant_id = ", side.name), tenant)

@@ -1,5 +1,7 @@
 //! Reads of people and reporting lines.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
@@ -11,7 +13,8 @@ use candor_port_storage::{StorageError, Version};
 use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
-use crate::commit::lines;
+use crate::commit::{lines, rebuild};
+use crate::listing::teams;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
 use crate::{SqliteStore, table};
@@ -24,7 +27,7 @@ impl People for SqliteStore {
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        self.read(tenant, move |db| lines::below(db, tenant, manager)).await
+        self.read(tenant, move |db| teams::people_below(db, tenant, manager)).await
     }
 
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
@@ -40,6 +43,10 @@ impl People for SqliteStore {
     }
 
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
+        // A move waits for the lines that its depth is checked with.
+        if !self.look_up(tenant, move |db| rebuild::are_complete(db, tenant)).await? {
+            rebuild::complete(Arc::clone(&self.tasks), tenant).await?;
+        }
         let people = people.to_vec();
         self.read(tenant, move |db| lines::heights(db, tenant, &people)).await
     }
@@ -66,9 +73,12 @@ fn reporting(
     employee: EmployeeId,
     manager: EmployeeId,
 ) -> Result<Reporting, StorageError> {
-    // One statement, so that both values are from the same moment.
+    // One statement, so that both values are from the same moment. It follows the people, because lines may be
+    // incomplete.
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?1), 0), \
-        EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = ?1 AND ancestor_id = ?2 AND descendant_id = ?3)";
+        EXISTS (WITH RECURSIVE up (person) AS (SELECT manager_id FROM employees WHERE tenant_id = ?1 AND id = ?3 \
+        UNION SELECT e.manager_id FROM up CROSS JOIN employees e WHERE e.tenant_id = ?1 AND e.id = up.person) \
+        SELECT 1 FROM up WHERE person = ?2)";
     let sql = Sql::new(text).bind(tenant).bind(employee).bind(manager);
     let answers = db.first(sql, |row| {
         let corrupt = |reason| StorageError::Corrupt { table: "reporting_trees", column: "version", reason };

@@ -1,13 +1,17 @@
 //! The storage port as a whole.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::{ChangeSet, CommitError, Committed, Storage, StorageError};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Storage, StorageError, Write};
+
+use tracing::Instrument;
 
 use crate::SqliteStore;
-use crate::commit;
-use crate::connection::writer;
+use crate::commit::{self, rebuild};
+use crate::connection::writer::{self, Tasks};
 use crate::sql::Db;
 
 /// Number of writes above which a change set, such as a file or a batch, yields to short ones.
@@ -16,11 +20,47 @@ const MANY_WRITES: usize = 16;
 /// subscription.
 const MANY_EVENTS: usize = 4;
 
+/// Returns `true` if the reporting line of a stored person changes.
+fn moves_a_person(write: &Write) -> bool {
+    matches!(write, Write::PutReporting { row, .. } if row.seen().is_some())
+}
+
+/// Executes a change set that moves people, when the lines of earlier moves are complete. If its own lines are not, it
+/// has them rebuilt.
+async fn carry_out_moves(
+    tasks: Arc<Tasks>,
+    tenant: Tenant,
+    change: ChangeSet,
+    is_long: bool,
+) -> Result<Committed, CommitError> {
+    rebuild::complete(Arc::clone(&tasks), tenant).await?;
+    let work = move |db: &mut Db| {
+        let committed = commit::carry_out(db, tenant, &change)?;
+        Ok::<_, CommitError>((committed, rebuild::are_complete(db, tenant)?))
+    };
+    let (committed, is_complete) = writer::ask_for(&tasks, is_long, work).await?;
+    if !is_complete {
+        tokio::spawn(async move {
+            if let Err(error) = rebuild::complete(tasks, tenant).await {
+                tracing::warn!(%error, "reporting lines are completed at the next move or start");
+            }
+        });
+    }
+    Ok(committed)
+}
+
 #[async_trait]
 impl Storage for SqliteStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let is_long = change.writes.len() > MANY_WRITES || change.events.len() > MANY_EVENTS;
-        writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await
+        if !change.writes.iter().any(moves_a_person) {
+            return writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await;
+        }
+        // A task of its own, because the change is executed even if its caller no longer waits.
+        let moving = carry_out_moves(Arc::clone(&self.tasks), tenant, change, is_long);
+        tokio::spawn(moving.in_current_span())
+            .await
+            .map_err(|_| StorageError::Failed("the change broke off".to_owned()))?
     }
 
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {

@@ -22,8 +22,7 @@ const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM 
 const ADD_MASTER_KEY: &str = "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) \
     SELECT ?1, ?2, ?3, ?4 WHERE (SELECT count(*) FROM master_keys) = ?5 ON CONFLICT DO NOTHING";
 
-const TREE_CHANGED: &str =
-    "UPDATE reporting_trees SET version = version + 1, changes = changes + 1 WHERE tenant_id = ?";
+const TREE_CHANGED: &str = "UPDATE reporting_trees SET version = version + 1, changes = changes + 1, rebuilt_until = NULL WHERE tenant_id = ?";
 
 const PROBE: &str = "INSERT INTO write_probes (id, probed_at) VALUES (1, ?) \
     ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at";

@@ -98,6 +98,9 @@ impl From<&str> for Value {
     }
 }
 
+/// Reporting lines that one commit writes at most, by default: about 50 ms, during which other writers wait.
+pub(crate) const LINES_AT_ONCE: usize = 20_000;
+
 /// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and there are more
 /// combinations of filters than memory. Fixed statements are few and not limited.
 const KEPT: usize = 500;
@@ -197,6 +200,8 @@ pub(crate) struct Db {
     /// Statement texts by table name and column count, because some tables are also read in part.
     statements: HashMap<(&'static str, usize), Arc<Statements>>,
     kept: HashSet<Arc<str>>,
+    /// Reporting lines that one commit writes at most.
+    pub(crate) lines_at_once: usize,
     /// Executed statements, for tests of query plans.
     #[cfg(test)]
     pub(crate) asked: Vec<Sql>,
@@ -208,6 +213,7 @@ impl Db {
             connection,
             statements: HashMap::new(),
             kept: HashSet::new(),
+            lines_at_once: LINES_AT_ONCE,
             #[cfg(test)]
             asked: vec![],
         }

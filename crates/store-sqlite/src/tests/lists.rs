@@ -11,10 +11,12 @@ use candor_domain::visibility::Viewer;
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+use candor_tables::flat::{Column, Type};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, leads_to_firsts};
 
 use super::{database, save};
+use crate::listing::teams::TeamSource;
 use crate::listing::{self, rows, rows_from};
 use crate::sql::{Db, Sql};
 use crate::table::value;
@@ -113,14 +115,18 @@ fn list_rows_are_equal_for_every_row_source() {
         // Three pages, so that most of them start after a cursor.
         for _ in 0..3 {
             let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
-            let mut pages = sources(&listing).into_iter().map(|source| {
-                let mut rows = rows_from(&mut db, tenant, &listing, &source, value::<Observation>).unwrap();
+            let teams = [TeamSource::Lines, TeamSource::People];
+            let sources =
+                sources(&listing).into_iter().flat_map(|source| teams.map(|teams| (source.clone(), teams)));
+            let mut pages = sources.map(|(source, teams)| {
+                let from = (&source, teams);
+                let mut rows = rows_from(&mut db, tenant, &listing, from, value::<Observation>).unwrap();
                 let place = |observation: &Observation| (observation.key(sort.by), observation.id);
                 rows.sort_by(
                     |a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) },
                 );
                 rows.truncate(11);
-                (rows, source)
+                (rows, (source, teams))
             });
             let (first, _) = pages.next().unwrap();
             for (rows, source) in pages {
@@ -132,6 +138,33 @@ fn list_rows_are_equal_for_every_row_source() {
 }
 
 #[test]
+fn conditions_on_teams_are_equal_from_lines_and_people() {
+    let Team { mut db, tenant, people, .. } = team();
+    let of = Column { name: "employee_id", kind: Type::Id, is_nullable: false };
+    let page = PageRequest { limit: 700, after: None };
+    let mut seen = vec![];
+    for manager in people {
+        for condition in
+            [Condition::Within(of, manager), Condition::Reach(of, manager), Condition::Without(of, manager)]
+        {
+            let mut listing = observations(&Filter::default(), Sort::down(SortBy::CreatedAt), &page);
+            listing.conditions.push(condition.clone());
+            for source in sources(&listing) {
+                let mut ids = |teams| -> Vec<_> {
+                    let rows =
+                        rows_from(&mut db, tenant, &listing, (&source, teams), value::<Observation>).unwrap();
+                    rows.into_iter().map(|row| row.id).collect()
+                };
+                let found = ids(TeamSource::Lines);
+                assert_eq!(ids(TeamSource::People), found, "{source:?} {condition:?}");
+                seen.push(found.len());
+            }
+        }
+    }
+    assert!(seen.iter().min() == Some(&0) && seen.iter().max() > Some(&350), "{seen:?}");
+}
+
+#[test]
 fn row_source_depends_on_the_number_of_people() {
     let Team { mut db, tenant, people, .. } = team();
     let page = PageRequest { limit: 10, after: None };
@@ -140,7 +173,7 @@ fn row_source_depends_on_the_number_of_people() {
     let by_day = listing(SortBy::ObservationDate);
     let mut source_among = |size: i64, listing: &Listing| {
         grow(&mut db, tenant, people[0], size);
-        listing::plan::plan_list(&mut db, tenant, listing).unwrap().first
+        listing::plan::plan_list(&mut db, tenant, listing, TeamSource::Lines).unwrap().first
     };
     let scan = |hashed: &[usize]| RowSource::Scan(RowFilter { hashed: hashed.to_vec() });
     assert_eq!(source_among(1, &by_day), RowSource::GatherFirsts(0));
@@ -177,19 +210,21 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
         [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))]
     {
         grow(&mut db, tenant, manager, size);
-        let plan = listing::plan::plan_list(&mut db, tenant, &listing).unwrap();
+        let plan = listing::plan::plan_list(&mut db, tenant, &listing, TeamSource::Lines).unwrap();
         assert_eq!(plan.then, Some(then));
-        let wanted = rows_from(&mut db, tenant, &listing, &plan.first, value::<Observation>).unwrap();
+        let wanted =
+            rows_from(&mut db, tenant, &listing, (&plan.first, TeamSource::Lines), value::<Observation>).unwrap();
         assert_eq!(wanted.len(), 11);
         db.asked.clear();
         assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
-        assert_eq!(db.asked.len(), 3, "one that counts, one that is given up, and one that leads to the rows");
+        let steps = "whether the lines are complete, how many people, a scan that is given up, and the rows";
+        assert_eq!(db.asked.len(), 4, "{steps}");
     }
 }
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
     let run = listing::runs(listing).next().unwrap();
-    let sql = listing::statement(tenant, listing, source, run).explained();
+    let sql = listing::statement(tenant, listing, (source, TeamSource::Lines), run).explained();
     let step = |row: &mut dyn candor_tables::flat::CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())

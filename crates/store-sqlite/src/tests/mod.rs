@@ -7,6 +7,7 @@ mod lines;
 mod lists;
 mod migrations;
 mod places;
+mod rebuild;
 mod schema;
 mod slow;
 mod webhooks;

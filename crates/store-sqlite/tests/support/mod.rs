@@ -18,7 +18,8 @@ pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fres
     let folder = tempfile::tempdir().expect("a folder");
     let image = sqlite_image(|path| migrate(&DatabaseLocation::File(path.to_owned()))).expect("a file");
     let options = if in_memory {
-        SqliteOptions::copy_in_memory(image)
+        // Every move is completed in pieces afterwards.
+        SqliteOptions { lines_at_once: 0, ..SqliteOptions::copy_in_memory(image) }
     } else {
         let path = folder.path().join("candor.db");
         std::fs::copy(image, &path).expect("a copy");

@@ -3,6 +3,7 @@
 use candor_port_storage::copy::{CopySource, CopyTarget};
 use candor_service::usecases::copy::{CopyError, copy};
 use candor_store_postgres::is_copy_unfinished;
+use candor_store_sqlite::SqliteCopy;
 use candor_tables::copy::tables;
 use candor_tables::flat::SqlValue;
 
@@ -94,4 +95,25 @@ async fn copy_names_tables_that_changed_meanwhile() {
         .collect();
     assert_eq!(found, [("notifications", 3, 0)]);
     assert!(target.progress().await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn source_with_incomplete_reporting_lines_is_refused() {
+    let file = File::new();
+    let all = tables();
+    let trees = all.iter().find(|table| table.name == "reporting_trees").unwrap();
+    let row = trees.columns.iter().map(|column| match column.name {
+        "tenant_id" | "rebuilt_until" => SqlValue::Id([1; 16]),
+        _ => SqlValue::Int(1),
+    });
+    {
+        let target = file.target();
+        target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
+        target.write(trees, vec![row.collect()], (trees.name.to_owned(), String::new())).await.unwrap();
+        target.finish(0).await.unwrap();
+    }
+    let refused = SqliteCopy::source(&file.path()).unwrap_err().to_string();
+    assert!(refused.contains("start the service and copy again"), "{refused}");
+    drop(file.store());
+    assert!(SqliteCopy::source(&file.path()).is_ok(), "a service that starts completes them");
 }

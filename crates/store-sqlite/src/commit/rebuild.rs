@@ -1,0 +1,116 @@
+//! Rebuild of the reporting lines after a move of many people.
+//!
+//! Such a move would write a row for each of them and each manager above, while all other writes wait. So it changes
+//! the person alone and marks the tenant's lines as incomplete. They are then rebuilt from the people in pieces. Until
+//! the end of that, reads follow the people themselves (`listing/teams.rs`), and the next move waits.
+
+use std::sync::Arc;
+
+use candor_domain::access::Tenant;
+use candor_port_storage::StorageError;
+use candor_tables::flat::CellReader;
+use diesel::result::QueryResult;
+
+use crate::connection::writer::{self, Tasks};
+use crate::sql::row::tenant_of;
+use crate::sql::{Db, Sql, Value, failed};
+
+/// People whose lines one commit rebuilds: each has up to 64 lines, and as many that go.
+const REBUILT_AT_ONCE: i64 = 128;
+/// Limit of the recursion over people, for a stored tree with a cycle. Lines from before the limit of depth existed
+/// may be deeper than that.
+const MOST_STEPS: u32 = 10_000;
+
+const REBUILT_UNTIL: &str =
+    "SELECT rebuilt_until FROM reporting_trees WHERE tenant_id = ? AND rebuilt_until IS NOT NULL";
+
+const MARK: &str = "INSERT INTO reporting_trees (tenant_id, version, changes, rebuilt_until) \
+    VALUES (?, 0, 1, zeroblob(16)) \
+    ON CONFLICT (tenant_id) DO UPDATE SET changes = changes + 1, rebuilt_until = excluded.rebuilt_until";
+
+/// Returns the last person of the next piece.
+const END_OF_PIECE: &str = "SELECT max(id) FROM \
+    (SELECT id FROM employees WHERE tenant_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3)";
+
+const SET_REBUILT_UNTIL: &str = "UPDATE reporting_trees SET rebuilt_until = ?2 WHERE tenant_id = ?1";
+
+/// Returns `true` unless the tenant's lines are being rebuilt.
+pub(crate) fn are_complete(db: &mut Db, tenant: Tenant) -> Result<bool, StorageError> {
+    Ok(!db.exists(Sql::new(REBUILT_UNTIL).bind(tenant))?)
+}
+
+/// Returns the tenants whose lines are incomplete.
+pub(crate) fn incomplete(db: &mut Db) -> Result<Vec<Tenant>, StorageError> {
+    let text = "SELECT tenant_id FROM reporting_trees WHERE rebuilt_until IS NOT NULL";
+    db.rows(Sql::new(text), |row| tenant_of(row, "reporting_trees"))
+}
+
+/// Rebuilds the lines of the next people. Returns `false` if all lines are complete.
+pub(crate) fn rebuild_some(db: &mut Db, tenant: Tenant) -> Result<bool, StorageError> {
+    let until = db.first(Sql::new(REBUILT_UNTIL).bind(tenant), |row| id(row))?;
+    let Some(until) = until else { return Ok(false) };
+    let piece = Sql::new(END_OF_PIECE).bind(tenant).bind(until).bind(REBUILT_AT_ONCE);
+    let last = db.first(piece, |row| row.id().map_err(StorageError::Failed))?.flatten();
+    let next = last.map_or(Value::Null, Value::from);
+    if let Some(last) = last {
+        for text in rebuilding() {
+            let sql = Sql::new(text).bind(tenant).bind(until).bind(last);
+            db.execute(&sql).map_err(|error| failed(&error))?;
+        }
+    }
+    let moved = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(next);
+    db.execute(&moved).map_err(|error| failed(&error))?;
+    Ok(last.is_some())
+}
+
+/// Marks all lines of the tenant as incomplete.
+pub(crate) fn mark(db: &mut Db, tenant: Tenant) -> QueryResult<()> {
+    db.execute(&Sql::new(MARK).bind(tenant)).map(drop)
+}
+
+/// Builds the statements that delete the wrong lines of people with ids in a range and add the missing ones. Most
+/// people keep their lines, and a row that stays costs no write.
+fn rebuilding() -> [String; 2] {
+    let line = format!(
+        "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
+         SELECT id, manager_id, 1 FROM employees \
+         WHERE tenant_id = ?1 AND id > ?2 AND id <= ?3 AND manager_id IS NOT NULL \
+         UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN employees AS e \
+         WHERE e.tenant_id = ?1 AND e.id = s.ancestor_id AND e.manager_id IS NOT NULL AND s.depth < {MOST_STEPS})"
+    );
+    [
+        format!(
+            "{line} DELETE FROM reporting_lines WHERE tenant_id = ?1 AND descendant_id > ?2 AND descendant_id <= ?3 \
+             AND (descendant_id, ancestor_id, depth) NOT IN (SELECT descendant_id, ancestor_id, depth FROM line)"
+        ),
+        format!(
+            "{line} INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+             SELECT ?1, ancestor_id, descendant_id, depth FROM line WHERE true ON CONFLICT DO NOTHING"
+        ),
+    ]
+}
+
+fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
+    let corrupt = |reason| StorageError::Corrupt { table: "reporting_trees", column: "rebuilt_until", reason };
+    row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))
+}
+
+/// Completes all lines that a process left incomplete, each piece in a transaction of its own.
+pub(crate) fn complete_all(db: &mut Db) -> Result<(), StorageError> {
+    let run = |db: &mut Db, text| db.execute(&Sql::new(text)).map(drop).map_err(|error| failed(&error));
+    for tenant in incomplete(db)? {
+        let mut has_more = true;
+        while has_more {
+            run(db, "BEGIN IMMEDIATE")?;
+            has_more = rebuild_some(db, tenant)?;
+            run(db, "COMMIT")?;
+        }
+    }
+    Ok(())
+}
+
+/// Rebuilds the lines of a tenant in pieces, between other writes, until they are complete.
+pub(crate) async fn complete(tasks: Arc<Tasks>, tenant: Tenant) -> Result<(), StorageError> {
+    while writer::ask_for(&tasks, true, move |db| rebuild_some(db, tenant)).await? {}
+    Ok(())
+}

@@ -1,0 +1,1 @@
+ALTER TABLE reporting_trees DROP COLUMN rebuilt_until;
