@@ -19,6 +19,7 @@ const words = {
   manager_pending: "Manager unknown", reporting_cycle: "Reporting cycle", too_deep: "Too many managers above",
   department_archived: "Department archived",
   last_admin: "Last org admin", managed_elsewhere: "Managed elsewhere", identity_conflict: "Several people match",
+  adoption_unconfirmed: "Confirm the adoption",
 };
 
 /** @type {Record<string, string>} */

@@ -32,6 +32,9 @@ pub enum IssueKind {
     ManagedElsewhere,
     /// The identifiers of the request belong to several people. The request was refused.
     IdentityConflict,
+    /// The request would have taken over an org admin, or a person with another address. It was refused, and is
+    /// accepted after this issue was resolved.
+    AdoptionUnconfirmed,
 }
 
 impl StringEnum for IssueKind {
@@ -44,7 +47,10 @@ impl IssueKind {
     pub const fn is_refusal(self) -> bool {
         match self {
             Self::ManagerPending | Self::ReportingCycle | Self::TooDeep | Self::DepartmentArchived => false,
-            Self::LastAdmin | Self::ManagedElsewhere | Self::IdentityConflict => true,
+            Self::LastAdmin
+            | Self::ManagedElsewhere
+            | Self::IdentityConflict
+            | Self::AdoptionUnconfirmed => true,
         }
     }
 }
@@ -123,6 +129,16 @@ impl SyncIssue {
     #[must_use]
     pub fn resolved(&self, at: Timestamp) -> Option<Self> {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
+    }
+
+    /// Returns `true` if an admin has resolved this very occurrence. The message counts, because it names the address.
+    #[must_use]
+    pub fn confirms(&self, draft: &IssueDraft) -> bool {
+        let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
+        self.resolved_at.is_some()
+            && (self.kind, &self.message) == (*kind, message)
+            && (&self.user_name, &self.external_id) == (user_name, external_id)
+            && self.employee_id == *employee_id
     }
 
     /// Returns the value by which the open issue of an occurrence is found. Occurrences of one connector and kind

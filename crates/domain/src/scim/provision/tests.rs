@@ -41,6 +41,7 @@ fn input<'a>(connector: &'a Connector, user: &'a ScimUser, person: Option<&'a Em
         user_name_link: None,
         external_id_link: None,
         has_other_admin: false,
+        issues: &[],
         at: AT,
     }
 }
@@ -341,4 +342,31 @@ fn mapped_attribute_is_a_custom_field() {
     let gone = read("", &mappings);
     let change = ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &gone, Some(person)) };
     assert!(change.decide().unwrap().person(Some(person)).unwrap().custom_fields.0.is_empty());
+}
+
+#[test]
+fn adoption_of_an_admin_or_another_address_is_confirmed() {
+    let hr = hr(5);
+    let user = user(r#","externalId":"R1""#);
+    let same = Employee { email: "Person1@example.com".to_owned(), ..employee(1) };
+    let admin = Employee { role: Role::OrgAdmin, ..same.clone() };
+    let other = Employee { email: "other@example.com".to_owned(), ..same.clone() };
+    assert!(input(&hr, &user, Some(&same)).decide().is_ok(), "the same address in another case");
+    let managed = hr.in_charge_of(admin.clone());
+    assert!(input(&hr, &user, Some(&managed)).decide().is_ok(), "not an adoption");
+    for person in [admin, other] {
+        for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
+            let asked = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };
+            let draft = *asked.decide().unwrap_err().issue.unwrap();
+            assert_eq!(draft.kind, IssueKind::AdoptionUnconfirmed);
+            let open = SyncIssue::open(Id::from_ulid(Ulid(9)), hr.id, draft, AT);
+            let resolved = open.resolved(AT).unwrap();
+            let elsewhere = SyncIssue { message: resolved.message.replace("person1", "person2"), ..resolved.clone() };
+            for (issue, is_adopted) in [(open, false), (elsewhere, false), (resolved, true)] {
+                let issues = [issue];
+                let asked = ProvisioningInput { issues: &issues, ..asked.clone() };
+                assert_eq!(asked.decide().is_ok(), is_adopted, "{kind:?} {issues:?}");
+            }
+        }
+    }
 }

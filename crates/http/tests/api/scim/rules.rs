@@ -206,3 +206,32 @@ async fn concurrent_deactivations_keep_one_org_admin() {
         assert_eq!(statuses, [200, 200, 200, 200, 200, 409], "on {}", shared.name);
     }
 }
+
+#[tokio::test]
+async fn org_admin_is_adopted_after_the_issue_is_resolved() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "B", "role": "org_admin",
+            "external_id": "R1"});
+        let admin = world.made("/v1/employees", body).await;
+        let issues = format!("/v1/connectors/{}/sync-issues", provider.connector);
+        let mut renamed = user("eve");
+        renamed["externalId"] = json!("R1");
+        for asked in [renamed, user("ada")] {
+            let refused = provider.send("POST", "/Users", Some(&asked)).await;
+            assert_eq!((refused.status, &refused.json()["scimType"]), (409, &json!("uniqueness")), "{asked}");
+            let stored = world.get(&format!("/v1/employees/{admin}")).await.json();
+            assert_eq!((&stored["email"], &stored["is_hris_managed"]), (&json!("ada@example.com"), &json!(false)));
+        }
+        let open = world.get(&format!("{issues}?filter[kind]=adoption_unconfirmed")).await.json();
+        let open = open["data"].as_array().unwrap();
+        assert_eq!(open.len(), 2, "one for each request");
+        let of_ada = open.iter().find(|issue| issue["user_name"] == "ada@example.com").unwrap();
+        let resolve = format!("{issues}/{}/resolve", of_ada["id"].as_str().unwrap());
+        assert_eq!(world.post(&resolve, json!({})).await.status, 200);
+        assert_eq!(provider.send("POST", "/Users", Some(&user("ada"))).await.status, 201, "on {}", shared.name);
+        let stored = world.get(&format!("/v1/employees/{admin}")).await.json();
+        assert_eq!((&stored["role"], &stored["is_hris_managed"]), (&json!("org_admin"), &json!(true)));
+    }
+}

@@ -47,7 +47,7 @@ impl ScimContext {
 
     /// Returns the issues about people. Those of one person are few, so they are read together with the rows of
     /// other requests.
-    async fn issues_about(
+    pub(super) async fn issues_about(
         &self,
         services: &Services,
         people: &[EmployeeId],

@@ -3,6 +3,7 @@
 use candor_domain::id::EmployeeId;
 use candor_domain::json::Object;
 use candor_domain::people::Connector;
+use candor_domain::people::connector::SyncIssue;
 use candor_domain::scim::{
     IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, ScimError, ScimUser,
     UserDocument, WriteKind, admit_match, remove as decide_removal,
@@ -226,7 +227,12 @@ impl ScimContext {
             Some(person) if write.user.active == Some(false) => self.other_admin(services, person).await?,
             Some(_) | None => None,
         };
-        let input = write.input(&connector.connector, &references, other_admin.is_some(), at);
+        let issues = match before {
+            Some(person) if person.connector_id.is_none() => self.issues_about(services, &[person.id]).await?,
+            Some(_) | None => vec![],
+        };
+        let issues: Vec<_> = issues.into_iter().map(|issue| issue.value).collect();
+        let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
         let provisioned = match input.decide() {
             Ok(provisioned) => provisioned,
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
@@ -306,7 +312,7 @@ impl Write<'_> {
         &'a self,
         connector: &'a Connector,
         references: &ResolvedReferences,
-        has_other_admin: bool,
+        (has_other_admin, issues): (bool, &'a [SyncIssue]),
         at: Timestamp,
     ) -> ProvisioningInput<'a> {
         ProvisioningInput {
@@ -323,6 +329,7 @@ impl Write<'_> {
             user_name_link: self.holders.user_name_link,
             external_id_link: self.holders.external_id_link,
             has_other_admin,
+            issues,
             at,
         }
     }
