@@ -1802,8 +1802,9 @@ class Erasure(TypedDict):
     """
 
     kept_by_hold: int
-    """Number of rows that stay because a legal hold protects another person in them: resources, messages
-    and conversations. The erasure removes them within a day after the hold, and is running until then.
+    """Number of resources and conversations that stay because a legal hold protects another person in
+    them. The messages of such a conversation stay with it. The erasure removes them within a day after
+    the hold, and is running until then.
     """
 
     out_of_reach: list[str]
@@ -4125,6 +4126,7 @@ SyncIssueKind: TypeAlias = Literal[
     "last_admin",
     "managed_elsewhere",
     "identity_conflict",
+    "adoption_unconfirmed",
 ]
 """Kind of an issue of a connector."""
 

@@ -1423,8 +1423,9 @@ export interface Erasure {
    */
   counts: Record<string, number>;
   /**
-   * Number of rows that stay because a legal hold protects another person in them: resources, messages and
-   * conversations. The erasure removes them within a day after the hold, and is running until then.
+   * Number of resources and conversations that stay because a legal hold protects another person in them. The
+   * messages of such a conversation stay with it. The erasure removes them within a day after the hold, and
+   * is running until then.
    */
   kept_by_hold: number;
   /** Copies that the service cannot reach: the controller erases there. */
@@ -3293,7 +3294,8 @@ export type SyncIssueKind =
   | "department_archived"
   | "last_admin"
   | "managed_elsewhere"
-  | "identity_conflict";
+  | "identity_conflict"
+  | "adoption_unconfirmed";
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type SyncIssueSort =

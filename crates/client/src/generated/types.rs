@@ -2382,8 +2382,9 @@ pub struct Erasure {
     /// Number of removed or overwritten rows by kind. While the erasure is running, the number of rows found
     /// at its beginning.
     pub counts: BTreeMap<String, i64>,
-    /// Number of rows that stay because a legal hold protects another person in them: resources, messages and
-    /// conversations. The erasure removes them within a day after the hold, and is running until then.
+    /// Number of resources and conversations that stay because a legal hold protects another person in them.
+    /// The messages of such a conversation stay with it. The erasure removes them within a day after the
+    /// hold, and is running until then.
     pub kept_by_hold: i64,
     /// Copies that the service cannot reach: the controller erases there.
     pub out_of_reach: Vec<String>,
@@ -5682,6 +5683,7 @@ words! {
         LastAdmin = "last_admin",
         ManagedElsewhere = "managed_elsewhere",
         IdentityConflict = "identity_conflict",
+        AdoptionUnconfirmed = "adoption_unconfirmed",
     }
 }
 
