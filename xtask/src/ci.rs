@@ -27,7 +27,7 @@ const FIRST: [Step; 6] = [
 const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
 /// Checks of the binary from outside, the longest ones first. Each is skipped while the paths are unchanged that can fail
-/// it; `cargo xtask explore` runs all of them.
+/// it, and some wait for a cache; `cargo xtask explore` runs all of them.
 pub(crate) const BESIDE: [Step; 13] = [
     Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
         "clients",
@@ -50,34 +50,32 @@ pub(crate) const BESIDE: [Step; 13] = [
         "migrations",
         "tests/outside/schemathesis",
     ]),
-    Step::xtask("files to deploy with", &["deploy"]).unless_unchanged(&[
-        "Cargo.lock",
-        "crates/app/src",
-        "docs/deploy",
-        "xtask/deploy",
-        "xtask/src/deploy",
-    ]),
+    Step::xtask("files to deploy with", &["deploy"])
+        .unless_unchanged(&["Cargo.lock", "crates/app/src", "docs/deploy", "xtask/deploy", "xtask/src/deploy"])
+        .after_the_first_run(),
     Step::xtask("clients of other generators", &["generators"])
-        .unless_unchanged(&["docs/openapi.json", "tests/outside/generators"]),
-    Step::xtask("simulated months", &["simulate"]).unless_unchanged(&[
-        "Cargo.lock",
-        "crates/dispatch",
-        "crates/domain/src/webhook",
-        "crates/port-*",
-        "tests/simulate",
-    ]),
-    Step::xtask("reference in a browser", &["reference"]).unless_unchanged(&[
-        "crates/http/assets",
-        "crates/http/src",
-        "docs/openapi.json",
-        "tests/outside/reference",
-    ]),
-    Step::xtask("wheel and npm packages", &["package", "--test"]).unless_unchanged(&[
-        "Cargo.lock",
-        "crates/app/src",
-        "xtask/package",
-        "xtask/src/package",
-    ]),
+        .unless_unchanged(&["docs/openapi.json", "tests/outside/generators"])
+        .after_the_first_run(),
+    Step::xtask("simulated months", &["simulate"])
+        .unless_unchanged(&[
+            "Cargo.lock",
+            "crates/dispatch",
+            "crates/domain/src/webhook",
+            "crates/port-*",
+            "tests/simulate",
+        ])
+        .after_the_first_run(),
+    Step::xtask("reference in a browser", &["reference"])
+        .unless_unchanged(&[
+            "crates/http/assets",
+            "crates/http/src",
+            "docs/openapi.json",
+            "tests/outside/reference",
+        ])
+        .after_the_first_run(),
+    Step::xtask("wheel and npm packages", &["package", "--test"])
+        .unless_unchanged(&["Cargo.lock", "crates/app/src", "xtask/package", "xtask/src/package"])
+        .after_the_first_run(),
     Step::xtask("footprint", &["footprint"]),
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),

@@ -1,5 +1,6 @@
 //! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine.
 
+use crate::ci::BESIDE;
 use crate::packages::fingerprint;
 use crate::process::{Outcome, cargo_without_lints, output, program};
 use crate::steps::{Finished, Step, run_command};
@@ -15,14 +16,20 @@ pub(crate) struct Inputs {
     workspace: Workspace,
     /// Folder with a file for each check that passed, which contains the fingerprint of its inputs.
     passed: PathBuf,
+    /// `true` if no check has a file there yet.
+    is_new: bool,
 }
+
+/// Reason to skip a check in an empty cache.
+const NEW: &str = "the cache has no run to compare with; `cargo xtask explore` runs it";
 
 impl Inputs {
     pub(crate) fn load() -> Outcome<Self> {
         let workspace = Workspace::load()?;
         let passed = workspace.target_directory.join("gate");
         fs::create_dir_all(&passed)?;
-        Ok(Self { workspace, passed })
+        let is_new = !BESIDE.iter().any(|step| passed.join(step.name).exists());
+        Ok(Self { workspace, passed, is_new })
     }
 
     /// Runs the step, unless it passed with the same inputs.
@@ -35,7 +42,8 @@ impl Inputs {
             let reason = format!("unchanged since it passed: {}", step.inputs.join(", "));
             return Finished::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
         }
-        let done = step.run();
+        let waits = self.is_new && step.waits_for_a_cache;
+        let done = if waits { Finished::skip(step.name, NEW) } else { step.run() };
         self.keep(&done, step.name, &paths);
         done
     }
@@ -55,16 +63,15 @@ impl Inputs {
         let record = |name: &str| format!("doc-{name}");
         let changed: Vec<_> =
             folders.iter().filter(|(name, folder)| !self.is_unchanged(&record(name), &[folder])).collect();
-        let has_records = folders.iter().any(|(name, _)| self.passed.join(record(name)).exists());
         let done = if changed.is_empty() {
             Finished::skip(DOCS, "no crate has changed since it passed")
-        } else if has_records {
+        } else if !self.is_new {
             let mut command = cargo_without_lints(&["doc", "--locked", "--no-deps"]);
             command.args(changed.iter().flat_map(|(name, _)| ["--package", name]));
             command.env("RUSTDOCFLAGS", "-D warnings");
             run_command(DOCS, command)
         } else {
-            Finished::skip(DOCS, "the cache has no run to compare with; `cargo xtask explore` checks all crates")
+            Finished::skip(DOCS, NEW)
         };
         changed.iter().for_each(|(name, folder)| self.keep(&done, &record(name), &[folder]));
         done

@@ -23,6 +23,8 @@ pub(crate) struct Step {
     arguments: &'static [&'static str],
     /// Paths that decide the result. If they are unchanged since the step passed, it is skipped. Empty: always run.
     pub(crate) inputs: &'static [&'static str],
+    /// `true` if the step is skipped in an empty cache, where nothing shows what has changed.
+    pub(crate) waits_for_a_cache: bool,
 }
 
 /// A step that has ended, or was skipped.
@@ -35,15 +37,20 @@ pub(crate) struct Finished {
 
 impl Step {
     pub(crate) const fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, runner: Runner::Cargo, arguments, inputs: &[] }
+        Self { name, runner: Runner::Cargo, arguments, inputs: &[], waits_for_a_cache: false }
     }
 
     pub(crate) const fn xtask(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, runner: Runner::Xtask, arguments, inputs: &[] }
+        Self { name, runner: Runner::Xtask, arguments, inputs: &[], waits_for_a_cache: false }
     }
 
     pub(crate) const fn unless_unchanged(self, inputs: &'static [&'static str]) -> Self {
         Self { inputs, ..self }
+    }
+
+    /// Leaves the step to `cargo xtask explore` in an empty cache. For steps that take long and seldom fail.
+    pub(crate) const fn after_the_first_run(self) -> Self {
+        Self { waits_for_a_cache: true, ..self }
     }
 
     pub(crate) fn has_argument(&self, argument: &str) -> bool {

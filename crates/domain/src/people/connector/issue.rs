@@ -47,10 +47,7 @@ impl IssueKind {
     pub const fn is_refusal(self) -> bool {
         match self {
             Self::ManagerPending | Self::ReportingCycle | Self::TooDeep | Self::DepartmentArchived => false,
-            Self::LastAdmin
-            | Self::ManagedElsewhere
-            | Self::IdentityConflict
-            | Self::AdoptionUnconfirmed => true,
+            Self::LastAdmin | Self::ManagedElsewhere | Self::IdentityConflict | Self::AdoptionUnconfirmed => true,
         }
     }
 }

@@ -361,7 +361,8 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
             assert_eq!(draft.kind, IssueKind::AdoptionUnconfirmed);
             let open = SyncIssue::open(Id::from_ulid(Ulid(9)), hr.id, draft, AT);
             let resolved = open.resolved(AT).unwrap();
-            let elsewhere = SyncIssue { message: resolved.message.replace("person1", "person2"), ..resolved.clone() };
+            let elsewhere =
+                SyncIssue { message: resolved.message.replace("person1", "person2"), ..resolved.clone() };
             for (issue, is_adopted) in [(open, false), (elsewhere, false), (resolved, true)] {
                 let issues = [issue];
                 let asked = ProvisioningInput { issues: &issues, ..asked.clone() };
