@@ -54,7 +54,7 @@ pub struct ProvisioningInput<'a> {
     pub external_id_link: Option<EmployeeId>,
     /// `true` if another active org admin exists. Read only for the deactivation of an org admin.
     pub has_other_admin: bool,
-    /// Issues of the connector about the person. Read only for a person without a connector.
+    /// Issues about the person. Read only for a person without a connector.
     pub issues: &'a [SyncIssue],
     pub at: Timestamp,
 }
@@ -200,7 +200,7 @@ impl ProvisioningInput<'_> {
              provider then repeats the request."
         );
         let draft = self.identity().issue(IssueKind::AdoptionUnconfirmed, message);
-        if self.issues.iter().any(|issue| issue.confirms(&draft)) {
+        if self.issues.iter().any(|issue| issue.confirms(self.connector.id, &draft)) {
             return Ok(());
         }
         Err(self.identity().refused(draft.kind, draft.message))

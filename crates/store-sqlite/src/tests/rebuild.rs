@@ -166,7 +166,7 @@ fn random_numbers(seed: u64) -> impl FnMut(usize) -> usize {
 #[test]
 fn move_of_many_people_writes_few_lines() {
     let mut tree = Tree::make(2, &mut |_| 0);
-    // A chain of two above 299 people moves: 600 lines.
+    // A person with 299 people below moves under another one: 300 lines.
     tree.add(None);
     let top = tree.people.len() - 1;
     tree.db.lines_at_once = 299;

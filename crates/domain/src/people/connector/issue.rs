@@ -128,11 +128,13 @@ impl SyncIssue {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
     }
 
-    /// Returns `true` if an admin has resolved this very occurrence. The message counts, because it names the address.
+    /// Returns `true` if an admin has resolved this very occurrence of the connector. The message counts, because it
+    /// names the address.
     #[must_use]
-    pub fn confirms(&self, draft: &IssueDraft) -> bool {
+    pub fn confirms(&self, connector: ConnectorId, draft: &IssueDraft) -> bool {
         let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
         self.resolved_at.is_some()
+            && self.connector_id == connector
             && (self.kind, &self.message) == (*kind, message)
             && (&self.user_name, &self.external_id) == (user_name, external_id)
             && self.employee_id == *employee_id

@@ -363,7 +363,8 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
             let resolved = open.resolved(AT).unwrap();
             let elsewhere =
                 SyncIssue { message: resolved.message.replace("person1", "person2"), ..resolved.clone() };
-            for (issue, is_adopted) in [(open, false), (elsewhere, false), (resolved, true)] {
+            let foreign = SyncIssue { connector_id: ConnectorId::from_ulid(Ulid(6)), ..resolved.clone() };
+            for (issue, is_adopted) in [(open, false), (elsewhere, false), (foreign, false), (resolved, true)] {
                 let issues = [issue];
                 let asked = ProvisioningInput { issues: &issues, ..asked.clone() };
                 assert_eq!(asked.decide().is_ok(), is_adopted, "{kind:?} {issues:?}");
