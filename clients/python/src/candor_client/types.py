@@ -3010,7 +3010,9 @@ class ObservationCreate(TypedDict):
     """
 
     observation_date: NotRequired[str | None]
-    """Day of the observed behaviour. Never in the future. Default: today in UTC."""
+    """Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day
+    in the easternmost time zone, UTC+14.
+    """
 
     recommended_action: NotRequired[str | None]
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""
@@ -3797,7 +3799,9 @@ class SubmissionCreateObservation(TypedDict):
     """
 
     observation_date: NotRequired[str | None]
-    """Day of the observed behaviour. Never in the future. Default: today in UTC."""
+    """Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day
+    in the easternmost time zone, UTC+14.
+    """
 
     recommended_action: NotRequired[str | None]
     """Recommended action, in plain text. Null if there is none. At most 2000 characters."""

@@ -531,7 +531,8 @@ export class Connectors {
    *
    * Ends the management of people by the HR system. Their values stay as they are.
    *
-   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+   * person are refused, unless that person is an org admin. Counts as `write`.
    */
   releaseEmployees(id: string, body?: types.ConnectorRelease, options?: RequestOptions): AnswerPromise<types.ConnectorReleased>;
   releaseEmployees(id: string, body?: types.ConnectorRelease, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -552,7 +553,8 @@ export class Connectors {
    *
    * Lists the newest 500 requests of the identity provider, without their bodies.
    *
-   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for a person
+   * are refused, unless that person is an org admin. Counts as `read`.
    */
   listScimRequests(id: string, query?: types.ListScimRequestsQuery, options?: RequestOptions): PagePromise<types.ScimRequest> {
     return new PagePromise(
@@ -574,7 +576,8 @@ export class Connectors {
    * Accepts changes of the identity provider again. The hour of the brake starts again. A connector that is
    * not paused is a 409.
    *
-   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+   * person are refused, unless that person is an org admin. Counts as `write`.
    */
   resume(id: string, options?: RequestOptions): AnswerPromise<types.Connector>;
   resume(id: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -594,7 +597,8 @@ export class Connectors {
    *
    * Lists the parts of syncs that were not applied, the newest first.
    *
-   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+   * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for a person
+   * are refused, unless that person is an org admin. Counts as `read`.
    */
   listSyncIssues(id: string, query?: types.ListSyncIssuesQuery, options?: RequestOptions): PagePromise<types.SyncIssue> {
     return new PagePromise(
@@ -615,7 +619,8 @@ export class Connectors {
    *
    * Marks an issue as resolved. A later request with the same problem opens a new one.
    *
-   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+   * person are refused, unless that person is an org admin. Counts as `write`.
    */
   resolveSyncIssue(id: string, issueId: string, options?: RequestOptions): AnswerPromise<types.SyncIssue>;
   resolveSyncIssue(id: string, issueId: string, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {

@@ -2409,7 +2409,10 @@ export interface ObservationCreate {
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
-  /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
+  /**
+   * Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in the
+   * easternmost time zone, UTC+14.
+   */
   observation_date?: string | null | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
@@ -3026,7 +3029,10 @@ export interface SubmissionCreateObservation {
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
-  /** Day of the observed behaviour. Never in the future. Default: today in UTC. */
+  /**
+   * Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in the
+   * easternmost time zone, UTC+14.
+   */
   observation_date?: string | null | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;

@@ -287,7 +287,8 @@ impl Connectors {
     ///
     /// Ends the management of people by the HR system. Their values stay as they are.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `write`.
     pub fn release_employees(
         &self,
         id: &str,
@@ -302,7 +303,8 @@ impl Connectors {
     ///
     /// Lists the newest 500 requests of the identity provider, without their bodies.
     ///
-    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `read`.
     pub fn list_scim_requests(
         &self,
         id: &str,
@@ -318,7 +320,8 @@ impl Connectors {
     /// Accepts changes of the identity provider again. The hour of the brake starts again. A connector that
     /// is not paused is a 409.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `write`.
     pub fn resume(&self, id: &str) -> Call<types::Connector> {
         let spec = Spec::new(Method::POST, format!("/connectors/{}/resume", segment(id)));
         Call::new(&self.core, spec)
@@ -328,7 +331,8 @@ impl Connectors {
     ///
     /// Lists the parts of syncs that were not applied, the newest first.
     ///
-    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+    /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `read`.
     pub fn list_sync_issues(
         &self,
         id: &str,
@@ -343,7 +347,8 @@ impl Connectors {
     ///
     /// Marks an issue as resolved. A later request with the same problem opens a new one.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `write`.
     pub fn resolve_sync_issue(&self, id: &str, issue_id: &str) -> Call<types::SyncIssue> {
         let spec = Spec::new(
             Method::POST,

@@ -3899,7 +3899,8 @@ pub struct ObservationCreate {
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
-    /// Day of the observed behaviour. Never in the future. Default: today in UTC.
+    /// Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in
+    /// the easternmost time zone, UTC+14.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
@@ -5046,7 +5047,8 @@ pub struct SubmissionCreateObservation {
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
-    /// Day of the observed behaviour. Never in the future. Default: today in UTC.
+    /// Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in
+    /// the easternmost time zone, UTC+14.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub observation_date: Option<Option<String>>,
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.

@@ -2138,8 +2138,8 @@ class Connectors:
 
         Ends the management of people by the HR system. Their values stay as they are.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2172,7 +2172,8 @@ class Connectors:
 
         Lists the newest 500 requests of the identity provider, without their bodies.
 
-        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
+        a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -2229,8 +2230,8 @@ class Connectors:
         Accepts changes of the identity provider again. The hour of the brake starts again. A connector
         that is not paused is a 409.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2260,7 +2261,8 @@ class Connectors:
 
         Lists the parts of syncs that were not applied, the newest first.
 
-        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
+        a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -2320,8 +2322,8 @@ class Connectors:
 
         Marks an issue as resolved. A later request with the same problem opens a new one.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2573,8 +2575,8 @@ class AsyncConnectors:
 
         Ends the management of people by the HR system. Their values stay as they are.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2607,7 +2609,8 @@ class AsyncConnectors:
 
         Lists the newest 500 requests of the identity provider, without their bodies.
 
-        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
+        a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -2664,8 +2667,8 @@ class AsyncConnectors:
         Accepts changes of the identity provider again. The hour of the brake starts again. A connector
         that is not paused is a 409.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2695,7 +2698,8 @@ class AsyncConnectors:
 
         Lists the parts of syncs that were not applied, the newest first.
 
-        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+        Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
+        a person are refused, unless that person is an org admin. Counts as `read`.
         """
         spec = Spec(
             "GET",
@@ -2755,8 +2759,8 @@ class AsyncConnectors:
 
         Marks an issue as resolved. A later request with the same problem opens a new one.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
