@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::id::OrganizationId;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
@@ -18,6 +19,8 @@ pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause};
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]
 pub struct WebhookRequest {
+    /// Organization of the subscription. The operator may trust a network for some organizations only.
+    pub organization: OrganizationId,
     /// URL of the subscription.
     pub url: String,
     /// All headers except those of the connection (`Host`, `Content-Length`).
@@ -46,8 +49,8 @@ pub struct Attempt {
 /// A transport for webhooks.
 #[async_trait]
 pub trait WebhookTransport: Send + Sync {
-    /// Checks whether a URL may be called, when a request sets it (decision F1). Every attempt checks again.
-    async fn judge(&self, target: &ReceiverUrl) -> Verdict;
+    /// Checks whether a URL may be called for an organization, when a request sets it (decision F1). Every attempt checks again.
+    async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict;
 
     /// Makes one attempt, which ends by its deadline.
     async fn send(&self, request: WebhookRequest) -> Attempt;

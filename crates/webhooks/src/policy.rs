@@ -4,8 +4,11 @@
 //! The tables list allocated ranges to refuse. For IPv6 there is one more rule: only `2000::/3` is global unicast,
 //! so every address outside is refused, allocated or not.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
 
+use candor_domain::id::OrganizationId;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// IPv4 ranges that are not globally reachable, in the order of the registry. One public address is among them:
@@ -77,36 +80,103 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_in(&GLOBAL_UNICAST) && !IPV6.iter().any(is_in)
 }
 
+/// A network beyond public addresses that the operator allows, to one organization or to all: an entry of
+/// `webhooks.trusted_targets`.
+///
+/// ```
+/// use candor_webhooks::policy::TrustedNetwork;
+///
+/// let for_all: TrustedNetwork = "10.1.2.3".parse()?;
+/// assert_eq!(for_all.organization, None);
+/// let for_one: TrustedNetwork = "org_00000000000000000000000001=10.1.0.0/16".parse()?;
+/// assert!(for_one.organization.is_some());
+/// # Ok::<(), candor_webhooks::policy::InvalidTrustedNetwork>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrustedNetwork {
+    /// Organization whose webhooks may be sent there; `None` for all organizations.
+    pub organization: Option<OrganizationId>,
+    /// Network that may be private and called over plain HTTP.
+    pub network: IpNet,
+}
+
+/// Error of a text that is no trusted network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected a network such as 10.0.0.0/8, or one of an organization such as org_…=10.0.0.0/8")]
+pub struct InvalidTrustedNetwork;
+
+impl FromStr for TrustedNetwork {
+    type Err = InvalidTrustedNetwork;
+
+    /// Parses a network or a single address, with the id of an organization and `=` before it, or alone.
+    fn from_str(text: &str) -> Result<Self, InvalidTrustedNetwork> {
+        let (organization, network) = match text.split_once('=') {
+            Some((id, network)) => (Some(id.parse().map_err(|_| InvalidTrustedNetwork)?), network),
+            None => (None, text),
+        };
+        let network = network.parse().or_else(|_| network.parse::<IpAddr>().map(IpNet::from));
+        Ok(Self { organization, network: network.map_err(|_| InvalidTrustedNetwork)? })
+    }
+}
+
+impl From<IpNet> for TrustedNetwork {
+    fn from(network: IpNet) -> Self {
+        Self { organization: None, network }
+    }
+}
+
+impl fmt::Display for TrustedNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.organization {
+            Some(organization) => write!(f, "{organization}={}", self.network),
+            None => write!(f, "{}", self.network),
+        }
+    }
+}
+
 /// The networks that the operator allows beyond public addresses: `webhooks.trusted_targets`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    trusted: Vec<IpNet>,
+    trusted: Vec<TrustedNetwork>,
 }
 
 impl Policy {
     /// Creates a policy that trusts these networks, even private ones and without TLS.
     #[must_use]
-    pub fn trusting(trusted: impl IntoIterator<Item = IpNet>) -> Self {
-        Self { trusted: trusted.into_iter().map(|network| network.trunc()).collect() }
+    pub fn trusting(trusted: impl IntoIterator<Item = TrustedNetwork>) -> Self {
+        let exact = |trusted: TrustedNetwork| TrustedNetwork { network: trusted.network.trunc(), ..trusted };
+        Self { trusted: trusted.into_iter().map(exact).collect() }
     }
 
     /// Returns the trusted networks.
     #[must_use]
-    pub fn trusted(&self) -> &[IpNet] {
+    pub fn trusted(&self) -> &[TrustedNetwork] {
         &self.trusted
     }
 
-    /// Returns `true` if the operator trusts this address. An IPv4 network does not cover IPv6 forms of its
-    /// addresses.
-    #[must_use]
-    pub fn trusts(&self, address: IpAddr) -> bool {
-        self.trusted.iter().any(|network| network.contains(&address))
+    /// Returns the networks that are trusted for an organization.
+    fn trusted_by(&self, organization: OrganizationId) -> impl Iterator<Item = IpNet> {
+        let is_for = move |trusted: &&TrustedNetwork| trusted.organization.is_none_or(|id| id == organization);
+        self.trusted.iter().filter(is_for).map(|trusted| trusted.network)
     }
 
-    /// Returns `true` if a connection to this address may be opened.
+    /// Returns `true` if the operator trusts any network for this organization.
     #[must_use]
-    pub fn allows(&self, address: IpAddr) -> bool {
-        is_public(address) || self.trusts(address)
+    pub fn has_trusted(&self, organization: OrganizationId) -> bool {
+        self.trusted_by(organization).next().is_some()
+    }
+
+    /// Returns `true` if the operator trusts this address for webhooks of the organization. An IPv4 network does not
+    /// cover IPv6 forms of its addresses.
+    #[must_use]
+    pub fn trusts(&self, organization: OrganizationId, address: IpAddr) -> bool {
+        self.trusted_by(organization).any(|network| network.contains(&address))
+    }
+
+    /// Returns `true` if a connection to this address may be opened for the organization.
+    #[must_use]
+    pub fn allows(&self, organization: OrganizationId, address: IpAddr) -> bool {
+        is_public(address) || self.trusts(organization, address)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use candor_domain::id::OrganizationId;
 use candor_domain::webhook::Verdict;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{
@@ -47,14 +48,18 @@ impl Resolver {
         Ok(Self { names: builder.build()?, policy })
     }
 
-    /// Returns up to `MAX_DIALLED` addresses of a URL if all of its addresses may be called.
-    pub(crate) async fn vetted(&self, url: &Url) -> Result<Vec<SocketAddr>, Verdict> {
+    /// Returns up to `MAX_DIALLED` addresses of a URL if all of its addresses may be called for the organization.
+    pub(crate) async fn vetted(
+        &self,
+        organization: OrganizationId,
+        url: &Url,
+    ) -> Result<Vec<SocketAddr>, Verdict> {
         let secure = match url.scheme() {
             "https" => true,
             "http" => false,
             _ => return Err(Verdict::NotHttps),
         };
-        if !secure && self.policy.trusted().is_empty() {
+        if !secure && !self.policy.has_trusted(organization) {
             return Err(Verdict::NotHttps);
         }
         let port = url.port_or_known_default().ok_or(Verdict::NotHttps)?;
@@ -64,10 +69,10 @@ impl Resolver {
             Some(Host::Domain(name)) => self.look_up(name).await?,
             None => return Err(Verdict::Unresolvable),
         };
-        if !secure && !answers.iter().all(|address| self.policy.trusts(*address)) {
+        if !secure && !answers.iter().all(|address| self.policy.trusts(organization, *address)) {
             return Err(Verdict::NotHttps);
         }
-        if !answers.iter().all(|address| self.policy.allows(*address)) {
+        if !answers.iter().all(|address| self.policy.allows(organization, *address)) {
             return Err(Verdict::Private);
         }
         Ok(answers.into_iter().take(MAX_DIALLED).map(|address| SocketAddr::new(address, port)).collect())

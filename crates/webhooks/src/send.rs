@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::id::OrganizationId;
 use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, RequestedPause, Verdict};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
 use http::header::{HOST, HeaderName, RETRY_AFTER};
@@ -13,7 +14,6 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::{Body, Incoming};
-use ipnet::IpNet;
 use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
@@ -21,7 +21,7 @@ use url::{Position, Url};
 
 use crate::answer::{drain, reason};
 use crate::connect::open;
-use crate::policy::Policy;
+use crate::policy::{Policy, TrustedNetwork};
 use crate::pool::{Connection, Key, Pool, Wire};
 use crate::resolve::{HostNames, Resolver};
 use crate::tls;
@@ -35,7 +35,7 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Default)]
 pub struct SenderSettings {
     /// Networks that may be private and called over plain HTTP (`webhooks.trusted_targets`).
-    pub trusted: Vec<IpNet>,
+    pub trusted: Vec<TrustedNetwork>,
     /// The name server for host names.
     pub names: HostNames,
     /// Certificate authorities in addition to those of the system.
@@ -82,12 +82,18 @@ impl Sender {
     /// Returns the part of the system configuration or the settings that cannot be used.
     pub fn new(settings: SenderSettings) -> Result<Self, SetupError> {
         let policy = Policy::trusting(settings.trusted);
-        let beyond =
-            policy.trusted().iter().filter(|network| !network.network().is_loopback()).collect::<Vec<_>>();
-        if beyond.is_empty() {
-            tracing::debug!(networks = ?policy.trusted(), "webhooks may be sent to these loopback networks");
-        } else {
-            tracing::warn!(networks = ?beyond, "webhooks may be sent to these networks, even if private, and over plain HTTP");
+        for trusted in policy.trusted() {
+            if trusted.network.network().is_loopback() {
+                tracing::debug!(network = %trusted, "webhooks may be sent to this loopback network");
+            } else if trusted.organization.is_some() {
+                tracing::info!(network = %trusted, "webhooks of one organization may be sent to this network, even if private, and over plain HTTP");
+            } else {
+                tracing::warn!(
+                    network = %trusted,
+                    "webhooks of every organization may be sent to this network, even if private, and over plain HTTP: \
+                     write org_…=NETWORK to trust it for one"
+                );
+            }
         }
         let resolver =
             Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
@@ -109,8 +115,8 @@ impl Sender {
 
 #[async_trait]
 impl WebhookTransport for Sender {
-    async fn judge(&self, target: &ReceiverUrl) -> Verdict {
-        match timeout(JUDGE_WITHIN, self.inner.resolver.vetted(target.url())).await {
+    async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict {
+        match timeout(JUDGE_WITHIN, self.inner.resolver.vetted(organization, target.url())).await {
             Ok(Ok(_)) => Verdict::Allowed,
             Ok(Err(verdict)) => verdict,
             Err(_) => Verdict::Unresolvable,
@@ -175,7 +181,7 @@ impl Sender {
     async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, FailureReason> {
         let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
-        let addresses = self.inner.resolver.vetted(url).await.map_err(refused)?;
+        let addresses = self.inner.resolver.vetted(request.organization, url).await.map_err(refused)?;
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
@@ -348,8 +354,10 @@ mod tests {
 
         sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
         let deadline = Duration::from_secs(20);
+        let organization = OrganizationId::from_bytes([1; 16]);
+        let (headers, custom_headers) = (vec![], vec![]);
         let request =
-            WebhookRequest { url: url.to_string(), headers: vec![], custom_headers: vec![], body, deadline };
+            WebhookRequest { organization, url: url.to_string(), headers, custom_headers, body, deadline };
         let answer = async {
             for _ in 0..2 {
                 // Accepts the socket that `closed_connection` opened for the byte allowance, and never used.

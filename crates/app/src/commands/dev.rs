@@ -11,6 +11,7 @@ use candor_domain::secret::Secret;
 use candor_port_storage::StorageExt;
 use candor_service::Services;
 use candor_service::usecases::operator::{self, NewKeyRequest};
+use candor_webhooks::policy::TrustedNetwork;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -86,7 +87,7 @@ fn for_a_newcomer(config: &Config) -> Config {
         IpNet::from(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
     ];
     let mut config = config.clone();
-    config.webhooks_trusted_targets.extend(loopback);
+    config.webhooks_trusted_targets.extend(loopback.map(TrustedNetwork::from));
     config.drain_delay = Duration::ZERO;
     let is_set = |shown: &ShownSetting| shown.setting == Setting::Console && shown.origin != Origin::Default;
     config.console |= !config.shown.iter().any(is_set);

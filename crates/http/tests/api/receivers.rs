@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use candor_domain::id::OrganizationId;
 use candor_domain::webhook::{
     AttemptResponse, Delivery, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
 };
@@ -40,7 +41,7 @@ impl Receivers {
 
 #[async_trait]
 impl WebhookTransport for Receivers {
-    async fn judge(&self, target: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, _: OrganizationId, target: &ReceiverUrl) -> Verdict {
         self.judged.lock().unwrap().push(target.as_str().to_owned());
         match target.url().host_str() {
             _ if target.url().scheme() != "https" => Verdict::NotHttps,

@@ -1,6 +1,9 @@
 //! The table of refused and allowed addresses: each range with its first and last address and their neighbors.
 
 use super::*;
+use candor_domain::ulid::Ulid;
+
+const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
 
 /// A range to refuse: its first and last address, and whether the addresses before and after it are allowed.
 type Range = (&'static str, &'static str, bool, bool);
@@ -166,8 +169,31 @@ fn trusted_network_ends_at_its_first_and_last_address() {
         ("fd00:1:0:1::", false),
         ("::ffff:10.1.2.1", false),
     ] {
-        assert_eq!((policy.allows(at(text)), policy.trusts(at(text))), (wanted, wanted), "{text}");
+        assert_eq!(
+            (policy.allows(ORGANIZATION, at(text)), policy.trusts(ORGANIZATION, at(text))),
+            (wanted, wanted),
+            "{text}"
+        );
     }
-    assert_eq!((policy.allows(at("9.9.9.9")), policy.trusts(at("9.9.9.9"))), (true, false));
-    assert!(!Policy::default().allows(at("127.0.0.1")));
+    assert_eq!(
+        (policy.allows(ORGANIZATION, at("9.9.9.9")), policy.trusts(ORGANIZATION, at("9.9.9.9"))),
+        (true, false)
+    );
+    assert!(!Policy::default().allows(ORGANIZATION, at("127.0.0.1")));
+}
+
+#[test]
+fn trusted_network_names_an_organization_or_none() {
+    let parsed = |text: &str| text.parse::<TrustedNetwork>().map(|trusted| trusted.to_string());
+    let of_one = format!("{ORGANIZATION}=10.1.0.0/16");
+    for (text, shown) in [("10.1.2.3", "10.1.2.3/32"), ("fd00::/8", "fd00::/8"), (&of_one, &of_one)] {
+        assert_eq!(parsed(text), Ok(shown.to_owned()), "{text}");
+    }
+    for wrong in ["", "=10.0.0.0/8", "org_1=10.0.0.0/8", "localhost", &format!("{ORGANIZATION}="), "10.0.0.0/33"] {
+        assert_eq!(parsed(wrong), Err(InvalidTrustedNetwork), "{wrong}");
+    }
+    let policy = Policy::trusting([of_one.parse().unwrap()]);
+    let other = OrganizationId::from_ulid(Ulid(2));
+    assert!(policy.has_trusted(ORGANIZATION) && !policy.has_trusted(other));
+    assert!(policy.allows(ORGANIZATION, at("10.1.2.3")) && !policy.allows(other, at("10.1.2.3")));
 }

@@ -146,6 +146,7 @@ async fn documented_examples_accept_a_live_delivery() {
     let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
     let attempt = sender
         .send(WebhookRequest {
+            organization: tenant.organization,
             url,
             headers: headers.clone(),
             custom_headers: vec![],

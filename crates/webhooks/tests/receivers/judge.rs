@@ -1,15 +1,17 @@
 //! URL checks before sending, including address literals.
 
+use candor_domain::id::OrganizationId;
+use candor_domain::ulid::Ulid;
 use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
 use candor_domain::webhook::Verdict::{self, Allowed, Private};
 use candor_domain::webhook::{ReceiverUrl, Verdict as V};
-use candor_port_events::WebhookTransport;
+use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 
-use crate::support::{AMPLE, OK, Receiver, failed, post, sender, told};
+use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, failed, post, sender, told};
 
 async fn judged(sender: &Sender, url: &str) -> Verdict {
-    sender.judge(&ReceiverUrl::parse(url).unwrap_or_else(|flaw| panic!("{url}: {flaw:?}"))).await
+    sender.judge(ORGANIZATION, &ReceiverUrl::parse(url).unwrap_or_else(|flaw| panic!("{url}: {flaw:?}"))).await
 }
 
 #[tokio::test]
@@ -79,4 +81,24 @@ async fn only_a_trusted_network_may_be_private_or_plain_http() {
     let strict = Sender::new(SenderSettings::default()).unwrap();
     assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
     assert_eq!(receiver.connections(), 0, "checks open no connection");
+}
+
+#[tokio::test]
+async fn trusted_network_of_an_organization_refuses_another() {
+    let receiver = Receiver::answering(OK).await;
+    let other = OrganizationId::from_ulid(Ulid(2));
+    let trusted = vec![format!("{ORGANIZATION}=127.0.0.0/8").parse().unwrap()];
+    let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
+    let target = ReceiverUrl::parse(&receiver.url()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(sender.judge(ORGANIZATION, &target).await, Allowed);
+        assert_eq!(sender.send(post(receiver.url(), AMPLE)).await.response_status, 200);
+        // The connection is kept now, and is not for others.
+        assert_eq!(sender.judge(other, &target).await, V::NotHttps);
+        let foreign = WebhookRequest { organization: other, ..post(receiver.url(), AMPLE) };
+        assert_eq!(told(&sender, foreign).await, failed(0, NotHttps));
+        let secure = ReceiverUrl::parse("https://127.0.0.1/").unwrap();
+        assert_eq!(sender.judge(ORGANIZATION, &secure).await, Allowed);
+        assert_eq!(sender.judge(other, &secure).await, Private);
+    }
 }

@@ -10,7 +10,7 @@ use candor_webhooks::{HostNames, Sender, SenderSettings};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, failed, post, serve, told};
+use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, SHORT, acknowledged, failed, post, serve, told};
 
 /// Addresses of a name at its first, second and later lookups; the last entry repeats.
 type Script = Vec<Vec<IpAddr>>;
@@ -130,7 +130,7 @@ async fn address_that_changes_between_check_and_attempt_is_refused() {
     let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
     let sender = names.sender();
-    assert_eq!(sender.judge(&ReceiverUrl::parse(&url(port)).unwrap()).await, Verdict::Allowed);
+    assert_eq!(sender.judge(ORGANIZATION, &ReceiverUrl::parse(&url(port)).unwrap()).await, Verdict::Allowed);
     assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
     let secure = format!("https://hooks.example.com:{port}/");
     assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden));
@@ -182,7 +182,11 @@ async fn one_forbidden_address_refuses_the_host() {
         let names = NameServer::start(vec![mixed.clone()]).await;
         let sender = names.sender();
         let secure = format!("https://hooks.example.com:{port}/");
-        assert_eq!(sender.judge(&ReceiverUrl::parse(&secure).unwrap()).await, Verdict::Private, "{mixed:?}");
+        assert_eq!(
+            sender.judge(ORGANIZATION, &ReceiverUrl::parse(&secure).unwrap()).await,
+            Verdict::Private,
+            "{mixed:?}"
+        );
         assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden), "{mixed:?}");
     }
     assert_eq!(receiver.connections(), 0);
@@ -193,7 +197,7 @@ async fn name_with_public_addresses_may_be_called() {
     for public in [vec![ip("9.9.9.9")], vec![ip("2620:fe::fe")], vec![ip("9.9.9.9"), ip("2620:fe::fe")]] {
         let names = NameServer::start(vec![public.clone()]).await;
         let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
-        assert_eq!(names.sender().judge(&target).await, Verdict::Allowed, "{public:?}");
+        assert_eq!(names.sender().judge(ORGANIZATION, &target).await, Verdict::Allowed, "{public:?}");
     }
 }
 
@@ -202,7 +206,7 @@ async fn unknown_name_is_unresolvable_and_silent_server_times_out() {
     let names = NameServer::start(vec![vec![]]).await;
     let sender = names.sender();
     let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
-    assert_eq!(sender.judge(&target).await, Verdict::Unresolvable);
+    assert_eq!(sender.judge(ORGANIZATION, &target).await, Verdict::Unresolvable);
     assert_eq!(told(&sender, post(target.as_str(), AMPLE)).await, failed(0, Unresolvable));
     let silent = NameServer::start(vec![]).await;
     assert_eq!(told(&silent.sender(), post(target.as_str(), SHORT)).await, failed(0, Timeout));

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use candor_domain::id::OrganizationId;
+use candor_domain::ulid::Ulid;
 use candor_domain::webhook::{AttemptOutcome, FailureReason};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
@@ -113,6 +115,9 @@ pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<Stri
     }
 }
 
+/// The organization of the requests.
+pub(crate) const ORGANIZATION: OrganizationId = OrganizationId::from_ulid(Ulid(1));
+
 pub(crate) fn loopback() -> SenderSettings {
     SenderSettings { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..SenderSettings::default() }
 }
@@ -125,7 +130,7 @@ pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest
     let headers =
         vec![("Content-Type", "application/json".to_owned()), ("X-Service-Event", "test.ping".to_owned())];
     let body = Bytes::from_static(BODY.as_bytes());
-    WebhookRequest { url: url.into(), headers, custom_headers: vec![], body, deadline }
+    WebhookRequest { organization: ORGANIZATION, url: url.into(), headers, custom_headers: vec![], body, deadline }
 }
 
 /// Makes one attempt with a new sender.

@@ -150,6 +150,7 @@ impl Engine {
         let replay = job.origin == DeliveryOrigin::Replay;
         let body = message.body(receiver.payload, &self.services.settings.public_url);
         let request = WebhookRequest {
+            organization: message.tenant.organization,
             url: receiver.url.clone(),
             headers: webhook::headers(&message.event, id, secrets, at, &body, replay),
             custom_headers: receiver.headers.clone(),

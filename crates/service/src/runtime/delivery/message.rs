@@ -14,7 +14,7 @@ use candor_domain::webhook::{DeliveryOrigin, Job, PayloadForm, ping, thin_body};
 pub(super) struct Message {
     /// The event. `data` is empty, because the full body contains it.
     pub(super) event: Event,
-    tenant: Tenant,
+    pub(super) tenant: Tenant,
     full: Bytes,
     /// Body of the thin form. Rendered for the first subscription with that form.
     thin: OnceLock<Bytes>,

@@ -36,8 +36,9 @@ const MADE_MEMBERS: &[&str] = &["secret"];
 struct UrlVerdict(OnceCell<Verdict>);
 
 impl UrlVerdict {
-    async fn judge(&self, services: &Services, url: &ReceiverUrl) -> Verdict {
-        *self.0.get_or_init(|| services.webhook_transport.judge(url)).await
+    async fn judge(&self, services: &Services, context: &RequestContext, url: &ReceiverUrl) -> Verdict {
+        let organization = context.caller.tenant.organization;
+        *self.0.get_or_init(|| services.webhook_transport.judge(organization, url)).await
     }
 }
 
@@ -71,7 +72,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let draft = context.validate_create(|| draft.clone())?;
         let most = services.settings.max_subscriptions;
         services.store.subscribers(context.caller.tenant).await?.admit(most)?;
-        let verdict = judgement.judge(services, &draft.url).await;
+        let verdict = judgement.judge(services, context, &draft.url).await;
         let id = services.id(at);
         let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
         let owner = (context.caller.tenant, id);
@@ -105,7 +106,7 @@ pub async fn update(
         let stored = services.find_stored::<Subscription>(context, id).await?;
         let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
         let verdict = match &patch.url {
-            Some(url) => Some(judgement.judge(services, url).await),
+            Some(url) => Some(judgement.judge(services, context, url).await),
             None => None,
         };
         let owner = (context.caller.tenant, id);

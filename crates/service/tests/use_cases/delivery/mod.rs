@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
-use candor_domain::id::WebhookId;
+use candor_domain::id::{OrganizationId, WebhookId};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{FailureReason, ReceiverUrl, RequestedPause, Schedule, Subscription, Verdict};
@@ -103,7 +103,7 @@ impl Script {
 
 #[async_trait]
 impl WebhookTransport for Script {
-    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, _: OrganizationId, _: &ReceiverUrl) -> Verdict {
         Verdict::Allowed
     }
 

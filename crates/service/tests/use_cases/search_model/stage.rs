@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use candor_domain::access::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
 use candor_domain::audit::Origin;
-use candor_domain::id::{EmployeeId, KeyId, ObservationId, RequestId};
+use candor_domain::id::{EmployeeId, KeyId, ObservationId, OrganizationId, RequestId};
 use candor_domain::json::{Object, Value};
 use candor_domain::observation::{Observation, Type};
 use candor_domain::params::Params;
@@ -267,7 +267,7 @@ struct Receivers;
 
 #[async_trait]
 impl WebhookTransport for Receivers {
-    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, _: OrganizationId, _: &ReceiverUrl) -> Verdict {
         Verdict::Allowed
     }
 

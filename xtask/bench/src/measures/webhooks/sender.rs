@@ -102,7 +102,14 @@ impl Post {
     async fn send(&self, event: &Event, body: Bytes) -> std::result::Result<(), String> {
         let headers = headers(event, DeliveryId::from_bytes([1; 16]), &self.secrets, AT, &body, false);
         let (url, custom_headers) = (self.url.clone(), vec![]);
-        let request = WebhookRequest { url, headers, custom_headers, body, deadline: DEADLINE };
+        let request = WebhookRequest {
+            organization: Tenant::from_bytes([1; 16]).organization,
+            url,
+            headers,
+            custom_headers,
+            body,
+            deadline: DEADLINE,
+        };
         let attempt = self.sender.send(request).await;
         match attempt.outcome {
             AttemptOutcome::Acknowledged => Ok(()),
