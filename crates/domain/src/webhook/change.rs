@@ -247,6 +247,7 @@ impl Subscription {
             secrets: vec![SealedSecret { sealed, ends_at: None }],
             streak: Streak::default(),
             failing_due: None,
+            keeps_all_types: false,
         };
         Ok(Decision::created(state, "webhook.create", vec![]))
     }
@@ -290,6 +291,7 @@ impl Subscription {
         };
         if sent(&state) != sent(self) {
             state.effective_event_types = state.event_types.granted_to(caller, state.payload)?;
+            state.keeps_all_types = false;
         }
         state.headers = self.headers.merged(headers);
         if state.active && !self.active {

@@ -157,6 +157,10 @@ content! {
         /// Time of the failure for which `webhook.failing` is still to be fired.
         #[serde(skip)]
         pub failing_due: Option<Timestamp>,
+        /// `true` for a subscription from before `effective_event_types`, which gets all of its types until a change
+        /// sets them.
+        #[serde(skip)]
+        pub keeps_all_types: bool,
     }
 }
 

@@ -25,8 +25,15 @@ async fn older_subscription_sends_all_its_types(world: CaseContext) {
     };
     world.save(vec![Write::put(&Row::new(narrow.clone()))]).await;
     world.spoil("UPDATE webhooks SET effective_event_types = NULL").await;
-    let read = world.store.row::<Subscription>(world.tenant, narrow.id).await.unwrap().unwrap().value;
-    assert_eq!(read, Subscription { effective_event_types: narrow.event_types.clone(), ..narrow });
+    let id = narrow.id;
+    let read = async || world.store.row::<Subscription>(world.tenant, id).await.unwrap().unwrap();
+    let effective_event_types = narrow.event_types.clone();
+    let older = Subscription { effective_event_types, keeps_all_types: true, ..narrow };
+    let stored = read().await;
+    assert_eq!(stored.value, older);
+    let paused = Subscription { active: false, ..older };
+    world.save(vec![Write::put(&Row::expecting(paused.clone(), stored.version))]).await;
+    assert_eq!(read().await.value, paused, "another change chooses no types");
 }
 
 async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseContext) {

@@ -141,6 +141,11 @@ fn stored_headers(headers: &CustomHeaders) -> Option<CustomHeaders> {
     (!headers.0.is_empty()).then(|| headers.clone())
 }
 
+/// Returns the effective types, or `None` for the null of a subscription that keeps all of its types.
+fn chosen_types(webhook: &Subscription) -> Option<Topics> {
+    (!webhook.keeps_all_types).then(|| webhook.effective_event_types.clone())
+}
+
 /// Takes the columns of the rate lease, which only the queue uses.
 const fn not_in_the_value(_: Option<[u8; 16]>, _: Option<Timestamp>) {}
 
@@ -162,7 +167,7 @@ stored! {
         filter_type: Option<OneOfColumn> = condition(webhook, |filter| filter.kind),
         filter_scopes: Option<ScopesColumn> = condition(webhook, |filter| filter.scopes.clone()),
         max_per_second: Option<Int>,
-        effective_event_types: Option<EventTypesColumn> = Some(webhook.effective_event_types.clone()),
+        effective_event_types: Option<EventTypesColumn> = chosen_types(webhook),
     }
     // Read for every event: the wanted event types as bits, 0 for an inactive subscription.
     derived { wanted: Int = if webhook.active { webhook.effective_event_types.bits() } else { 0 } }
@@ -178,6 +183,7 @@ stored! {
     }
     let () = not_in_the_value(rate_worker, rate_until);
     fields {
+        keeps_all_types: effective_event_types.is_none(),
         effective_event_types: effective_event_types.unwrap_or_else(|| event_types.clone()),
         last_delivery_at,
         last_delivery_status,

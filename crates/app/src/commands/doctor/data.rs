@@ -57,6 +57,11 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         }
     };
     let name = config.database.masked();
+    if let Err(error) = store::expect_known_schema(config).await {
+        findings.push(Finding::failed("schema", &error));
+        findings.push(Finding::skipped("clock", "the schema must be correct first"));
+        return;
+    }
     let key = master_key(config).await;
     if !pending.is_empty() {
         findings.push(Finding::good("database", format!("{name} responds")));
@@ -65,7 +70,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         findings.push(Finding::skipped("clock", "the schema must be correct first"));
         return;
     }
-    let (written, clock, fields) = examine_store(config).await;
+    let (written, clock, upgrades) = examine_store(config).await;
     findings.push(match written {
         Ok(()) => Finding::good("database", format!("{name} responds and accepts writes")),
         Err(reason) => Finding::broken(
@@ -77,7 +82,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.push(Finding::good("schema", "up to date"));
     findings.push(key);
     findings.push(clock);
-    findings.extend(fields);
+    findings.extend(upgrades);
     findings.extend(replica(config).await);
 }
 
@@ -124,13 +129,13 @@ async fn master_key(config: &Config) -> Finding {
 
 /// Checks that a write is possible, compares the clocks, and looks at settings from before an upgrade. Opening the
 /// store changes nothing, because the schema is current.
-async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Option<Finding>) {
+async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
         Ok(store) => store,
         Err(error) => {
             let clock = Finding::skipped("clock", "the database cannot be opened");
-            return (Err(error.to_string()), clock, None);
+            return (Err(error.to_string()), clock, vec![]);
         }
     };
     let now = candor_port_clock::Clock::now(&clock);
@@ -140,7 +145,7 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Option<
         Ok(Some(millis)) => judged(millis),
         Err(error) => Finding::skipped("clock", error.to_string()),
     };
-    (written, clock, upgrades::look(&*store).await)
+    (written, clock, upgrades::look(&*store, config.organization_max_keys, now).await)
 }
 
 fn judged(millis: i64) -> Finding {
