@@ -15,6 +15,11 @@ use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, sort};
 use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
 
+/// Access to what a connector knows about people, or does to them: not for keys of people who are no org admins.
+const PEOPLE_READER: Access = Access::settings_admin(Permission::SettingsRead).live_only().full_sight();
+/// Access to decisions about the people of a connector.
+const PEOPLE_ADMIN: Access = Access::settings_admin(Permission::SettingsWrite).live_only().full_sight();
+
 const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listConnectors", "List connectors to HR systems")
@@ -34,46 +39,30 @@ const ROUTES: &[Route] = &[
         .description("Changes the brake and the mappings of custom fields. Members of the figures are ignored.")
         .takes(&CONNECTOR_UPDATE)
         .answers(&CONNECTOR),
-    Route::post("/connectors/{id}/resume", Access::settings_admin(Permission::SettingsWrite).live_only(), resume)
+    Route::post("/connectors/{id}/resume", PEOPLE_ADMIN, resume)
         .named("resumeConnector", "Resume a paused connector")
         .description(
             "Accepts changes of the identity provider again. The hour of the brake starts again. A connector that \
              is not paused is a 409.",
         )
         .answers(&CONNECTOR),
-    Route::get(
-        "/connectors/{id}/sync-issues",
-        Access::settings_admin(Permission::SettingsRead).live_only(),
-        list_issues,
-    )
-    .named("listSyncIssues", "List the issues of a connector")
-    .description("Lists the parts of syncs that were not applied, the newest first.")
-    .lists(&SYNC_ISSUE, |input| drop(connector::IssueFilter::read(ConnectorId::from_bytes([0; 16]), input))),
-    Route::post(
-        "/connectors/{id}/sync-issues/{issue_id}/resolve",
-        Access::settings_admin(Permission::SettingsWrite).live_only(),
-        resolve_issue,
-    )
-    .named("resolveSyncIssue", "Resolve an issue of a connector")
-    .description("Marks an issue as resolved. A later request with the same problem opens a new one.")
-    .answers(&SYNC_ISSUE),
-    Route::get(
-        "/connectors/{id}/requests",
-        Access::settings_admin(Permission::SettingsRead).live_only(),
-        list_requests,
-    )
-    .named("listScimRequests", "List the newest SCIM requests of a connector")
-    .description("Lists the newest 500 requests of the identity provider, without their bodies.")
-    .lists(&SCIM_REQUEST, |input| drop(ScimRequest::read_list(ConnectorId::from_bytes([0; 16]), input))),
-    Route::post(
-        "/connectors/{id}/release",
-        Access::settings_admin(Permission::SettingsWrite).live_only(),
-        release,
-    )
-    .named("releaseEmployees", "Release some or all managed employees")
-    .description("Ends the management of people by the HR system. Their values stay as they are.")
-    .may_take(&CONNECTOR_RELEASE)
-    .answers(&CONNECTOR_RELEASED),
+    Route::get("/connectors/{id}/sync-issues", PEOPLE_READER, list_issues)
+        .named("listSyncIssues", "List the issues of a connector")
+        .description("Lists the parts of syncs that were not applied, the newest first.")
+        .lists(&SYNC_ISSUE, |input| drop(connector::IssueFilter::read(ConnectorId::from_bytes([0; 16]), input))),
+    Route::post("/connectors/{id}/sync-issues/{issue_id}/resolve", PEOPLE_ADMIN, resolve_issue)
+        .named("resolveSyncIssue", "Resolve an issue of a connector")
+        .description("Marks an issue as resolved. A later request with the same problem opens a new one.")
+        .answers(&SYNC_ISSUE),
+    Route::get("/connectors/{id}/requests", PEOPLE_READER, list_requests)
+        .named("listScimRequests", "List the newest SCIM requests of a connector")
+        .description("Lists the newest 500 requests of the identity provider, without their bodies.")
+        .lists(&SCIM_REQUEST, |input| drop(ScimRequest::read_list(ConnectorId::from_bytes([0; 16]), input))),
+    Route::post("/connectors/{id}/release", PEOPLE_ADMIN, release)
+        .named("releaseEmployees", "Release some or all managed employees")
+        .description("Ends the management of people by the HR system. Their values stay as they are.")
+        .may_take(&CONNECTOR_RELEASE)
+        .answers(&CONNECTOR_RELEASED),
 ];
 
 /// The routes of connectors.

@@ -28,6 +28,9 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
         for route in ROUTES.iter().filter(|route| route.access.environment() != Some(Environment::Test)) {
             let Some(context) = route.access.admin_context() else { continue };
             let opens = match context {
+                AdminContext::Settings if route.access.needs_full_sight() => {
+                    level == AccessLevel::Admin && bound_to == &admin
+                }
                 AdminContext::Settings => level == AccessLevel::Admin,
                 AdminContext::Data | AdminContext::People => bound_to == &admin,
                 AdminContext::Organization => false,
