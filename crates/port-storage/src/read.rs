@@ -22,9 +22,18 @@ pub trait Rows {
     /// Returns the row with this value in a column that is unique within a tenant.
     async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue)
     -> Read<Option<AnyStored>>;
-    /// Returns the rows with one of these values in a column, in any order. `values` is not empty and has no
-    /// duplicates.
+    /// Returns the rows with one of these values in a column, in any order. At most one row has each value. `values`
+    /// is not empty and has no duplicates.
     async fn any_rows(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>>;
+    /// Returns the newest row of each of these values in a column, in any order: the one with the greatest
+    /// `created_at` and id. `values` is not empty and has no duplicates.
+    async fn any_newest(
         &self,
         tenant: Tenant,
         kind: RowKind,
@@ -118,13 +127,35 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// Returns the resources with one of these values in a column, in any order.
+    ///
+    /// # Panics
+    /// In a debug build, if several rows can have one value: a client could make them so many that they must not be
+    /// read at once.
     fn rows_by<T: Stored, V: Clone + Into<SqlValue>>(
         &self,
         tenant: Tenant,
         by: LookupColumn<T>,
         values: &[V],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
+        debug_assert!(T::TABLE.is_unique(&by.get()), "{}.{} is not unique", T::TABLE.name, by.get().name);
         among(self, tenant, by.get(), values)
+    }
+
+    /// Returns the newest resource of each of these values in a column, in any order.
+    fn newest_by<T: Stored, V: Clone + Into<SqlValue>>(
+        &self,
+        tenant: Tenant,
+        by: LookupColumn<T>,
+        values: &[V],
+    ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
+        let values = distinct(values.iter().cloned().map(Into::into).collect());
+        async move {
+            if values.is_empty() {
+                return Ok(vec![]);
+            }
+            let found = self.any_newest(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), values).await?;
+            found.into_iter().map(typed).collect()
+        }
     }
 
     /// Returns a page of a list.

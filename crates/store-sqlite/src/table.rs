@@ -95,6 +95,29 @@ pub(crate) fn by_values(
     Ok(found)
 }
 
+/// Returns the newest row of each of these values in a column.
+pub(crate) fn newest_by_values(
+    db: &mut Db,
+    tenant: Tenant,
+    kind: RowKind,
+    by: Column,
+    values: Vec<SqlValue>,
+) -> Result<Vec<AnyStored>, StorageError> {
+    let columns = &db.statements(kind.table()).columns;
+    let text: Arc<str> = format!(
+        "SELECT {columns} FROM {} WHERE tenant_id = ? AND {} = ? ORDER BY created_at DESC, id DESC LIMIT 1",
+        kind.table().name,
+        by.name
+    )
+    .into();
+    let mut found = vec![];
+    for value in values {
+        let sql = Sql::new(Arc::clone(&text)).bind(tenant).bind(value);
+        found.extend(db.first(sql, |row| Ok(kind.read(row)?))?);
+    }
+    Ok(found)
+}
+
 /// Inserts a row, or updates it if it has the version that was seen.
 pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
     let table = row.table();

@@ -162,6 +162,12 @@ impl Listing {
         Self { kind: RowKind::new::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
     }
 
+    /// Creates a page without conditions, in ascending order of a column.
+    pub(crate) fn ordered_after<T: Stored>(sort: Column, page: &PageRequest) -> Self {
+        let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
+        Self { after, ..Self::ordered::<T>(sort, false, page.limit) }
+    }
+
     /// Creates a page of the rows that were changed within these bounds (decision D10).
     pub(crate) fn changed<T: Stored + Sortable>(
         within: Bounds<Timestamp>,

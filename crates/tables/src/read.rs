@@ -105,9 +105,8 @@ pub fn versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, Co
     Ok(Versioned { value, version })
 }
 
-/// A column to look up rows of an aggregate by. An index must begin with it. All rows with a value are read at once, so
-/// only a column whose rows are few by a rule of the domain is one: a unique value, or the invitations of a person.
-/// Other rows are read by a list, in pages.
+/// A column to look up rows of an aggregate by. An index must begin with it. Rows of several values are read at once only
+/// if a value has at most one row. Other rows are read by a list, in pages.
 #[derive(Debug)]
 pub struct LookupColumn<T> {
     column: Column,

@@ -7,8 +7,9 @@ use candor_domain::access::api_key::ApiKey;
 use candor_domain::erasure::{Erasure, ErasurePlan, Requester};
 use candor_domain::id::{EmployeeId, ErasureId};
 use candor_domain::objective::Family;
-use candor_domain::people::connector::{ScimLink, SyncIssue};
-use candor_domain::people::{Employee, Invitation};
+use candor_domain::page::PageRequest;
+use candor_domain::people::Employee;
+use candor_domain::people::connector::ScimLink;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ReportingLineChange, Row, StorageExt, StoredAnswer, Versioned, Write};
 use candor_tables::rows;
@@ -100,6 +101,28 @@ pub(crate) async fn begin(
     Ok((erasure, writes))
 }
 
+async fn count_invitations(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<u64, Error> {
+    let (mut request, mut count) = (PageRequest::ALL, 0);
+    loop {
+        let (page, after) = person_data::invitations_page(services, tenant, person, &request).await?;
+        (count, request.after) = (count + page.len() as u64, after);
+        if request.after.is_none() {
+            return Ok(count);
+        }
+    }
+}
+
+async fn count_issues(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<u64, Error> {
+    let (mut request, mut count) = (PageRequest::ALL, 0);
+    loop {
+        let (page, after) = person_data::issues_page(services, tenant, person, &request).await?;
+        (count, request.after) = (count + page.len() as u64, after);
+        if request.after.is_none() {
+            return Ok(count);
+        }
+    }
+}
+
 /// Counts the rows of each kind that are found by an index. The scans find further rows.
 async fn counts(
     services: &Services,
@@ -112,8 +135,6 @@ async fn counts(
     let objectives = |family: Family| {
         person_data::count(services, tenant, move |page| person_data::objectives(person, family, page))
     };
-    let invitations = store.rows_by::<Invitation, _>(tenant, rows::invitations::BY_EMPLOYEE, &[person]).await?;
-    let issues = store.rows_by::<SyncIssue, _>(tenant, rows::sync_issues::BY_EMPLOYEE, &[person]).await?;
     let accounts = u64::from(store.row::<ScimLink>(tenant, person).await?.is_some());
     Ok(BTreeMap::from([
         count(
@@ -137,8 +158,8 @@ async fn counts(
             "notifications",
             person_data::count(services, tenant, |page| person_data::notifications(person, page)).await?,
         ),
-        count("invitations", invitations.len() as u64),
-        count("sync_issues", issues.len() as u64),
+        count("invitations", count_invitations(services, tenant, person).await?),
+        count("sync_issues", count_issues(services, tenant, person).await?),
         count("scim_accounts", accounts),
         count("api_keys", keys as u64),
     ]))

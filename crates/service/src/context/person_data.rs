@@ -9,11 +9,13 @@ use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Family, Objective};
 use candor_domain::observation::{self, Observation};
-use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
-use candor_domain::params::{Archived, Bounds};
+use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy, Sortable};
+use candor_domain::params::Archived;
+use candor_domain::people::Invitation;
+use candor_domain::people::connector::SyncIssue;
 use candor_domain::summary::{self, Summary};
 use candor_domain::visibility::Viewer;
-use candor_port_storage::StorageExt;
+use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;
@@ -59,6 +61,37 @@ pub(crate) fn notifications(person: EmployeeId, page: &PageRequest) -> TypedList
     rows::notifications::list(&filter, Notification::DEFAULT, page)
 }
 
+/// Returns the position of an invitation among those of its person.
+fn position_of_invitation(invitation: &Invitation) -> Position {
+    Position { key: Key::Time(invitation.created_at), id: invitation.id.to_bytes() }
+}
+
+/// Returns a page of the invitations of a person, the oldest ones first, and the position behind it; `None` at the end.
+pub(crate) async fn invitations_page(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+    request: &PageRequest,
+) -> Result<(Vec<Invitation>, Option<Position>), Error> {
+    let page = services.store.page(tenant, rows::invitations::list_for_person(person, request)).await?;
+    let last = page.items.last().filter(|_| page.more).map(position_of_invitation);
+    Ok((page.items, last))
+}
+
+/// Returns a page of the issues about a person, and the position behind it; `None` at the end.
+pub(crate) async fn issues_page(
+    services: &Services,
+    tenant: Tenant,
+    person: EmployeeId,
+    request: &PageRequest,
+) -> Result<(Vec<SyncIssue>, Option<Position>), Error> {
+    let page = services.store.page(tenant, rows::sync_issues::about(person, request)).await?;
+    let position =
+        |issue: &SyncIssue| Position { key: Key::Time(issue.first_occurred_at), id: issue.id.to_bytes() };
+    let last = page.items.last().filter(|_| page.more).map(position);
+    Ok((page.items, last))
+}
+
 /// Returns the position of an entry in the default order of its list.
 pub(crate) fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
     Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
@@ -99,25 +132,20 @@ pub(crate) async fn count<T: Stored + Resource + Sortable>(
     }
 }
 
-/// Returns the API keys that act for a person of this data set. An organization has few keys.
+/// Returns the API keys that act for a person of this data set.
 pub(crate) async fn keys_of(
     services: &Services,
     tenant: Tenant,
     person: EmployeeId,
-) -> Result<Vec<candor_port_storage::Versioned<ApiKey>>, Error> {
+) -> Result<Vec<Versioned<ApiKey>>, Error> {
     let organization = Tenant::live(tenant.organization);
     let mut page = PageRequest::ALL;
     let mut keys = vec![];
     loop {
-        let list = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &page);
-        let rows = services.store.entries(organization, list).await?;
+        let rows = services.store.entries(organization, rows::api_keys::list_for_person(person, &page)).await?;
         let is_last = rows.len() < usize::from(page.limit);
         page.after = rows.last().and_then(|row| position(&row.value));
-        keys.extend(
-            rows.into_iter().filter(|row| {
-                row.value.employee_id == Some(person) && row.value.environment == tenant.environment
-            }),
-        );
+        keys.extend(rows.into_iter().filter(|row| row.value.environment == tenant.environment));
         if is_last || page.after.is_none() {
             return Ok(keys);
         }

@@ -63,6 +63,24 @@ impl Rows for PostgresStore {
         self.apart(&sql.planned_anew(), read).await
     }
 
+    async fn any_newest(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
+        let mut sql = Sql::default();
+        let (tenant, values) = (sql.tenant(tenant), sql.many(by.kind, values));
+        let (columns, name, by) = (columns_of(kind.table(), "t.", &tenant), kind.table().name, by.name);
+        sql.push(&format!(
+            "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
+             (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value \
+             ORDER BY created_at DESC, id DESC LIMIT 1) AS t"
+        ));
+        self.apart(&sql.planned_anew(), |row| Ok(kind.read(row)?)).await
+    }
+
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.rows_of(tenant, lists).await
     }

@@ -43,6 +43,17 @@ impl Rows for SqliteStore {
         Ok(found)
     }
 
+    async fn any_newest(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
+        let read = move |db: &mut Db| table::newest_by_values(db, tenant, kind, by, values);
+        self.read_large(tenant, read).await
+    }
+
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         if lists.is_empty() {
             return Ok(vec![]);

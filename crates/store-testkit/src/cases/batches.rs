@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
+use candor_domain::page::{Key, PageRequest, Position};
 use candor_domain::people::{Employee, Hold};
 use candor_domain::text::folded;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
@@ -20,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(people_are_found_by_many_external_ids_at_once),
         Case::new(departments_are_found_by_many_names_at_once),
         Case::new(lines_above_reach_the_top_and_return_the_tree_version),
-        Case::new(invitations_of_several_people_are_read_together),
+        Case::new(newest_invitations_of_several_people_are_read_together),
         Case::new(batch_read_stays_within_its_tenant),
     ]
 }
@@ -110,16 +111,27 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
     assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));
 }
 
-async fn invitations_of_several_people_are_read_together(world: CaseContext) {
+async fn newest_invitations_of_several_people_are_read_together(world: CaseContext) {
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
     let mut found =
-        world.store.rows_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
+        world.store.newest_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
     found.sort_by_key(|row| row.value.id);
-    let wanted: Vec<_> =
-        invitations.into_iter().take(3).map(|value| Versioned { value, version: Version::FIRST }).collect();
+    let [older, newer, of_eva, _] = invitations;
+    let wanted = [&newer, &of_eva].map(|value| Versioned { value: value.clone(), version: Version::FIRST });
     assert_eq!(found, wanted);
+    let mut page = PageRequest { limit: 1, after: None };
+    for invitation in [older, newer] {
+        let listed =
+            world.store.page(world.tenant, rows::invitations::list_for_person(ada.id, &page)).await.unwrap();
+        page.after = Some(Position { key: Key::Time(invitation.created_at), id: invitation.id.to_bytes() });
+        assert_eq!(listed.items, [invitation], "the oldest one first");
+    }
+    assert_eq!(
+        world.store.page(world.tenant, rows::invitations::list_for_person(ada.id, &page)).await.unwrap().items,
+        []
+    );
 }
 
 async fn batch_read_stays_within_its_tenant(world: CaseContext) {
@@ -139,7 +151,7 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
         );
         assert_eq!(store.rows_by(*tenant, rows::departments::BY_NAME, &names).await.unwrap(), []);
         assert_eq!(store.lines_above(*tenant, &[below.id]).await.unwrap().lines, []);
-        assert_eq!(store.rows_by(*tenant, rows::invitations::BY_EMPLOYEE, &[person.id]).await.unwrap(), []);
+        assert_eq!(store.newest_by(*tenant, rows::invitations::BY_EMPLOYEE, &[person.id]).await.unwrap(), []);
     }
     assert_eq!(
         world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(),

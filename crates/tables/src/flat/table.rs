@@ -93,6 +93,12 @@ impl Index {
 }
 
 impl Table {
+    /// Returns `true` if at most one row of a tenant has a value in this column.
+    #[must_use]
+    pub fn is_unique(&self, column: &Column) -> bool {
+        column.name == "id" || self.indexes.iter().any(|index| index.unique && index.columns == [column.name])
+    }
+
     /// Creates a table with only a name, as the base of a declaration.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {

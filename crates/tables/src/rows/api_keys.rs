@@ -2,11 +2,12 @@
 
 use candor_domain::access::Permissions;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
-use candor_domain::id::KeyKind;
-use candor_domain::page::{PageRequest, Sort};
+use candor_domain::id::{EmployeeId, KeyKind};
+use candor_domain::page::{PageRequest, Sort, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 
+use super::column;
 use crate::codec::{Codec, Layout};
 use crate::error::CorruptRow;
 use crate::flat::{Cells, Index, Reader, SqlValue, Table, Type};
@@ -65,7 +66,11 @@ stored! {
         previous: previous_hash.map(KeyHash).zip(previous_until),
     }
     table Table {
-        indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+        indexes: &[
+            Index::on(&["created_at", "id"]),
+            Index::on(&["updated_at", "id"]),
+            Index::on(&["employee_id", "created_at", "id"]),
+        ],
         of_organization: true,
         ..Table::named("api_keys")
     };
@@ -87,4 +92,12 @@ pub const PREVIOUS_EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("pr
 #[must_use]
 pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
     Listing::changed::<ApiKey>(changed, sort, page).alone()
+}
+
+/// List of the keys that act for a person, of both data sets.
+#[must_use]
+pub fn list_for_person(person: EmployeeId, page: &PageRequest) -> TypedListing<ApiKey> {
+    let mut keys = Listing::new::<ApiKey>(ApiKey::DEFAULT, page);
+    keys.is(column("employee_id", Type::Id), Some(person));
+    keys.alone()
 }

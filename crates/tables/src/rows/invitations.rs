@@ -1,7 +1,7 @@
 //! Mapping of invitations, and their lookups.
 
 use candor_domain::id::{EmployeeId, InvitationKind};
-use candor_domain::page::SortBy;
+use candor_domain::page::{PageRequest, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::{InvitationMail, MailCounter};
@@ -52,7 +52,7 @@ stored! {
     };
 }
 
-/// Lookup by the invited person.
+/// Lookup by the invited person, who may have many.
 pub const BY_EMPLOYEE: LookupColumn<Invitation> = LookupColumn::column("employee_id", Type::Id);
 /// Lookup by the hash of the token.
 pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash", Type::Bytes);
@@ -64,6 +64,14 @@ pub fn accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitati
     let mut it = Listing::ordered::<Invitation>(accepted_at, false, most);
     it.is(column("domain_hash", Type::Bytes), domain.map(|domain| SqlValue::Bytes(domain.0.to_vec())));
     it.within(accepted_at, Bounds { gte: Some(Timestamp::from_millis(0)), lte: None }, SqlValue::Time);
+    it.alone()
+}
+
+/// List of the invitations of a person, the oldest ones first.
+#[must_use]
+pub fn list_for_person(employee: EmployeeId, page: &PageRequest) -> TypedListing<Invitation> {
+    let mut it = Listing::ordered_after::<Invitation>(sort_column(SortBy::CreatedAt), page);
+    it.is(column("employee_id", Type::Id), Some(employee));
     it.alone()
 }
 

@@ -12,6 +12,7 @@ use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
 const CONNECTOR_ID: Column = column("connector_id", Type::Id);
+const EMPLOYEE_ID: Column = column("employee_id", Type::Id);
 const RESOLVED: Column = column("resolved", Type::Flag);
 
 stored! {
@@ -39,6 +40,7 @@ stored! {
             Index::on(&["resolved", "connector_id", "occurred_at", "id"]),
             Index::on(&["resolved", "connector_id", "kind", "occurred_at", "id"]),
             Index::on(&["employee_id", "id"]),
+            Index::on(&["resolved", "employee_id", "id"]),
         ],
         ..Table::named("sync_issues")
     };
@@ -47,14 +49,31 @@ stored! {
 /// Lookup of the open issue with this [`SyncIssue::occurrence_key`].
 pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key", Type::Bytes);
 
-/// Lookup of the issues about a person.
-pub const BY_EMPLOYEE: LookupColumn<SyncIssue> = LookupColumn::column("employee_id", Type::Id);
-
-/// List of the issues about a person, ordered by id.
+/// List of the issues about a person in the order of their ids. The position of a page counts by its id only.
 #[must_use]
-pub fn about(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
+pub fn about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
+    let mut it = Listing::ordered::<SyncIssue>(ID, false, page.limit);
+    it.is(EMPLOYEE_ID, Some(person));
+    it.after = page.after.as_ref().map(|position| (SqlValue::Id(position.id), position.id));
+    it.alone()
+}
+
+/// List of open issues about a person, with an index of the open ones.
+#[must_use]
+pub fn open_about(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
     let mut it = Listing::ordered::<SyncIssue>(ID, false, limit);
-    it.is(column("employee_id", Type::Id), Some(person));
+    it.runs = Some((RESOLVED, vec![SqlValue::Flag(false)]));
+    it.is(EMPLOYEE_ID, Some(person));
+    it.alone()
+}
+
+/// List of the newest resolved issues about an adoption of a person.
+#[must_use]
+pub fn confirmed_adoptions(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
+    let mut it = Listing::ordered::<SyncIssue>(ID, true, limit);
+    it.runs = Some((RESOLVED, vec![SqlValue::Flag(true)]));
+    it.is(EMPLOYEE_ID, Some(person));
+    it.words(column("kind", Type::Text), [IssueKind::AdoptionUnconfirmed.word()]);
     it.alone()
 }
 

@@ -156,17 +156,29 @@ impl Job<'_> {
         }
     }
 
-    /// Removes invitations, the SCIM account and issues of the person. These are few.
+    /// Removes invitations, the SCIM account and issues of the person.
     async fn remove_accounts(&self) -> Result<(), Error> {
-        let (store, tenant, person) = (&self.services.store, self.tenant, self.person);
-        let invitations =
-            store.rows_by::<Invitation, _>(tenant, rows::invitations::BY_EMPLOYEE, &[person]).await?;
-        let invitations = invitations.into_iter().map(|row| row.value.id.to_bytes()).collect();
-        self.remove_all::<Invitation>("invitations", invitations).await?;
-        let issues = store.rows_by::<SyncIssue, _>(tenant, rows::sync_issues::BY_EMPLOYEE, &[person]).await?;
-        let issues = issues.into_iter().map(|row| row.value.id.to_bytes()).collect();
-        self.remove_all::<SyncIssue>("sync_issues", issues).await?;
-        let link = store.row::<ScimLink>(tenant, person).await?;
+        let (services, tenant, person) = (self.services, self.tenant, self.person);
+        let mut request = PageRequest::ALL;
+        loop {
+            let (page, after) = person_data::invitations_page(services, tenant, person, &request).await?;
+            let ids = page.into_iter().map(|invitation| invitation.id.to_bytes()).collect();
+            self.remove_all::<Invitation>("invitations", ids).await?;
+            request.after = after;
+            if request.after.is_none() {
+                break;
+            }
+        }
+        loop {
+            let (page, after) = person_data::issues_page(services, tenant, person, &request).await?;
+            let ids = page.into_iter().map(|issue| issue.id.to_bytes()).collect();
+            self.remove_all::<SyncIssue>("sync_issues", ids).await?;
+            request.after = after;
+            if request.after.is_none() {
+                break;
+            }
+        }
+        let link = services.store.row::<ScimLink>(tenant, person).await?;
         let link = link.into_iter().map(|row| row.value.id.to_bytes()).collect();
         self.remove_all::<ScimLink>("scim_accounts", link).await
     }

@@ -13,11 +13,11 @@ use candor_domain::id::EmployeeId;
 use candor_domain::objective::Family;
 use candor_domain::page::{PageRequest, Position, Sortable};
 use candor_domain::params::Archived;
-use candor_domain::people::connector::{ScimLink, SyncIssue};
+use candor_domain::people::Employee;
+use candor_domain::people::connector::ScimLink;
 use candor_domain::people::personal_data::{
     DataSource, PersonalAuditEntry, PersonalDataEnd, PersonalDataRow, PersonalDataType,
 };
-use candor_domain::people::{Employee, Invitation};
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, StorageExt};
 use candor_tables::flat::Stored;
@@ -187,13 +187,15 @@ impl PersonalData {
     async fn invitations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         let store = &self.services.store;
         let Some(person) = store.row::<Employee>(self.tenant, self.person).await? else { return Ok(true) };
-        let by = rows::invitations::BY_EMPLOYEE;
-        let rows = store.rows_by::<Invitation, _>(self.tenant, by, &[self.person]).await?;
+        let request = PageRequest { after: self.after.take(), limit: PAGE };
+        let (page, after) =
+            person_data::invitations_page(&self.services, self.tenant, self.person, &request).await?;
         let now = self.services.clock.now();
-        for row in rows {
-            self.line(PersonalDataType::Invitation, &row.value.view(person.value.status, now), None, out)?;
+        for invitation in page {
+            self.line(PersonalDataType::Invitation, &invitation.view(person.value.status, now), None, out)?;
         }
-        Ok(true)
+        self.after = after;
+        Ok(self.after.is_none())
     }
 
     async fn account(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
@@ -212,13 +214,14 @@ impl PersonalData {
     }
 
     async fn issues(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let by = rows::sync_issues::BY_EMPLOYEE;
-        let rows = self.services.store.rows_by::<SyncIssue, _>(self.tenant, by, &[self.person]).await?;
-        for issue in rows.into_iter().map(|row| row.value) {
+        let request = PageRequest { after: self.after.take(), limit: PAGE };
+        let (page, after) = person_data::issues_page(&self.services, self.tenant, self.person, &request).await?;
+        for issue in page {
             let from = Some(DataSource::from_connector(issue.connector_id));
             self.line(PersonalDataType::SyncIssue, &issue, from, out)?;
         }
-        Ok(true)
+        self.after = after;
+        Ok(self.after.is_none())
     }
 
     async fn keys(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {

@@ -11,8 +11,8 @@ use super::{ScimContext, ScimFailure};
 use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
 
-/// Maximum number of issues about a person that are read at once.
-const FEW: u16 = 20;
+/// Maximum number of open issues about a person that one request resolves. Further ones are resolved by later requests.
+const MOST: u16 = 20;
 
 /// An issue that a request resolves.
 pub(super) struct EndedIssue {
@@ -45,21 +45,29 @@ impl ScimContext {
         Ok(())
     }
 
-    /// Returns the issues about people. Those of one person are few, so they are read together with the rows of
-    /// other requests.
+    /// Returns open issues about people, at most [`MOST`] of each.
     pub(super) async fn issues_about(
         &self,
         services: &Services,
         people: &[EmployeeId],
     ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
-        if let [person] = people {
-            let list = rows::sync_issues::about(*person, FEW);
-            let stored = services.store.entries(self.tenant(), list).await?;
-            if stored.len() < FEW.into() {
-                return Ok(stored);
-            }
+        let mut issues = vec![];
+        for person in people {
+            let list = rows::sync_issues::open_about(*person, MOST);
+            issues.extend(services.store.entries(self.tenant(), list).await?);
         }
-        Ok(services.store.rows_by(self.tenant(), rows::sync_issues::BY_EMPLOYEE, people).await?)
+        Ok(issues)
+    }
+
+    /// Returns the newest issues by which an admin has confirmed an adoption of a person.
+    pub(super) async fn confirmed_adoptions(
+        &self,
+        services: &Services,
+        person: EmployeeId,
+    ) -> Result<Vec<SyncIssue>, ScimFailure> {
+        let list = rows::sync_issues::confirmed_adoptions(person, MOST);
+        let stored = services.store.entries(self.tenant(), list).await?;
+        Ok(stored.into_iter().map(|issue| issue.value).collect())
     }
 
     /// Returns the open issues about people which `recurs` does not name, resolved.

@@ -228,10 +228,9 @@ impl ScimContext {
             Some(_) | None => None,
         };
         let issues = match before {
-            Some(person) if person.connector_id.is_none() => self.issues_about(services, &[person.id]).await?,
+            Some(person) if person.connector_id.is_none() => self.confirmed_adoptions(services, person.id).await?,
             Some(_) | None => vec![],
         };
-        let issues: Vec<_> = issues.into_iter().map(|issue| issue.value).collect();
         let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
         let provisioned = match input.decide() {
             Ok(provisioned) => provisioned,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::id::EmployeeId;
+use candor_domain::page::PageRequest;
 use candor_domain::people::Invitation;
 use candor_port_events::{Mail, MailFailure, MailTransport};
 use candor_port_storage::StorageExt;
@@ -149,10 +150,19 @@ impl MailTest {
     pub(super) async fn stored_tokens(&self) -> usize {
         let tenant = self.world.admin().caller.tenant;
         let ids = self.invited.lock().unwrap().clone();
-        let all = self.world.store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &ids).await.unwrap();
         let sealed =
-            |invitation: &Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
-        all.iter().filter(|row| sealed(&row.value)).count()
+            |invitation: &&Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
+        let mut count = 0;
+        for id in ids {
+            let all = self
+                .world
+                .store
+                .page(tenant, rows::invitations::list_for_person(id, &PageRequest::ALL))
+                .await
+                .unwrap();
+            count += all.items.iter().filter(sealed).count();
+        }
+        count
     }
 }
 

@@ -63,24 +63,17 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
     let connectors: Vec<_> = known.people.iter().filter_map(|person| person.connector_id).collect();
     let (connectors, invitations) = tokio::try_join!(
         store.rows::<Connector>(tenant, &connectors),
-        store.rows_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
+        store.newest_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
     )?;
     let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.managed_fields()));
     known.managed = keys.collect();
     let admins: HashMap<_, _> = org_admins(services, tenant).await?.into_iter().collect();
     known.org_admins = admins.keys().copied().collect();
-    Ok(LoadedRows { known, versions, tree: above.tree, admins, invitations: newest(invitations) })
+    Ok(LoadedRows { known, versions, tree: above.tree, admins, invitations: by_person(invitations) })
 }
 
-fn newest(all: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {
-    let mut newest: HashMap<EmployeeId, Versioned<Invitation>> = HashMap::new();
-    for it in all {
-        let age = |versioned: &Versioned<Invitation>| (versioned.value.created_at, versioned.value.id);
-        if newest.get(&it.value.employee_id).is_none_or(|other| age(other) < age(&it)) {
-            newest.insert(it.value.employee_id, it);
-        }
-    }
-    newest
+fn by_person(newest: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {
+    newest.into_iter().map(|invitation| (invitation.value.employee_id, invitation)).collect()
 }
 
 /// Returns the names of people's current managers and departments. Only a dry run needs them.
