@@ -32,6 +32,19 @@ pub(crate) enum StoreFailure {
         /// Names of the missing migrations.
         pending: Vec<String>,
     },
+    /// The schema is newer than the program.
+    #[error(
+        "the schema of {database} is newer than this program: it has {}, and this program knows up to {newest}; \
+         start the newer version of the program, or restore a backup from before it", .unknown.join(", ")
+    )]
+    SchemaNew {
+        /// The database, with secrets masked.
+        database: String,
+        /// Versions of the migrations that the program does not have.
+        unknown: Vec<String>,
+        /// Version of the newest migration of the program.
+        newest: String,
+    },
     /// The database holds an incomplete copy.
     #[error(
         "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \
@@ -73,9 +86,10 @@ impl CommandFailure for StoreFailure {}
 /// current.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaOld`], or [`StoreFailure::Unusable`] if the database does not answer;
+/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not answer;
 /// [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
+    expect_known_schema(config).await?;
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             expect_no_unfinished_copy(config).await?;
@@ -93,6 +107,30 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
         }
     }
+}
+
+/// Refuses a database whose schema is newer than this program: the program would not write what later versions rely on.
+///
+/// # Errors
+/// [`StoreFailure::SchemaNew`], [`StoreFailure::Unusable`].
+pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), Error> {
+    let unknown = match &config.database {
+        DatabaseUrl::Sqlite(path) => {
+            let place = place(path);
+            let unknown = blocking(move || candor_store_sqlite::unknown_migrations(&place)).await?;
+            unknown.map_err(|error| unusable(config, &error))?
+        }
+        DatabaseUrl::Postgres(_) => {
+            let unknown = candor_store_postgres::unknown_migrations(&postgres(config)).await;
+            unknown.map_err(|error| unusable(config, &error))?
+        }
+    };
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    // Both stores have the same migrations.
+    let newest = candor_store_sqlite::newest_migration().map_err(|error| unusable(config, &error))?;
+    Err(StoreFailure::SchemaNew { database: config.database.masked(), unknown, newest }.into())
 }
 
 /// Refuses a database that holds an incomplete copy.

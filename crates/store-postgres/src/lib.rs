@@ -25,7 +25,7 @@ mod store;
 mod tenant_cache;
 
 pub use copy::{CopyRefusal, PostgresCopy, is_copy_unfinished};
-pub use migrations::{distribute, lay_out_by_tenant, migrate, pending, revert};
+pub use migrations::{distribute, lay_out_by_tenant, migrate, pending, revert, unknown_migrations};
 pub use options::{ConnectError, PostgresOptions};
 pub use reads::upkeep::master_keys;
 pub use rewrite::rewrite_erased;

@@ -1,5 +1,7 @@
 //! Schema of the database. The migrations are embedded in the binary.
 
+use std::collections::HashSet;
+
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
@@ -66,6 +68,25 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
         steps.push(FEED_STEP.to_owned());
     }
     Ok(steps)
+}
+
+/// Returns the versions of applied migrations that this program does not have.
+///
+/// # Errors
+/// [`SchemaError`].
+pub async fn unknown_migrations(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
+    let connection = connect(options).await?;
+    if !one(&connection, "SELECT to_regclass('__diesel_schema_migrations') IS NOT NULL", flag).await? {
+        return Ok(vec![]);
+    }
+    let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
+    let known: HashSet<String> = all.iter().map(|migration| migration.name().version().to_string()).collect();
+    let (_, applied) = blocking(connection, |harness| {
+        let applied = harness.applied_migrations().map_err(text)?;
+        Ok(applied.iter().map(ToString::to_string).collect::<Vec<_>>())
+    })
+    .await?;
+    Ok(applied.into_iter().filter(|version| !known.contains(version)).collect())
 }
 
 /// Distributes undistributed tables over the nodes of a Citus cluster, and returns the steps taken. No service may

@@ -18,6 +18,7 @@ mod sql;
 mod statements;
 mod table;
 mod text;
+mod valid_keys;
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,7 @@ use candor_port_storage::StorageError;
 pub use backup::{BackupContents, check_backup, check_database, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};
 pub use copy::{SqliteCopy, is_copy_unfinished};
-pub use migrate::{is_empty, master_keys, migrate, pending_migrations};
+pub use migrate::{is_empty, master_keys, migrate, newest_migration, pending_migrations, unknown_migrations};
 
 use connection::checkpoint::Gate;
 use connection::lookups::LookUps;

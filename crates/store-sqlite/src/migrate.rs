@@ -35,6 +35,26 @@ pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, Stora
     pending(&mut Source::new(place)?.writer()?)
 }
 
+/// Returns the versions of applied migrations that this program does not have; none if there is no database.
+///
+/// # Errors
+/// The database cannot be opened.
+pub fn unknown_migrations(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
+    if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
+        return Ok(vec![]);
+    }
+    unknown(&mut Source::new(place)?.writer()?)
+}
+
+/// Returns the version of the newest migration of this program.
+///
+/// # Errors
+/// The embedded migrations cannot be read.
+pub fn newest_migration() -> Result<String, StorageError> {
+    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
+    Ok(all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default())
+}
+
 /// Returns the master keys that sealed data in a database of any schema version; empty if there is no
 /// database.
 ///

@@ -29,9 +29,10 @@ impl CommandFailure for PendingMigrations {
 /// Prints the pending migrations without applying them.
 ///
 /// # Errors
-/// A database that does not answer; [`PendingMigrations`] if a migration is pending.
+/// A database that does not answer, or has a newer schema; [`PendingMigrations`] if a migration is pending.
 pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
+    store::expect_known_schema(config).await?;
     let pending = store::pending(config).await?;
     let people = match pending.as_slice() {
         [] => format!("{database} is up to date."),
@@ -53,9 +54,10 @@ pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
 /// Applies the pending migrations, and distributes the tables into `shards` shards if requested.
 ///
 /// # Errors
-/// A database that does not answer, a migration that fails, a wrong master key.
+/// A database that does not answer, or has a newer schema; a migration that fails, a wrong master key.
 pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
     let database = config.database.masked();
+    store::expect_known_schema(config).await?;
     wiring::compare_master_key(config).await?;
     let mut applied = store::migrate(config).await?;
     if let Some(shards) = shards {

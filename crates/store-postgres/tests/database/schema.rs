@@ -6,7 +6,7 @@ use std::path::Path;
 
 use candor_domain::erasure::texts::{personal_text_columns, text_columns};
 use candor_port_storage::upkeep::Upkeep;
-use candor_store_postgres::{PostgresOptions, migrate, pending, revert};
+use candor_store_postgres::{PostgresOptions, migrate, pending, revert, unknown_migrations};
 use candor_tables::copy;
 use candor_tables::flat::Type;
 use candor_tables::schema::TABLES;
@@ -31,6 +31,18 @@ async fn migrations_are_reversible_and_repeatable() {
                 AND relname NOT LIKE '\\_\\_diesel%'";
     let left = support::client(database.url()).await.query_one(left, &[]).await.unwrap();
     assert_eq!(left.get::<_, Option<String>>(0), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migration_of_a_newer_program_is_unknown() {
+    let Some(database) = TestDatabase::empty().unwrap() else { return };
+    let options = PostgresOptions::new(database.url(), 3);
+    assert_eq!(unknown_migrations(&options).await.unwrap(), [""; 0], "an empty database");
+    migrate(&options).await.unwrap();
+    assert_eq!(unknown_migrations(&options).await.unwrap(), [""; 0]);
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
+    support::client(database.url()).await.batch_execute(newer).await.unwrap();
+    assert_eq!(unknown_migrations(&options).await.unwrap(), ["9999"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

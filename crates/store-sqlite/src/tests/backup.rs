@@ -8,7 +8,9 @@ use candor_store_testkit::Fixtures;
 
 use crate::connection::open::{DatabaseLocation, Source};
 use crate::sql::Sql;
-use crate::{SqliteOptions, SqliteStore, check_backup, write_backup};
+use crate::{
+    SqliteOptions, SqliteStore, check_backup, migrate, newest_migration, unknown_migrations, write_backup,
+};
 
 fn rows(tables: &[(String, u64)], name: &str) -> Option<u64> {
     tables.iter().find(|(table, _)| table == name).map(|(_, rows)| *rows)
@@ -67,6 +69,19 @@ fn backup_check_finds_damage_and_foreign_schemas() {
     let older = "DELETE FROM __diesel_schema_migrations \
         WHERE version = (SELECT max(version) FROM __diesel_schema_migrations);";
     assert_eq!(refused("older.db", older).unwrap().pending.len(), 1);
+}
+
+#[test]
+fn migration_of_a_newer_program_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = DatabaseLocation::File(folder.path().join("a.db"));
+    assert_eq!(unknown_migrations(&place).unwrap(), [""; 0], "no database");
+    let known = migrate(&place).unwrap();
+    assert_eq!(unknown_migrations(&place).unwrap(), [""; 0]);
+    assert!(known.last().unwrap().starts_with(&newest_migration().unwrap()));
+    let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
+    Source::new(&place).unwrap().writer().unwrap().execute(&Sql::new(newer)).unwrap();
+    assert_eq!(unknown_migrations(&place).unwrap(), ["9999"]);
 }
 
 #[test]
