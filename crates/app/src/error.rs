@@ -4,12 +4,14 @@
 //! is declared beside it, as a [`CommandFailure`].
 
 use std::error;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
 use candor_domain::refusal::DomainError;
 
+/// End of the operation that fails if the reader has closed standard output.
+const STANDARD_OUTPUT: &str = "to standard output";
 /// Exit status of most failures.
 pub(crate) const FAILURE: u8 = 1;
 /// Exit status for a wrong command line or flag.
@@ -69,7 +71,7 @@ pub(crate) enum Error {
 
 /// Failure of a file or socket operation.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what}: {source}; check that it exists and that this user may use it")]
+#[error("cannot {what}: {source}; {}", remedy(source.kind()))]
 pub(crate) struct IoFailure {
     /// The operation, as a verb and its object.
     what: String,
@@ -83,6 +85,35 @@ impl IoFailure {
         let what = format!("{verb} {}", path.as_ref().display());
         move |source| Self { what, source }
     }
+
+    /// Returns `true` if the reader of standard output has closed it, as `head` does. That is the reader's choice, and
+    /// no failure.
+    fn is_closed_by_the_reader(&self) -> bool {
+        self.source.kind() == ErrorKind::BrokenPipe && self.what.ends_with(STANDARD_OUTPUT)
+    }
+}
+
+/// Remedies by kind of I/O error, as instructions to the operator.
+const REMEDIES: [(ErrorKind, &str); 13] = [
+    (ErrorKind::NotFound, "check that it exists"),
+    (ErrorKind::PermissionDenied, "check that this user may use it"),
+    (ErrorKind::AlreadyExists, "choose another name, or remove it"),
+    (ErrorKind::IsADirectory, "name a file instead of a folder"),
+    (ErrorKind::NotADirectory, "name a folder instead of a file"),
+    (ErrorKind::InvalidData, "it is no file of this kind; restore the right one"),
+    (ErrorKind::StorageFull, "make room on the disk"),
+    (ErrorKind::QuotaExceeded, "make room on the disk"),
+    (ErrorKind::ReadOnlyFilesystem, "choose a folder that can be written to"),
+    (ErrorKind::AddrInUse, "stop the program that uses the address, or choose another one"),
+    (ErrorKind::AddrNotAvailable, "choose an address of this machine"),
+    (ErrorKind::ConnectionRefused, "check that the service runs and can be reached"),
+    (ErrorKind::TimedOut, "check that the service runs and can be reached"),
+];
+/// Remedy for the other kinds.
+const OTHER_REMEDY: &str = "the message of the system has the cause";
+
+fn remedy(kind: ErrorKind) -> &'static str {
+    REMEDIES.iter().find(|(known, _)| *known == kind).map_or(OTHER_REMEDY, |(_, remedy)| remedy)
 }
 
 impl<F: CommandFailure> From<F> for Error {
@@ -120,9 +151,16 @@ impl Error {
         }
     }
 
-    /// Returns the lines for standard error, one per problem. Line breaks in database messages are removed.
+    fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Io(failure) if failure.is_closed_by_the_reader())
+    }
+
+    /// Returns the lines for standard error, one per problem; none if the reader has closed standard output. Line breaks in database messages are removed.
     #[must_use]
     pub(crate) fn lines(&self) -> Vec<String> {
+        if self.is_closed_pipe() {
+            return vec![];
+        }
         let texts = if let Self::Specific(failure) = self { failure.texts() } else { vec![self.to_string()] };
         texts.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
@@ -130,6 +168,9 @@ impl Error {
     /// Returns the exit status, by which scripts distinguish the errors.
     #[must_use]
     pub(crate) fn exit_code(&self) -> ExitCode {
+        if self.is_closed_pipe() {
+            return ExitCode::SUCCESS;
+        }
         ExitCode::from(match self {
             Self::Specific(failure) => failure.exit_status(),
             Self::Argument { .. } => WRONG_USAGE,
@@ -152,5 +193,30 @@ fn explained(refusal: DomainError) -> String {
             }
             None => format!("{} is taken", conflict.field),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedy_of_an_io_failure_fits_its_kind() {
+        let text = |kind: ErrorKind| Error::io("read", "/data/master.key")(kind.into()).lines().concat();
+        assert!(text(ErrorKind::NotFound).ends_with("; check that it exists"));
+        assert!(text(ErrorKind::PermissionDenied).ends_with("; check that this user may use it"));
+        for kind in [ErrorKind::StorageFull, ErrorKind::InvalidData, ErrorKind::AddrInUse, ErrorKind::Other] {
+            assert!(!text(kind).contains("check that it exists"), "{}", text(kind));
+        }
+    }
+
+    #[test]
+    fn reader_that_closes_standard_output_ends_the_command_silently() {
+        let closed = Error::io("write", STANDARD_OUTPUT)(ErrorKind::BrokenPipe.into());
+        assert_eq!((closed.lines(), closed.exit_code()), (vec![], ExitCode::SUCCESS));
+        for (place, kind) in [(STANDARD_OUTPUT, ErrorKind::StorageFull), ("a socket", ErrorKind::BrokenPipe)] {
+            let failed = Error::io("write", place)(kind.into());
+            assert_eq!((failed.lines().len(), failed.exit_code()), (1, ExitCode::from(FAILURE)), "{place}");
+        }
     }
 }
