@@ -3,6 +3,7 @@
 use strum::{IntoStaticStr, VariantArray};
 
 mod kinds;
+mod near;
 
 pub(crate) use kinds::parse_id;
 pub use kinds::{
@@ -319,18 +320,39 @@ impl Params {
         ListDigest::new(&format!("{name}\n{sort:?}\n{filters:?}"))
     }
 
-    /// Ends the reading. An unknown filter is a problem; other unknown parameters are ignored.
+    /// Ends the reading. An unknown filter is a problem, and so is a parameter that is nearly one of the request; other
+    /// unknown parameters are ignored.
     ///
     /// # Errors
     /// Every problem found.
     pub fn finish<T>(mut self, value: T) -> Result<T, ValidationErrors> {
         for (name, _) in &self.pairs {
-            if name.starts_with("filter[") && !self.known.contains(name) {
-                self.known.push(name.clone());
-                self.problems.add(name, ValueError::new(Code::UnknownField, "is not a filter of this list"));
+            if self.known.contains(name) {
+                continue;
             }
+            let Some(form) = near::right_form(name, &self.known) else { continue };
+            let message = if name.starts_with("filter[") {
+                format!("is not a filter of this list; write {form}")
+            } else {
+                format!("is not a parameter; write {form}")
+            };
+            self.problems.add(name, ValueError::new(Code::UnknownField, message));
+            self.known.push(name.clone());
         }
         self.problems.or(value)
+    }
+
+    /// Refuses parameters that are nearly `dry_run`.
+    ///
+    /// # Errors
+    /// `unknown_field` for each of them.
+    pub fn expect_no_misspelled_dry_run(&self) -> Result<(), ValidationErrors> {
+        let mut problems = ValidationErrors::none();
+        for (name, _) in self.pairs.iter().filter(|(name, _)| near::is_misspelled_dry_run(name)) {
+            let message = "is not a parameter; write dry_run=true, or omit it to carry the operation out";
+            problems.add(name, ValueError::new(Code::UnknownField, message));
+        }
+        problems.or(())
     }
 }
 

@@ -110,7 +110,7 @@ impl Api {
         let path = router::plain(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
             self.no_route(exchange).await?;
-            return Err(ErrorResponse::not_found());
+            return Err(ErrorResponse::no_such_path());
         };
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {
@@ -322,7 +322,7 @@ impl Api {
         let idempotency = key.zip(parsed.fingerprint);
         let idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
         let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
-        let precondition = if route.is_conditional() { etag::precondition(if_match) } else { None };
+        let precondition = if route.is_conditional() { etag::precondition(if_match)? } else { None };
         let unexpected_fields = parsed.unexpected;
         let context =
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };

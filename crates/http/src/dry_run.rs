@@ -33,8 +33,13 @@ pub(crate) fn is_asked(route: &Route, query: &str) -> bool {
 /// Reads the parameter `dry_run`.
 ///
 /// # Errors
-/// 400 if the value is no boolean, or the route has no dry runs.
+/// 400 if the value is no boolean, the route has no dry runs, or a parameter is nearly `dry_run`.
 pub(crate) fn read(route: &Route, params: &Params) -> Result<bool, ErrorResponse> {
+    if route.dry_run != DryRun::Ignored {
+        params
+            .expect_no_misspelled_dry_run()
+            .map_err(|problems| ErrorResponse::from(DomainError::Invalid(problems)))?;
+    }
     let read = match route.dry_run {
         DryRun::Ignored => Ok(false),
         DryRun::OwnForm => Ok(params.dry_run(true).unwrap_or_default()),

@@ -110,9 +110,16 @@ impl ErrorResponse {
         self.with(entries)
     }
 
-    /// Creates the 404 for unknown routes and resources, and for resources of other organizations (decision A2).
+    /// Creates the 404 for unknown resources, and for resources of other organizations (decision A2).
     pub(crate) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "Not found.")
+    }
+
+    /// Creates the 404 for a path that is none of the API.
+    pub(crate) fn no_such_path() -> Self {
+        let message =
+            "Not found: the API has no such path. See /docs for its paths, which begin with /v1 or /scim/v2.";
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, message)
     }
 
     /// Creates the 405 for a method that the route does not support.

@@ -9,6 +9,8 @@
 use candor_port_storage::Version;
 use candor_service::Precondition;
 
+use crate::error_response::ErrorResponse;
+
 /// Odd multiplier, so that multiplication modulo 2^64 is a bijection.
 const SCRAMBLE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Multiplicative inverse: `SCRAMBLE * UNSCRAMBLE == 1` modulo 2^64.
@@ -23,9 +25,8 @@ pub(crate) fn tag(version: Version, mark: u64) -> String {
     if mark == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(mark)) }
 }
 
-/// Parses the version of a strong tag. Returns `None` for tags that this service did not create.
-fn version(tag: &str) -> Option<Version> {
-    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+/// Parses the version of a tag without its quotes. Returns `None` for tags that this service did not create.
+fn version(text: &str) -> Option<Version> {
     let (first, mark) = text.split_once('-').map_or((text, None), |(first, mark)| (first, Some(mark)));
     mark.map_or(Some(0), number)?;
     Some(Version(number(first)?.cast_signed()))
@@ -38,16 +39,38 @@ fn number(digits: &str) -> Option<u64> {
     Some(u64::from_str_radix(digits, 16).ok()?.wrapping_mul(UNSCRAMBLE))
 }
 
-/// Parses `If-Match`. Weak tags never match (RFC 9110 §13.1.1), and foreign tags match nothing.
-pub(crate) fn precondition<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Precondition> {
+/// Parses `If-Match`. A weak tag counts as a strong one, because a tag is a version of the resource and not of the
+/// bytes: proxies that compress weaken tags, or add the name of the compression. Foreign tags match nothing.
+///
+/// # Errors
+/// 400 for a text that is no tag, such as one without quotes.
+pub(crate) fn precondition<'a>(
+    lines: impl Iterator<Item = &'a str>,
+) -> Result<Option<Precondition>, ErrorResponse> {
     let mut versions = None;
     for line in lines {
         if line.trim() == "*" {
-            return Some(Precondition::Any);
+            return Ok(Some(Precondition::Any));
         }
-        versions.get_or_insert_with(Vec::new).extend(line.split(',').filter_map(|part| version(part.trim())));
+        let versions = versions.get_or_insert_with(Vec::new);
+        for part in line.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let tag = part.strip_prefix("W/").unwrap_or(part);
+            let text =
+                tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).filter(|text| !text.contains('"'));
+            let Some(text) = text else {
+                let message = "If-Match is malformed. Send the ETag of the resource with its quotes, or *.";
+                return Err(ErrorResponse::malformed(message));
+            };
+            versions.extend(version(uncompressed(text)));
+        }
     }
-    versions.map(Precondition::OneOf)
+    Ok(versions.map(Precondition::OneOf))
+}
+
+/// Removes the name of a compression that a proxy has added to a tag.
+fn uncompressed(text: &str) -> &str {
+    const COMPRESSIONS: [&str; 4] = ["-gzip", "-br", "-zstd", "-deflate"];
+    COMPRESSIONS.iter().find_map(|name| text.strip_suffix(name)).unwrap_or(text)
 }
 
 /// Returns whether `If-None-Match` names the tag, by weak comparison (RFC 9110 §13.1.2).
@@ -65,8 +88,9 @@ mod tests {
     #[test]
     fn version_is_read_back_from_its_tag() {
         for number in [1, 2, 3, 1_000_000, i64::MAX] {
-            assert_eq!(version(&tag(Version(number), 0)), Some(Version(number)));
-            assert_eq!(version(&tag(Version(number), u64::MAX)), Some(Version(number)));
+            for mark in [0, u64::MAX] {
+                assert_eq!(version(tag(Version(number), mark).trim_matches('"')), Some(Version(number)));
+            }
         }
     }
 
@@ -81,22 +105,28 @@ mod tests {
     }
 
     #[test]
-    fn if_match_compares_strongly_and_ignores_malformed_tags() {
+    fn if_match_takes_weakened_tags_and_ignores_foreign_ones() {
         let (one, two) = (tag(Version(1), 0), tag(Version(2), 7));
-        let read = |line: &str| precondition([line].into_iter());
-        assert_eq!(precondition(std::iter::empty()), None);
+        let read = |line: &str| precondition([line].into_iter()).unwrap();
+        assert_eq!(precondition(std::iter::empty()).unwrap(), None);
         assert_eq!(read("*"), Some(Precondition::Any));
         assert_eq!(read(&format!("{one} , {two}")), Some(Precondition::OneOf(vec![Version(1), Version(2)])));
-        for nothing in [
-            format!("W/{one}"),
-            "1".to_owned(),
-            "\"\"".to_owned(),
-            one.to_uppercase(),
-            String::new(),
-            two.replace('-', ""),
-            two.replace('-', "--"),
-        ] {
+        for weakened in [format!("W/{one}"), format!("\"{}-gzip\"", one.trim_matches('"'))] {
+            assert_eq!(read(&weakened), Some(Precondition::OneOf(vec![Version(1)])), "{weakened}");
+        }
+        let foreign =
+            ["\"\"".to_owned(), one.to_uppercase(), String::new(), two.replace('-', ""), two.replace('-', "--")];
+        for nothing in foreign {
             assert_eq!(read(&nothing), Some(Precondition::OneOf(vec![])), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn malformed_if_match_is_refused() {
+        let one = tag(Version(1), 0);
+        for malformed in ["1", one.trim_matches('"'), "W/1", "\"", "\"a\"b\"", "*, *"] {
+            let answered = precondition([malformed].into_iter());
+            assert!(answered.is_err(), "{malformed}");
         }
     }
 

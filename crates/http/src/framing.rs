@@ -28,6 +28,8 @@ const MAX_PARAMETERS: usize = 500;
 const JSON: &str = "application/json";
 /// Media type of CSV uploads.
 const CSV: &str = "text/csv";
+/// Command that sends a file as it is. Forms and spreadsheets are no CSV files.
+const CSV_HINT: &str = ", such as by curl --data-binary @people.csv --header 'Content-Type: text/csv'";
 /// Header with the client's idempotency key.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -117,7 +119,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     let headers = request.headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|header| header.to_str().ok());
     if length.is_some_and(|length| length != "0") || headers.contains_key(TRANSFER_ENCODING) {
-        is_type(headers, CSV)?;
+        is_type(headers, &[CSV], CSV_HINT)?;
     }
     let too_large = || ErrorResponse::from(DomainError::invalid("body", csv::too_many_bytes()));
     // Large files need more time than JSON bodies on a slow line.
@@ -125,7 +127,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     if bytes.is_empty() {
         return Err(ErrorResponse::malformed("The body is missing; it must be a CSV file."));
     }
-    is_type(headers, CSV)?;
+    is_type(headers, &[CSV], CSV_HINT)?;
     Ok(bytes)
 }
 
@@ -200,18 +202,20 @@ fn too_large(most: usize) -> ErrorResponse {
 
 /// Requires the JSON media type if the request has a body.
 pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
-    is_type(headers, JSON)
+    is_type(headers, &[JSON], "")
 }
 
-/// Requires the media type `wanted` in UTF-8, without a content encoding.
-pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResponse> {
+/// Requires one of these media types, in UTF-8 and without a content encoding. The message ends with `hint`.
+pub(crate) fn is_type(headers: &HeaderMap, wanted: &[&str], hint: &str) -> Result<(), ErrorResponse> {
     let unsupported =
         |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|header| !header.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return unsupported("The body must be sent without a content encoding.".to_owned());
     }
+    let names = wanted.join(" or ");
     let Some(line) = headers.get(CONTENT_TYPE) else {
-        return Err(ErrorResponse::malformed(format!("The header Content-Type is missing; it must be {wanted}.")));
+        let message = format!("The header Content-Type is missing; it must be {names}{hint}.");
+        return Err(ErrorResponse::malformed(message));
     };
     let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
     let utf8 = |text: &str| match text.split_once('=') {
@@ -220,15 +224,24 @@ pub(crate) fn is_type(headers: &HeaderMap, wanted: &str) -> Result<(), ErrorResp
         }
         _ => true,
     };
-    if parts.next().is_some_and(|part| part.eq_ignore_ascii_case(wanted)) && parts.all(utf8) {
+    let is_wanted = |part: &str| wanted.iter().any(|name| part.eq_ignore_ascii_case(name));
+    if parts.next().is_some_and(is_wanted) && parts.all(utf8) {
         return Ok(());
     }
-    unsupported(format!("The body must be {wanted} in UTF-8."))
+    unsupported(format!("The body must be {names} in UTF-8{hint}."))
 }
+
+/// Byte order mark of UTF-8, which some programs write before JSON (RFC 8259 §8.1).
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+/// Byte order marks of UTF-16.
+const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
-    serde_json::from_slice(body)
+    if UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
+        return Err(ErrorResponse::malformed("The body is UTF-16. Send it in UTF-8."));
+    }
+    serde_json::from_slice(body.strip_prefix(UTF8_MARK).unwrap_or(body))
         .map_err(|error| ErrorResponse::malformed(format!("The body is not valid JSON: {error}.")))
 }
 
@@ -262,6 +275,8 @@ mod tests {
             |text: &str| json(text.as_bytes()).err().map(|error| error.message.into_owned()).unwrap_or_default();
         assert!(message("{\n\"a\": }").ends_with("at line 2 column 6."), "{}", message("{\n\"a\": }"));
         assert!(json(b"\"\xff\"").is_err(), "not UTF-8");
+        assert!(json(b"\xef\xbb\xbf{}").is_ok(), "a byte order mark");
+        assert!(json(b"\xff\xfe{\0}\0").is_err_and(|error| error.message.contains("UTF-16")));
         assert!(json(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()).is_ok());
         assert!(json("[".repeat(200_000).as_bytes()).is_err(), "too deep");
     }

@@ -43,7 +43,7 @@ pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
 
 /// Parses the fields of the form.
 pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorResponse> {
-    framing::is_type(headers, FORM)?;
+    framing::is_type(headers, &[FORM], "")?;
     let text = std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed("The form is not UTF-8."))?;
     let mut fields = Object::new();
     for (name, value) in framing::query(text)? {

@@ -177,7 +177,12 @@ async fn unknown_filter_is_named_and_other_parameters_are_ignored() {
         let answered = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;
         let unknown = |name: &str| (name.to_owned(), "unknown_field".to_owned());
         assert_eq!(answered.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
-        assert_eq!(world.get(&format!("{path}unknown=1&Limit=x")).await.status, 200, "{path}");
+        assert_eq!(world.get(&format!("{path}unknown=1&page=2&utm_source=x")).await.status, 200, "{path}");
+        for nearly in ["Limit=1", "filter.status=x", "page[size]=2", "expand[]=x", "sort[created_at]=asc"] {
+            let answered = world.get(&format!("{path}{nearly}")).await;
+            let name = nearly.split_once('=').unwrap().0;
+            assert_eq!(answered.problems(), [unknown(name)], "{path}{nearly}");
+        }
         for (query, field, code) in [
             ("limit=0", "limit", "out_of_range"),
             ("limit=101", "limit", "out_of_range"),

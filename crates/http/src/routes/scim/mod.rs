@@ -230,7 +230,7 @@ impl Api {
             return Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."));
         }
         let headers = request.headers();
-        framing::is_type(headers, "application/scim+json").or_else(|_| framing::is_json(headers))?;
+        framing::is_type(headers, &["application/scim+json", "application/json"], "")?;
         Ok(bytes)
     }
 
