@@ -20,7 +20,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, ReferenceRule};
 use crate::schema::OpenWord;
-use crate::time::{Date, Timestamp};
+use crate::time::Timestamp;
 
 const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "reviewer_id",
@@ -78,12 +78,12 @@ pub struct SubmissionDraft {
 
 impl SubmissionDraft {
     /// Reads the fields of a submission. `about` is the person of the assignment, `own` the person of a bound key.
-    pub fn read(fields: &mut Fields, about: EmployeeId, own: Option<EmployeeId>, today: Date) -> Option<Self> {
+    pub fn read(fields: &mut Fields, about: EmployeeId, own: Option<EmployeeId>, now: Timestamp) -> Option<Self> {
         let reviewer = fields.required_or(&REVIEWER, own.map(Reference::from));
         let author = reviewer.clone();
         let each = move |fields: &mut Fields| {
             fields.refuse(GIVEN);
-            observation::Draft::read_of(fields, today, Some(about.into()), author.clone().map(Some))
+            observation::Draft::read_of(fields, now, Some(about.into()), author.clone().map(Some))
         };
         let observations = Field::with_about(
             "observations",
@@ -106,10 +106,10 @@ impl SubmissionDraft {
         body: Object,
         assignment: &Assignment,
         caller: &Caller,
-        today: Date,
+        now: Timestamp,
     ) -> Result<Self, ValidationErrors> {
         let mut fields = Fields::new(body);
-        let draft = Self::read(&mut fields, assignment.employee_id, caller.bound_to(), today);
+        let draft = Self::read(&mut fields, assignment.employee_id, caller.bound_to(), now);
         fields.finish(draft)
     }
 

@@ -140,7 +140,7 @@ fn submission_with_bad_fields_names_field_and_observation() {
         ),
         (
             "observations",
-            one(r#""type":"strength","observation":"x","observation_date":"2026-03-02""#),
+            one(r#""type":"strength","observation":"x","observation_date":"2026-03-03""#),
             Some(("observations[1].observation_date", Code::OutOfRange)),
         ),
         (
@@ -171,7 +171,7 @@ fn submission_with_bad_fields_names_field_and_observation() {
         ("status", "\"submit\"".to_owned(), Some(("status", Code::UnknownField))),
     ];
     check(SUBMITTED, &table, |body| {
-        SubmissionDraft::parse(body, &assignment(), &unbound(AccessLevel::Standard), NOON.date()).err()
+        SubmissionDraft::parse(body, &assignment(), &unbound(AccessLevel::Standard), NOON).err()
     });
 }
 
@@ -209,7 +209,7 @@ fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
     let one = r#"{"type":"strength","observation":"Listens."}"#;
     let observations = vec![one; observations].join(",");
     let body = format!(r#"{{"reviewer_id":"{}","observations":[{observations}]}}"#, person(reviewer));
-    SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap()
+    SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON).unwrap()
 }
 
 fn submit(
@@ -296,7 +296,7 @@ fn bad_reference_in_a_submission_names_its_observation() {
         {"type":"strength","observation":"x"},
         {"type":"strength","observation":"x","attribute_ids":["a","b"]}]}"#;
     let draft =
-        SubmissionDraft::parse(object(body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap();
+        SubmissionDraft::parse(object(body), &assignment(), &unbound(AccessLevel::Standard), NOON).unwrap();
     let missing = ("observations[1].attribute_ids".to_owned(), Code::NotFoundInOrganization);
     assert_eq!(refusal_codes(submit(&assignment(), draft).unwrap_err()), [missing.clone(), missing]);
 }
@@ -329,7 +329,7 @@ fn bound_key_requests_and_submits_as_its_person() {
     }
     let body = r#"{"observations":[{"type":"strength","observation":"x"}]}"#;
     let reviewer = bound(person(4), false);
-    let parse = |caller| SubmissionDraft::parse(object(body), &assignment(), caller, NOON.date());
+    let parse = |caller| SubmissionDraft::parse(object(body), &assignment(), caller, NOON);
     assert_eq!(parse(&reviewer).unwrap().may_be_submitted_by(&reviewer), Ok(()));
     assert_eq!(field_codes(&parse(&organization).unwrap_err()), [("reviewer_id".to_owned(), Code::Required)]);
 }

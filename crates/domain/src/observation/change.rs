@@ -29,8 +29,13 @@ const ATTRIBUTES: Field<List<ReferenceRule<AttributeKind>>> = Field::with_about(
     rule::list(MAX_ATTRIBUTES, rule::reference()),
     "422 if one does not exist.",
 );
-const OBSERVATION_DATE: Field<Checked<Date>> =
-    Field::with_about("observation_date", rule::date(), "Default: today in UTC.");
+/// Seconds by which the clocks of the easternmost time zone are ahead of UTC.
+const EASTERNMOST_SECONDS: i64 = 14 * 60 * 60;
+const OBSERVATION_DATE: Field<Checked<Date>> = Field::with_about(
+    "observation_date",
+    rule::date(),
+    "Default: today in UTC. At most the present day in the easternmost time zone, UTC+14.",
+);
 
 /// The body of a creation, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,29 +73,29 @@ pub struct References {
 
 impl Draft {
     /// Reads the fields of a creation.
-    pub fn read(fields: &mut Fields, today: Date) -> Option<Self> {
+    pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
         let employee = fields.required(&EMPLOYEE);
         let author = fields.nullable(&AUTHOR);
-        Self::read_of(fields, today, employee, author)
+        Self::read_of(fields, now, employee, author)
     }
 
     /// Reads the fields of a creation other than the subject and the author, which the caller has already read.
     pub fn read_of(
         fields: &mut Fields,
-        today: Date,
+        now: Timestamp,
         employee: Option<Reference<EmployeeKind>>,
         author: Option<Option<Reference<EmployeeKind>>>,
     ) -> Option<Self> {
         let content = Content::read(fields);
         let attributes = fields.present(&ATTRIBUTES);
         let metadata = keyed::read_new(fields);
-        let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, today)));
+        let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, now)));
         Some(Self {
             employee: employee?,
             author,
             content: content?,
             attributes: attributes.unwrap_or_default(),
-            observation_date: observation_date.unwrap_or(today),
+            observation_date: observation_date.unwrap_or(now.date()),
             metadata,
         })
     }
@@ -108,14 +113,17 @@ impl Draft {
     ///
     /// # Errors
     /// One problem for each wrong field.
-    pub fn parse(body: Object, today: Date) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, today))
+    pub fn parse(body: Object, now: Timestamp) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, now))
     }
 }
 
-fn not_after(date: Date, today: Date) -> Result<Date, ValueError> {
-    if date > today {
-        Err(ValueError::new(Code::OutOfRange, format!("must not be after today, {today} (UTC)")))
+/// Refuses a day that has begun nowhere on earth.
+fn not_after(date: Date, now: Timestamp) -> Result<Date, ValueError> {
+    let latest = now.plus_seconds(EASTERNMOST_SECONDS).date();
+    if date > latest {
+        let message = format!("must not be after {latest}, the present day in the easternmost time zone");
+        Err(ValueError::new(Code::OutOfRange, message))
     } else {
         Ok(date)
     }

@@ -92,7 +92,7 @@ const ASSIGNMENT_CREATE: Schema =
     });
 const SUBMISSION_CREATE: Schema = Schema::new("SubmissionCreate", || {
     body_with::<Observation, _>("observations", |fields| {
-        SubmissionDraft::read(fields, Id::from_bytes([0; 16]), None, NOW.date())
+        SubmissionDraft::read(fields, Id::from_bytes([0; 16]), None, NOW)
     })
 })
 .example(|| {

@@ -125,18 +125,17 @@ pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
             "The attributes. Present with `expand=attributes`.",
         ),
     ];
-    resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW.date()), expanded)
+    resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW), expanded)
 })
 .example(example);
-const OBSERVATION_CREATE: Schema = Schema::new("ObservationCreate", || {
-    body_of::<Observation, _>(|input| observation::Draft::read(input, NOW.date()))
-})
-.example(|| {
-    json!({
-        "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
-        "observation": "Explained the outage to the customer calmly and completely.",
-    })
-});
+const OBSERVATION_CREATE: Schema =
+    Schema::new("ObservationCreate", || body_of::<Observation, _>(|input| observation::Draft::read(input, NOW)))
+        .example(|| {
+            json!({
+                "employee_id": EMPLOYEE_ID, "type": "strength", "attribute_ids": [ATTRIBUTE_ID],
+                "observation": "Explained the outage to the customer calmly and completely.",
+            })
+        });
 const OBSERVATION_UPDATE: Schema =
     Schema::new("ObservationUpdate", || body_of::<Observation, _>(observation::Patch::read))
         .example(|| json!({"impact": "The customer stayed."}));

@@ -92,7 +92,7 @@ pub async fn submit(
     let _turn = if context.dry_run { None } else { Some(services.submission_lock(id).await) };
     let decide = async |at: Timestamp| {
         let stored = visible::require::<Assignment>(services, context, id).await?;
-        let parse = || SubmissionDraft::parse(body.clone(), &stored.value, &context.caller, at.date());
+        let parse = || SubmissionDraft::parse(body.clone(), &stored.value, &context.caller, at);
         let draft = context.validate_update(stored.version, parse)?;
         draft.may_be_submitted_by(&context.caller)?;
         let found = observations::find_named(services, context, &draft.observations).await?;

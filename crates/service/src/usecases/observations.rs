@@ -128,7 +128,7 @@ pub async fn get(
 /// Invalid fields, another author than the person of a bound key, invalid references, an external id in use; see
 /// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
-    let draft = Draft::parse(body, services.clock.now().date());
+    let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let known = find_named(services, context, std::slice::from_ref(&draft)).await?;

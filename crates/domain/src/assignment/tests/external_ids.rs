@@ -10,7 +10,7 @@ fn taken_external_id_in_a_submission_names_its_observation() {
             r#"{{"reviewer_id":"emp_00000000000000000000000003","observations":[
                 {{"type":"strength","observation":"x"}},{first},{second}]}}"#
         );
-        SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON.date()).unwrap()
+        SubmissionDraft::parse(object(&body), &assignment(), &unbound(AccessLevel::Standard), NOON).unwrap()
     };
     let DomainError::Conflict(conflict) =
         submit(&assignment(), body(r#"{"type":"strength","observation":"x"}"#)).unwrap_err()

@@ -8,7 +8,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-    Draft::parse(members, NOW.date()).map_err(|problems| {
+    Draft::parse(members, NOW).map_err(|problems| {
         problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
     })
 }
@@ -48,8 +48,10 @@ fn texts_are_limited_in_characters() {
             Some(("attribute_ids", Code::TooLong)),
         ),
         (r#","observation":"x","observation_date":"2023-11-14""#.to_owned(), None),
+        // The day has begun in the east.
+        (r#","observation":"x","observation_date":"2023-11-15""#.to_owned(), None),
         (
-            r#","observation":"x","observation_date":"2023-11-15""#.to_owned(),
+            r#","observation":"x","observation_date":"2023-11-16""#.to_owned(),
             Some(("observation_date", Code::OutOfRange)),
         ),
         (r#","observation":"x","archived_at":null"#.to_owned(), Some(("archived_at", Code::ReadOnly))),
