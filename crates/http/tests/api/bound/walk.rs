@@ -138,8 +138,11 @@ async fn write_is_allowed_only_to_its_relations() {
                     None => Fixture::prepared(&world, &cast, kind, write.before).await,
                 };
                 let path = format!("/v1{}", route.path.replace("{id}", fixture.id(kind)));
-                let request = world.bare(method(route), &path).key(cast.key(relation));
-                let answered = request.json(&write.body(&cast, relation)).send().await;
+                let body = write.body(&cast, relation);
+                let send =
+                    |path: String| world.bare(method(route), &path).key(cast.key(relation)).json(&body).send();
+                let dry = send(format!("{path}?dry_run=true")).await;
+                let answered = send(path).await;
                 let what = format!("{} of {kind:?} × {relation:?}: {}", write.operation, answered.text());
                 if !kind.readers().contains(&relation) {
                     assert_eq!(answered.status, 404, "{what}");
@@ -148,9 +151,12 @@ async fn write_is_allowed_only_to_its_relations() {
                 } else {
                     assert!(matches!(answered.status, 403 | 422), "{what}");
                 }
-                let shown = fixture.watched_in(&answered.text());
-                let leaked: Vec<_> = shown.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
-                assert!(leaked.is_empty(), "{leaked:?} in {what}");
+                assert_eq!(dry.status < 300, answered.status < 300, "{what}: the dry run: {}", dry.text());
+                for text in [answered.text(), dry.text()] {
+                    let shown = fixture.watched_in(&text);
+                    let leaked: Vec<_> = shown.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
+                    assert!(leaked.is_empty(), "{leaked:?} in {what}: {text}");
+                }
                 unchanged = (answered.status >= 400).then_some(fixture);
             }
         }
