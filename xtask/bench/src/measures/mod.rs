@@ -1,5 +1,6 @@
 //! The measures.
 
+mod bounds;
 pub(crate) mod cluster;
 mod copying;
 mod csv;
@@ -35,7 +36,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. The last ones create much else.
-const MEASURES: [(&str, Measure); 16] = [
+const MEASURES: [(&str, Measure); 17] = [
     ("get", reads::get),
     ("list", reads::list),
     ("copy", copying::run),
@@ -49,6 +50,7 @@ const MEASURES: [(&str, Measure); 16] = [
     ("exports", exports::run),
     ("csv", csv::run),
     ("tenants", tenants::run),
+    ("bounds", bounds::run),
     ("erasure", erasure::run),
     ("scim", scim::run),
     ("search", search::run),

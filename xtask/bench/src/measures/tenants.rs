@@ -18,6 +18,8 @@ const PAGE: usize = 100;
 /// Custom fields of a person and characters of each, the most that the API allows.
 const FIELDS: usize = 32;
 const FIELD_CHARS: usize = 1_024;
+/// Members of a wide body, which has about 250 kB, nearly the most that the API allows.
+const MEMBERS: usize = 20_000;
 /// Number of characters of a summary: the maximum of the API.
 const TEXT_CHARS: usize = 20_000;
 /// Number of summaries with long texts.
@@ -71,7 +73,7 @@ fn spin(time: Duration) -> Result {
 }
 
 /// Returns the loads, each of a tenant of its own.
-fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
+fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 7]> {
     let address = instance.service.address;
     let page = move |key: String, path: String| -> Load<'_> {
         Box::new(move |time, seed| {
@@ -94,6 +96,7 @@ fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 6]> {
         ("filters that no index answers", Box::new(slow)),
         ("pages of the feed", page(large, format!("/v1/events?limit={PAGE}"))),
         ("CSV files of 10,000 people", uploads(instance)?),
+        ("bodies of 20,000 members", wide_bodies(instance)?),
     ])
 }
 
@@ -112,6 +115,20 @@ fn uploads(instance: &Instance) -> Result<Load<'_>> {
             // The service may refuse some uploads of so many.
             all.into_iter().reduce(Result::or).unwrap_or(Ok(0.0)).map(drop)
         })
+    }))
+}
+
+/// Returns changes of a person with as many custom fields as a body can have. The service refuses each.
+fn wide_bodies(instance: &Instance) -> Result<Load<'_>> {
+    let (address, tenant) = (instance.service.address, instance.create_organization()?);
+    let path = format!("PATCH /v1/employees/{}", tenant.create_person()?.id);
+    let fields: serde_json::Map<String, Value> =
+        (0..MEMBERS).map(|number| (format!("f{number}"), json!("v"))).collect();
+    let body = json!({"custom_fields": fields});
+    Ok(Box::new(move |time, seed| {
+        let (path, body) = (path.clone(), body.clone());
+        let requests = Traffic::with_body(&tenant.key, move |_| path.clone(), move |_| body.clone()).refusable();
+        burst(address, &requests, Shape::for_time(LOUD, time, seed)).map(drop)
     }))
 }
 
