@@ -234,6 +234,18 @@ pub enum Require {
     /// The data set has fewer subscriptions than this. Concurrent commits with this condition wait for each
     /// other on the row of the organization, which must exist.
     SubscriptionsBelow(u32),
+    /// The organization has fewer of these keys than this. Concurrent commits with this condition wait for each
+    /// other on the row of the organization, which must exist.
+    KeysBelow(ValidKeys, u32),
+}
+
+/// The keys of an organization that are valid at a time and act for one person, or for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidKeys {
+    /// Person that the keys act for; `None` for keys of the organization.
+    pub holder: Option<EmployeeId>,
+    /// Time at which the keys are neither revoked nor ended.
+    pub at: Timestamp,
 }
 
 impl Require {

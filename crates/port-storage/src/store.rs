@@ -14,7 +14,7 @@ use candor_domain::time::Timestamp;
 
 use candor_tables::Version;
 
-use crate::change::{ChangeSet, CommitError, Committed};
+use crate::change::{ChangeSet, CommitError, Committed, ValidKeys};
 use crate::erasing::Erasing;
 use crate::error::Read;
 use crate::mail_queue::MailQueue;
@@ -76,6 +76,8 @@ pub trait People {
     /// Returns the direct reports of each of these people who have not left, ordered by last name, first name
     /// and id; at most `most` for each.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
+    /// Returns the number of levels of the tenant's reporting tree below its highest people. Reads all lines.
+    async fn tree_height(&self, tenant: Tenant) -> Read<u32>;
     /// Returns the number of levels below each of these people, without people who have no reports.
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>>;
     /// Returns the data for the cycle check before `manager` becomes the manager of `employee`.
@@ -89,6 +91,9 @@ pub trait Everyone {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
     /// Returns the key with this hash of its current or previous secret, and the person it acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
+    /// Counts the valid keys of an organization that act for a person, or for none, up to `most` of each lifetime:
+    /// without and with an end.
+    async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32>;
     /// Records when keys were last used, without changing their versions.
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
 }

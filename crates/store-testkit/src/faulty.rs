@@ -13,6 +13,7 @@ use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::organization::Organization;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
+use candor_port_storage::change::ValidKeys;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
 use candor_port_storage::search_index::UnindexedTable;
@@ -177,6 +178,15 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
     ) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
     }
+    async fn any_newest(
+        &self,
+        tenant: Tenant,
+        kind: RowKind,
+        by: Column,
+        values: Vec<SqlValue>,
+    ) -> Read<Vec<AnyStored>> {
+        self.through(FaultyCall::Batch, self.store.any_newest(tenant, kind, by, values)).await
+    }
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
         self.through(FaultyCall::List, self.store.any_page(tenant, lists)).await
     }
@@ -214,6 +224,9 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
         self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }
+    async fn tree_height(&self, tenant: Tenant) -> Read<u32> {
+        self.through(FaultyCall::Get, self.store.tree_height(tenant)).await
+    }
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
         self.through(FaultyCall::Batch, self.store.heights(tenant, people)).await
     }
@@ -229,6 +242,9 @@ impl<S: Storage + ?Sized> Everyone for Faulty<S> {
     }
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         self.through(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
+    }
+    async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32> {
+        self.through(FaultyCall::List, self.store.count_valid_keys(organization, keys, most)).await
     }
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
         self.through(FaultyCall::Upkeep, self.store.touch_keys(used)).await

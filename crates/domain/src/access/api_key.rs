@@ -5,6 +5,7 @@ mod expiring;
 mod link;
 mod record;
 mod reminder;
+mod room;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +31,7 @@ pub use link::{
     CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
 };
 pub use record::{Holder, KeyRecord};
+pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON};
 
 /// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -98,9 +100,14 @@ impl ApiKey {
     /// has not expired, and still has admin level and one of these scopes.
     #[must_use]
     pub fn may_continue(&self, scopes: &[Permission], at: Timestamp) -> bool {
-        let is_valid = self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end);
         let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
-        is_valid && self.access_level == AccessLevel::Admin && has_scope
+        self.is_valid(at) && self.access_level == AccessLevel::Admin && has_scope
+    }
+
+    /// Returns `true` if the key is neither revoked nor ended.
+    #[must_use]
+    pub fn is_valid(&self, at: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
     }
 
     /// Revokes the key of an erased person and removes its name, which may be personal.

@@ -39,6 +39,8 @@ impl Quotas {
     pub const CSV: u32 = 6;
     /// Exports per minute, for every key.
     pub const EXPORT: u32 = 6;
+    /// Default for the quota of an organization, as a multiple of the largest quota of its keys (decision B1).
+    pub const ORGANIZATION_FACTOR: u32 = 10;
 
     /// Returns the requests per minute of a class.
     #[must_use]

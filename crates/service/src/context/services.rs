@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
+use candor_domain::access::api_key::MAX_OF_ORGANIZATION;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
@@ -51,6 +52,8 @@ pub struct ServiceSettings {
     pub public_url: String,
     /// Maximum number of subscriptions per tenant (decision F10).
     pub max_subscriptions: u32,
+    /// Maximum number of valid keys of an organization that act for no person (decision B7).
+    pub max_keys: u32,
     /// Retention of unread notifications, the longest of all notifications.
     pub notification_retention: Duration,
     /// `true` if a mail server for invitations is configured.
@@ -79,6 +82,7 @@ impl ServiceSettings {
         Self {
             public_url,
             max_subscriptions: MAX_SUBSCRIPTIONS,
+            max_keys: MAX_OF_ORGANIZATION,
             notification_retention: NOTIFICATION_RETENTION,
             sends_mail: false,
             mails_per_day: ORGANIZATION_MAILS_PER_DAY,

@@ -1,6 +1,6 @@
 //! API keys (§5, decisions B4 to B7).
 
-use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, Patch, generate, parse_rotation};
+use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, KeyRoom, Patch, generate, parse_rotation};
 use candor_domain::access::{AccessLevel, Environment, Permissions, QuotaClass, Tenant};
 use candor_domain::fields::as_word;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
@@ -11,7 +11,8 @@ use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::StorageExt;
+use candor_port_storage::change::ValidKeys;
+use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,7 +65,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Re
 /// `POST /api-keys`: creates an API key. The response includes its secret.
 ///
 /// # Errors
-/// Invalid fields, not an admin, more access than the caller has, an unknown person; see [`Error`].
+/// Invalid fields, not an admin, more access than the caller has, an unknown person, the most valid keys reached; see
+/// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
@@ -73,11 +75,26 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let secret = generate(draft.environment, random32(&*services.ids)?);
         let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), known, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok(PendingChange::new(decision).answering(answer, MADE_MEMBERS))
+        let room = require_room(services, context, &decision.state, at).await?;
+        Ok(PendingChange::new(decision).requiring([room]).answering(answer, MADE_MEMBERS))
     };
     let reply = services.create(context, decide).await;
     services.auth.forget_unknown();
     reply
+}
+
+/// Checks that one more key may be valid, for the person of this one or for none. Returns the condition that this is
+/// still so at commit time (decision B7).
+pub(super) async fn require_room(
+    services: &Services,
+    context: &RequestContext,
+    key: &ApiKey,
+    at: Timestamp,
+) -> Result<Require, Error> {
+    let room = KeyRoom::new(key.employee_id, services.settings.max_keys);
+    let keys = ValidKeys { holder: room.holder, at };
+    room.admit(services.store.count_valid_keys(context.caller.tenant.organization, keys, room.most).await?)?;
+    Ok(Require::KeysBelow(keys, room.most))
 }
 
 /// Loads the facts about the person and the connector that a new key of the organization names.
@@ -102,7 +119,8 @@ pub(crate) async fn known(
 /// `PATCH /api-keys/{id}`: updates an API key.
 ///
 /// # Errors
-/// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
+/// Not found, invalid fields, not an admin, more access than the caller has, revoked, an ended key that shall be valid
+/// again at the most valid keys; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -114,8 +132,13 @@ pub async fn update(
         let stored = services.find_stored::<ApiKey>(context, id).await?;
         let patch = context.validate_update(stored.version, || update.against(&stored.value, at))?;
         let returned_at = holder(services, context, &stored.value).await?.and_then(|holder| holder.returned_at);
-        let decision = stored.value.update(patch, returned_at, &context.caller, at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let Some(decision) = stored.value.update(patch, returned_at, &context.caller, at)? else {
+            return Ok((stored, None));
+        };
+        let is_valid_again = decision.state.is_valid(at) && !stored.value.is_valid(at);
+        let room =
+            if is_valid_again { Some(require_room(services, context, &decision.state, at).await?) } else { None };
+        Ok((stored, Some(PendingChange::new(decision).requiring(room))))
     };
     let reply = services.update(context, decide).await;
     services.auth.forget(id);

@@ -23,7 +23,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::{Services, or_not_found, render};
-use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, with_secret};
+use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, require_room, with_secret};
 
 /// Maximum attempts to open a link if concurrent changes of its key are committed first.
 const ATTEMPTS: usize = 3;
@@ -67,7 +67,8 @@ fn of_organization(context: &RequestContext) -> RequestContext {
 /// `POST /portal-links`: creates a link into the console, with an API key that its code is exchanged for.
 ///
 /// # Errors
-/// Invalid fields, not an admin, more access than the caller has, no console; see [`Error`].
+/// Invalid fields, not an admin, more access than the caller has, no console, the most valid keys reached; see
+/// [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let link = LinkDraft::parse(body);
     let decide = async |at: Timestamp| {
@@ -80,7 +81,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let decision = ApiKey::create_link(services.id(at), draft, &code, Some(&context.caller), at)?;
         let url = services.settings.portal_url(&link.start, &code);
         let answer = render(&PortalLink { api_key: &decision.state, url: &url })?;
-        Ok(PendingChange::new(decision).answering(answer, MADE_MEMBERS))
+        let room = require_room(services, context, &decision.state, at).await?;
+        Ok(PendingChange::new(decision).requiring([room]).answering(answer, MADE_MEMBERS))
     };
     services.create(&of_organization(context), decide).await
 }

@@ -37,7 +37,7 @@ pub(crate) struct Receivers;
 
 #[async_trait]
 impl WebhookTransport for Receivers {
-    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, _: OrganizationId, _: &ReceiverUrl) -> Verdict {
         Verdict::Allowed
     }
 

@@ -9,6 +9,7 @@ use candor_port_storage::{CommitCondition, Require};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
 use crate::sql::Sql;
+use crate::sql::valid_keys::valid_keys;
 
 /// Number that stands for a row that is missing.
 const MISSING: i64 = -1;
@@ -98,6 +99,12 @@ impl Query {
                 let organization = format!("SELECT 1 FROM organizations WHERE tenant_id = {tenant}");
                 let count = format!("SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}");
                 self.expect(place, &format!("EXISTS ({organization}) AND ({count}) < {most}"));
+            }
+            Require::KeysBelow(keys, most) => {
+                let count = valid_keys(&mut self.sql, &tenant, keys, most);
+                let most = self.sql.bind(SqlValue::Int(i64::from(most)));
+                let organization = format!("SELECT 1 FROM organizations WHERE tenant_id = {tenant}");
+                self.expect(place, &format!("EXISTS ({organization}) AND {count} < {most}"));
             }
         }
     }

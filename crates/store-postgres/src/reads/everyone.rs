@@ -9,6 +9,7 @@ use candor_domain::organization::Organization;
 use candor_domain::people::{Role, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::change::ValidKeys;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::Everyone;
 use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
@@ -16,6 +17,7 @@ use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row::{columns, owner, versioned};
+use crate::sql::valid_keys::valid_keys;
 use crate::store::PostgresStore;
 
 /// Expression for the tenant of the data set that a key opens. The id of an organization's test data set differs
@@ -53,6 +55,15 @@ impl Everyone for PostgresStore {
             columns(ApiKey::TABLE, "k.")
         ));
         self.find(&sql, record).await
+    }
+
+    async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32> {
+        let mut sql = Sql::default();
+        let tenant = sql.tenant(Tenant::live(organization));
+        let count = valid_keys(&mut sql, &tenant, keys, most);
+        sql.push(&format!("SELECT {count}"));
+        let count = self.find(&sql, |row| row.int().map_err(Failure::Other)).await?.flatten();
+        Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or_default())
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {

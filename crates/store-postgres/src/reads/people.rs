@@ -76,6 +76,13 @@ impl People for PostgresStore {
         Ok(found.into_iter().map(|row| row.value).collect())
     }
 
+    async fn tree_height(&self, tenant: Tenant) -> Read<u32> {
+        let mut sql = Sql::default();
+        let tenant = sql.tenant(tenant);
+        sql.push(&format!("SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = {tenant}"));
+        Ok(self.apart(&sql, int).await?.first().and_then(|height| u32::try_from(*height).ok()).unwrap_or_default())
+    }
+
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
         let mut sql = Sql::default();
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));

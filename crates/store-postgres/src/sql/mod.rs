@@ -4,6 +4,7 @@ pub(crate) mod planner_settings;
 pub(crate) mod removal;
 pub(crate) mod reporting_lines;
 pub(crate) mod row;
+pub(crate) mod valid_keys;
 pub(crate) mod wire;
 
 use candor_domain::access::Tenant;

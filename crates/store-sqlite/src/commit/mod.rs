@@ -21,6 +21,7 @@ use crate::removal;
 use crate::sql::refusal::commit_error;
 use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
+use crate::valid_keys::count_valid_keys;
 
 /// Stores a response for retries; an expired one is overwritten.
 const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, \
@@ -126,6 +127,10 @@ pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<boo
             let text = "SELECT 1 FROM organizations WHERE tenant_id = ?1 \
                 AND (SELECT count(*) FROM webhooks WHERE tenant_id = ?1) < ?2";
             db.exists(Sql::new(text).bind(tenant).bind(i64::from(most)))
+        }
+        Require::KeysBelow(keys, most) => {
+            let text = "SELECT 1 FROM organizations WHERE tenant_id = ?";
+            Ok(db.exists(Sql::new(text).bind(tenant))? && count_valid_keys(db, tenant, keys, most)? < most)
         }
     }
 }

@@ -9,6 +9,7 @@ use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::organization::Organization;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::change::ValidKeys;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::Everyone;
 use candor_tables::flat::{CellReader, Stored};
@@ -18,6 +19,7 @@ use crate::connection::writer;
 use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, failed};
 use crate::table;
+use crate::valid_keys::count_valid_keys;
 
 /// Records the last use of a key. An older use never overwrites a newer one.
 const TOUCH: &str = "UPDATE api_keys SET last_used_at = ?1 \
@@ -31,6 +33,11 @@ impl Everyone for SqliteStore {
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
         self.look_up(None, move |db| key_by_hash(db, hash)).await
+    }
+
+    async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32> {
+        let tenant = Tenant::live(organization);
+        self.read(Some(tenant), move |db| count_valid_keys(db, tenant, keys, most)).await
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {

@@ -42,6 +42,12 @@ impl People for SqliteStore {
         self.read(tenant, read).await
     }
 
+    async fn tree_height(&self, tenant: Tenant) -> Read<u32> {
+        let text = "SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = ?";
+        let height = self.read(tenant, move |db| db.number(Sql::new(text).bind(tenant))).await?;
+        Ok(u32::try_from(height).unwrap_or_default())
+    }
+
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
         // A move waits for the lines that its depth is checked with.
         if !self.look_up(tenant, move |db| rebuild::are_complete(db, tenant)).await? {

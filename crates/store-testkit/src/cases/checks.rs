@@ -5,6 +5,7 @@ use candor_domain::conversation::Conversation;
 use candor_domain::event::EventType;
 use candor_domain::people::Employee;
 use candor_domain::webhook::Subscription;
+use candor_port_storage::change::ValidKeys;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Write};
 
 use crate::Case;
@@ -111,6 +112,9 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     assert!(!holds(Require::SubscriptionsBelow(2)).await, "the organization does not exist");
     world.save(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(make.subscription()))]).await;
     assert!(holds(Require::SubscriptionsBelow(2)).await && !holds(Require::SubscriptionsBelow(1)).await);
+    let keys = ValidKeys { holder: None, at: world.make.tick() };
+    world.save(vec![Write::put(&Row::new(make.api_key()))]).await;
+    assert!(holds(Require::KeysBelow(keys, 2)).await && !holds(Require::KeysBelow(keys, 1)).await);
     let broken = [Require::open::<Department>(archived.id), Require::open::<Department>(make.id())];
     let change = ChangeSet { requires: [vec![seen], broken.to_vec()].concat(), ..make.change(vec![]) };
     assert_eq!(answer(&world, change).await, format!("Err(Broken({:?}))", broken[0]), "the first one is named");

@@ -232,6 +232,8 @@ async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     let heights = world.store.heights(world.tenant, &[upper[0], lower[0], lower[9]]).await.unwrap();
     let heights: BTreeMap<_, _> = heights.into_iter().collect();
     assert_eq!(heights, BTreeMap::from([(upper[0], MAX_REPORTING_DEPTH - 10), (lower[0], 9)]));
+    assert_eq!(world.store.tree_height(world.tenant).await.unwrap(), MAX_REPORTING_DEPTH - 10);
+    assert_eq!(world.store.tree_height(world.test_environment().tenant).await.unwrap(), 0);
     let (is_moved, is_hired) = tokio::join!(moved(), hired(lower[9]));
     assert!(is_moved.is_ok() != is_hired.is_ok(), "{is_moved:?} {is_hired:?}");
     if is_moved.is_ok() {

@@ -1,11 +1,13 @@
 //! Requirements of a decision are checked at commit time, also against concurrent commits that break them.
 
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
 use candor_domain::webhook::Subscription;
+use candor_port_storage::change::ValidKeys;
 use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Require, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
@@ -23,6 +25,8 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(hire_and_move_in_one_change_set_count_once),
         Case::new(subscription_is_allowed_below_the_limit),
         Case::new(concurrent_creation_of_the_last_subscription_succeeds_once),
+        Case::new(key_is_allowed_below_the_bound_of_valid_ones),
+        Case::new(concurrent_creation_of_the_last_key_succeeds_once),
         Case::new(department_being_archived_gets_no_members),
         Case::new(archived_attribute_cannot_be_used),
         Case::new(decision_based_on_a_changed_person_is_refused),
@@ -194,6 +198,52 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseC
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
         assert_eq!(results.iter().filter(is_broken).count(), 2, "{results:?}");
         assert_eq!(world.store.subscribers(world.tenant).await.unwrap().count(), most as usize);
+    }
+}
+
+async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
+    let at = world.make.tick();
+    let holders = [None, Some(world.hired().await.id), Some(world.hired().await.id)];
+    let keys = |holder| ValidKeys { holder, at };
+    assert!(!holds(&world, Require::KeysBelow(keys(None), 9)).await, "the organization does not exist");
+    let world = founded(world).await;
+    let other = founded(world.in_other_tenant()).await;
+    for employee_id in holders {
+        for count in 0..3 {
+            let key = ApiKey { employee_id, ..world.make.api_key() };
+            let before = at.plus_seconds(-1);
+            let ended = ApiKey { expires_at: Some(at), ..world.make.api_key() };
+            let revoked = ApiKey { revoked_at: Some(before), ..world.make.api_key() };
+            let uncounted = [ended, revoked].map(|key| ApiKey { employee_id, ..key });
+            let lasts = ApiKey { expires_at: (count == 1).then(|| at.plus_seconds(1)), ..key };
+            let writes = uncounted.into_iter().chain([lasts]).map(|key| Write::put(&Row::new(key)));
+            let organization = world.tenant.organization;
+            let valid = world.store.count_valid_keys(organization, keys(employee_id), 9).await.unwrap();
+            assert_eq!(valid, count, "{employee_id:?}");
+            assert!(holds(&world, Require::KeysBelow(keys(employee_id), count + 1)).await, "{count}");
+            assert!(!holds(&world, Require::KeysBelow(keys(employee_id), count)).await, "{count}");
+            world.save(writes.collect()).await;
+        }
+    }
+    assert!(holds(&other, Require::KeysBelow(keys(None), 1)).await);
+}
+
+async fn concurrent_creation_of_the_last_key_succeeds_once(world: CaseContext) {
+    let world = founded(world).await;
+    let keys = ValidKeys { holder: None, at: world.make.tick() };
+    for most in 1..=8 {
+        let change = || {
+            let write = Write::put(&Row::new(world.make.api_key()));
+            ChangeSet { requires: vec![Require::KeysBelow(keys, most)], ..world.make.change(vec![write]) }
+        };
+        let tasks = [change(), change(), change()].map(|change| {
+            let world = world.clone();
+            async move { world.commit(change).await }
+        });
+        let results = at_once(tasks).await;
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+        let organization = world.tenant.organization;
+        assert_eq!(world.store.count_valid_keys(organization, keys, 99).await.unwrap(), most);
     }
 }
 

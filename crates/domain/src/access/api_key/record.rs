@@ -66,7 +66,7 @@ impl KeyRecord {
         let is_open = key.link_expires_at.is_none();
         let current =
             key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        current && is_open && key.revoked_at.is_none() && key.expires_at.is_none_or(|end| at < end)
+        current && is_open && key.is_valid(at)
     }
 }
 

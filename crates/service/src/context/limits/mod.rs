@@ -1,7 +1,7 @@
 //! Rate limits: an exact sliding window per key and quota class, and one per client address without a valid key
-//! (§8, decision B1).
+//! (§8, decision B1). All keys of an organization share a wider window of each class.
 //!
-//! The windows of keys may be shared with other instances; those of addresses never are.
+//! The windows of keys may be shared with other instances; those of organizations and addresses never are.
 
 mod breaker;
 mod shared;
@@ -10,7 +10,7 @@ mod windows;
 use std::sync::Arc;
 
 use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
-use candor_domain::access::{Caller, QuotaClass};
+use candor_domain::access::{Caller, QuotaClass, Quotas};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
 use candor_domain::window::{RateLimitStatus, Window};
@@ -18,7 +18,7 @@ use candor_port_clock::Clock;
 use candor_port_limits::RateLimitStore;
 
 use shared::SharedLimits;
-use windows::{Bucket, Windows};
+use windows::{Bucket, Counter, Windows};
 
 /// Authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
@@ -59,6 +59,8 @@ pub struct Limits {
     /// Windows counted by this process, with the times of the steady clock.
     windows: Windows,
     clock: Arc<dyn Clock>,
+    /// Quota of an organization, as a multiple of the largest quota of its keys.
+    factor: u32,
     /// Windows of keys shared by all instances, if a shared store is configured.
     shared: Option<SharedLimits>,
 }
@@ -67,14 +69,20 @@ impl Limits {
     /// Creates limits that this process counts alone.
     #[must_use]
     pub fn of_process(clock: Arc<dyn Clock>) -> Self {
-        Self { windows: Windows::default(), clock, shared: None }
+        Self { windows: Windows::default(), clock, factor: Quotas::ORGANIZATION_FACTOR, shared: None }
     }
 
     /// Creates limits whose keys are counted in a store shared with other instances.
     #[must_use]
     pub fn shared_on(store: Arc<dyn RateLimitStore>, clock: Arc<dyn Clock>) -> Self {
         let shared = Some(SharedLimits::new(store, Arc::clone(&clock)));
-        Self { windows: Windows::default(), clock, shared }
+        Self { shared, ..Self::of_process(clock) }
+    }
+
+    /// Sets the quota of an organization, as a multiple of the largest quota of its keys.
+    #[must_use]
+    pub fn with_organization_factor(self, factor: u32) -> Self {
+        Self { factor, ..self }
     }
 
     /// Checks the connection to the shared store, if there is one, and logs a failure.
@@ -84,13 +92,39 @@ impl Limits {
         }
     }
 
-    /// Counts a request of a key in its class, or refuses it.
+    /// Counts a request of a key in its class, or refuses it. The result is that of the key, or that of the
+    /// organization if all keys together have used up its quota.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
+        let together = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {
+            let (bucket, now) = (Bucket::Organization(caller.tenant.organization, class), self.steady());
+            let act = |counter: &mut Counter| {
+                if counter.window.is_idle(now) {
+                    counter.largest = 0;
+                }
+                counter.largest = counter.largest.max(caller.quotas.for_class(class));
+                act(&mut counter.window, now, counter.largest.saturating_mul(self.factor))
+            };
+            self.windows.with(bucket, now, act).shown_at(at)
+        };
+        let of_all = together(Window::look);
+        if !of_all.admitted {
+            return of_all;
+        }
+        let of_key = self.admit_key(caller, class, at).await;
+        if !of_key.admitted {
+            return of_key;
+        }
+        // Others may have taken the rest meanwhile. Refused requests of a key must not use up the quota of all.
+        let of_all = together(Window::admit);
+        if of_all.admitted { of_key } else { of_all }
+    }
+
+    async fn admit_key(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let limit = caller.quotas.for_class(class);
         let bucket = Bucket::Key(caller.key, class);
         let here = || self.count(bucket, at, |window, now| window.admit(now, limit));
         let steady = self.steady();
-        let record = || self.windows.with(bucket, steady, |window| window.record(steady));
+        let record = || self.windows.with(bucket, steady, |counter| counter.window.record(steady));
         match &self.shared {
             None => here(),
             Some(shared) => shared.admit(caller.key, class, limit, here, record).await,
@@ -125,6 +159,6 @@ impl Limits {
         act: impl FnOnce(&mut Window, Timestamp) -> RateLimitStatus,
     ) -> RateLimitStatus {
         let now = self.steady();
-        self.windows.with(bucket, now, |window| act(window, now)).shown_at(at)
+        self.windows.with(bucket, now, |counter| act(&mut counter.window, now)).shown_at(at)
     }
 }

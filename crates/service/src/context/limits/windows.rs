@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use candor_domain::access::QuotaClass;
-use candor_domain::id::KeyId;
+use candor_domain::id::{KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use candor_domain::window::Window;
 
@@ -20,13 +20,22 @@ const SWEEP_EVERY: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Bucket {
     Key(KeyId, QuotaClass),
+    Organization(OrganizationId, QuotaClass),
     Address([u8; 16]),
     Keyless(KeylessWrite, [u8; 16]),
 }
 
+/// The counted requests of a bucket.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    pub(super) window: Window,
+    /// The largest quota of the keys that sent requests since the window was last empty.
+    pub(super) largest: u32,
+}
+
 #[derive(Debug, Default)]
 struct Shard {
-    windows: HashMap<Bucket, Window>,
+    windows: HashMap<Bucket, Counter>,
     sweep_at: usize,
 }
 
@@ -44,12 +53,12 @@ impl Default for Windows {
 }
 
 impl Windows {
-    /// Runs `act` on the window of a bucket.
-    pub(super) fn with<T>(&self, bucket: Bucket, at: Timestamp, act: impl FnOnce(&mut Window) -> T) -> T {
+    /// Runs `act` on the counter of a bucket.
+    pub(super) fn with<T>(&self, bucket: Bucket, at: Timestamp, act: impl FnOnce(&mut Counter) -> T) -> T {
         let index = usize::try_from(self.hasher.hash_one(bucket) % SHARDS as u64).unwrap_or_default();
         let mut shard = self.shards[index].lock().unwrap_or_else(PoisonError::into_inner);
         if shard.windows.len() >= shard.sweep_at {
-            shard.windows.retain(|_, window| !window.is_idle(at));
+            shard.windows.retain(|_, counter| !counter.window.is_idle(at));
             shard.sweep_at = shard.windows.len() + SWEEP_EVERY;
         }
         act(shard.windows.entry(bucket).or_default())

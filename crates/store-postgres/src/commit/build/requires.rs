@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use candor_domain::id::DepartmentId;
 use candor_port_storage::Require;
-use candor_port_storage::change::RowKey;
+use candor_port_storage::change::{RowKey, ValidKeys};
 use candor_tables::flat::{SqlValue, Type};
 
 use crate::failure::CHECK_PREFIX;
 use crate::layout::Statement;
+use crate::sql::valid_keys::valid_keys;
 
 /// Prefix of the check name of a requirement; its index follows.
 pub(crate) const CHECK: &str = "require:";
@@ -26,6 +27,7 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
             Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
+            Require::KeysBelow(keys, most) => check_keys(statement, at, *keys, *most),
         }
     }
     for (name, (table, wanted)) in open {
@@ -63,7 +65,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
 /// before the lock was taken.
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
-        Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) => true,
+        Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) | Require::KeysBelow(..) => true,
         Require::Open(_) | Require::EmployeeUnchanged(..) => false,
     }
 }
@@ -72,14 +74,14 @@ pub(super) const fn is_locked_before(require: &Require) -> bool {
 pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
-        Require::SubscriptionsBelow(_) => lock_subscriptions(statement),
+        Require::SubscriptionsBelow(_) | Require::KeysBelow(..) => lock_organization(statement),
         Require::Open(_) | Require::EmployeeUnchanged(..) => {}
     }
 }
 
-/// Serializes the creation of subscriptions in a data set, so that their number cannot exceed the maximum. Locks
-/// the organization's row, of which each data set has its own.
-fn lock_subscriptions(statement: &mut Statement) {
+/// Serializes the creation of subscriptions or keys, so that their number cannot exceed the maximum. Locks the
+/// organization's row, of which each data set has its own.
+fn lock_organization(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
     let locked = statement
         .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
@@ -93,6 +95,16 @@ fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
             "EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) \
              AND (SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}) < {most}"
         ),
+        &format!("{CHECK}{at}"),
+    );
+}
+
+fn check_keys(statement: &mut Statement, at: usize, keys: ValidKeys, most: u32) {
+    let tenant = statement.tenant.clone();
+    let count = valid_keys(&mut statement.sql, &tenant, keys, most);
+    let most = statement.sql.bind(SqlValue::Int(i64::from(most)));
+    statement.check(
+        &format!("EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) AND {count} < {most}"),
         &format!("{CHECK}{at}"),
     );
 }

@@ -1,0 +1,23 @@
+//! Number of the valid keys of a person or an organization.
+
+use candor_port_storage::change::ValidKeys;
+use candor_tables::flat::SqlValue;
+
+use super::Sql;
+
+/// Returns the expression that counts the valid keys of a person, or those of the organization. Each of its two parts
+/// reads a range of an index.
+pub(crate) fn valid_keys(sql: &mut Sql, tenant: &str, keys: ValidKeys, most: u32) -> String {
+    let holder = match keys.holder {
+        Some(id) => format!("= {}", sql.id(id.to_bytes())),
+        None => "IS NULL".to_owned(),
+    };
+    let (at, most) = (sql.bind(SqlValue::Time(keys.at)), sql.bind(SqlValue::Int(i64::from(most))));
+    let some = format!(
+        "SELECT 1 FROM api_keys WHERE tenant_id = {tenant} AND employee_id {holder} AND revoked_at IS NULL"
+    );
+    format!(
+        "((SELECT count(*) FROM ({some} AND expires_at IS NULL LIMIT {most}) AS lasting) \
+         + (SELECT count(*) FROM ({some} AND expires_at > {at} LIMIT {most}) AS ending))"
+    )
+}
