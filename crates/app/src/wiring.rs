@@ -1,19 +1,17 @@
 //! Wiring of the service: store, encryption of secrets, transports of webhooks and mails, and use cases.
 
 mod failure;
+mod no_webhooks;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_limits_redis::{RedisRateLimits, RedisServer};
 use candor_mail::{SmtpSettings, SmtpTransport};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
-use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
+use candor_port_events::WebhookTransport;
 use candor_port_limits::RateLimitStoreError;
 use candor_port_storage::upkeep::MasterKey;
 use candor_service::context::limits::Limits;
@@ -26,6 +24,7 @@ use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::error::Error;
 use crate::{private_file, store};
 use failure::WiringFailure;
+use no_webhooks::NoWebhooks;
 
 /// Name of the generated master key's file in the data folder.
 const MASTER_KEY_FILE: &str = "master.key";
@@ -81,12 +80,15 @@ pub(crate) async fn services_and_sender(
 /// # Errors
 /// [`Error::Defect`] outside of a runtime.
 fn limits(config: &Config) -> Result<Limits, Error> {
-    let RateLimiter::Redis(server) = &config.rate_limiter else {
-        return Ok(Limits::of_process(Arc::new(SystemClock)));
+    let limits = match &config.rate_limiter {
+        RateLimiter::Local => Limits::of_process(Arc::new(SystemClock)),
+        RateLimiter::Redis(server) => {
+            let defect =
+                |error: RateLimitStoreError| Error::Defect { what: "count quotas", reason: error.to_string() };
+            Limits::shared_on(Arc::new(rate_limit_store(server).map_err(defect)?), Arc::new(SystemClock))
+        }
     };
-    let store = rate_limit_store(server)
-        .map_err(|error| Error::Defect { what: "count quotas", reason: error.to_string() })?;
-    Ok(Limits::shared_on(Arc::new(store), Arc::new(SystemClock)))
+    Ok(limits.with_organization_factor(config.organization_quota_factor))
 }
 
 /// Creates the client of the server that counts the quotas of all instances.
@@ -282,6 +284,7 @@ impl Dependencies {
         let store = store::open(config).await?;
         let settings = ServiceSettings {
             max_subscriptions: config.webhooks_max_subscriptions,
+            max_keys: config.organization_max_keys,
             notification_retention: config.notifications_retention,
             sends_mail: config.smtp.is_some(),
             mails_per_day: config.smtp_mails_per_day,
@@ -291,21 +294,6 @@ impl Dependencies {
         let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
         services.limits = limits;
         Ok(Arc::new(services))
-    }
-}
-
-/// Webhook transport of commands, which send no webhooks. It needs neither name servers nor certificates.
-struct NoWebhooks;
-
-#[async_trait]
-impl WebhookTransport for NoWebhooks {
-    async fn judge(&self, _: &ReceiverUrl) -> Verdict {
-        Verdict::Unresolvable
-    }
-
-    async fn send(&self, _: WebhookRequest) -> Attempt {
-        let outcome = AttemptOutcome::Failed(FailureReason::Unresolvable);
-        Attempt { response_status: 0, duration: Duration::ZERO, outcome, retry_after: None }
     }
 }
 

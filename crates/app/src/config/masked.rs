@@ -21,6 +21,8 @@ pub(super) fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksRetrySchedule
         | Setting::WebhooksTimeout
         | Setting::WebhooksMaxSubscriptions
+        | Setting::OrganizationMaxKeys
+        | Setting::OrganizationQuotaFactor
         | Setting::NotificationsRetention
         | Setting::SmtpFrom
         | Setting::SmtpMailsPerDay

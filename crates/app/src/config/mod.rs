@@ -18,7 +18,7 @@ use candor_domain::secret::Secret;
 use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_service::context::vault::Vault;
-use ipnet::IpNet;
+use candor_webhooks::policy::TrustedNetwork;
 
 use crate::error::Error;
 use gather::RawSettings;
@@ -53,13 +53,17 @@ pub(crate) struct Config {
     /// Base URL of links; `None` uses the listener's address.
     pub(crate) public_url: Option<String>,
     /// Networks whose webhook receivers may have private addresses and plain HTTP.
-    pub(crate) webhooks_trusted_targets: Vec<IpNet>,
+    pub(crate) webhooks_trusted_targets: Vec<TrustedNetwork>,
     /// Delays before the retries of a failed delivery.
     pub(crate) webhooks_retry_schedule: Schedule,
     /// Time limit for one attempt of a delivery.
     pub(crate) webhooks_timeout: Duration,
     /// Maximum number of subscriptions per data set.
     pub(crate) webhooks_max_subscriptions: u32,
+    /// Maximum number of valid keys of an organization that act for no person.
+    pub(crate) organization_max_keys: u32,
+    /// Quota of an organization, as a multiple of the largest quota of its keys.
+    pub(crate) organization_quota_factor: u32,
     /// Time after which unread notifications are removed.
     pub(crate) notifications_retention: Duration,
     /// Mail server and sender of invitations; `None` sends no mails.
@@ -145,6 +149,8 @@ impl Config {
             webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
             webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
             webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
+            organization_max_keys: reader.needed(Setting::OrganizationMaxKeys, parse::keys)?,
+            organization_quota_factor: reader.needed(Setting::OrganizationQuotaFactor, parse::quota_factor)?,
             notifications_retention: reader.needed(Setting::NotificationsRetention, parse::retention)?,
             smtp: reader.smtp()?,
             smtp_mails_per_day: reader.needed(Setting::SmtpMailsPerDay, parse::mails)?,
@@ -270,129 +276,4 @@ fn master_key(text: &str) -> Parsed<Secret> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn loaded(pairs: &[(&str, &str)]) -> LoadedConfig {
-        let environment: Vec<(OsString, OsString)> = pairs.iter().map(|(a, b)| (a.into(), b.into())).collect();
-        Config::load(None, environment, Vec::new()).unwrap()
-    }
-
-    fn load(pairs: &[(&str, &str)]) -> Config {
-        let loaded = loaded(pairs);
-        assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-        loaded.config
-    }
-
-    fn problems(pairs: &[(&str, &str)]) -> Vec<String> {
-        loaded(pairs).problems.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn default_config_uses_the_embedded_database() {
-        let config = load(&[]);
-        assert_eq!(config.database, DatabaseUrl::Sqlite("data/candor.db".into()));
-        assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 8080)));
-        let names: Vec<Setting> = config.shown.iter().map(|item| item.setting).collect();
-        assert_eq!(names, Setting::ALL.iter().map(|(_, setting)| *setting).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn embedded_database_path_follows_the_data_folder() {
-        let config = load(&[("CANDOR_DATA_DIR", "elsewhere")]);
-        assert_eq!(config.database, DatabaseUrl::Sqlite("elsewhere/candor.db".into()));
-    }
-
-    #[test]
-    fn shown_config_contains_no_secret() {
-        let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-        let url = "postgres://app:hunter2@db/candor";
-        let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
-        let shown = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
-        let expected = |setting, value: &str| {
-            Some(ShownSetting { setting, value: Some(value.to_owned()), origin: Origin::Environment })
-        };
-        assert_eq!(shown(Setting::MasterKey), expected(Setting::MasterKey, "***"));
-        assert_eq!(shown(Setting::DatabaseUrl), expected(Setting::DatabaseUrl, "postgres://app:***@db/candor"));
-        assert!(!format!("{config:?}").contains("hunter2") && !format!("{config:?}").contains("AAAA"));
-    }
-
-    #[test]
-    fn smtp_needs_a_sender_and_is_shown_without_password() {
-        let url = ("CANDOR_SMTP_URL", "smtps://app:hunter2@mail.example.com");
-        let alone = problems(&[url]);
-        assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
-        let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
-        assert_eq!(config.smtp.as_ref().map(|smtp| smtp.server.port), Some(465));
-        let shown = config.shown.iter().find(|item| item.setting == Setting::SmtpUrl);
-        assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("smtps://app:***@mail.example.com"));
-        assert!(!format!("{config:?}").contains("hunter2"));
-        assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);
-    }
-
-    #[test]
-    fn replica_needs_a_server_and_is_shown_without_password() {
-        let replica = ("CANDOR_DATABASE_REPLICA_URL", "postgres://app:hunter2@standby/candor");
-        let alone = problems(&[replica]);
-        assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")), "{alone:?}");
-        let config = load(&[replica, ("CANDOR_DATABASE_URL", "postgres://app:hunter2@db/candor")]);
-        assert_eq!(config.database_replica.as_ref().map(Secret::reveal), Some(replica.1));
-        let shown = config.shown.iter().find(|item| item.setting == Setting::DatabaseReplicaUrl);
-        assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("postgres://app:***@standby/candor"));
-        assert!(!format!("{config:?}").contains("hunter2"));
-    }
-
-    #[test]
-    fn redis_url_is_shown_without_password() {
-        let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
-        assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
-        let shown = config
-            .shown
-            .iter()
-            .find(|item| item.setting == Setting::RateLimiter)
-            .and_then(|item| item.value.as_deref());
-        assert_eq!(shown, Some("rediss://app:***@cache.example:6380/1"));
-        assert!(!format!("{config:?}").contains("hunter2"));
-    }
-
-    #[test]
-    fn malformed_value_is_named_without_its_secret() {
-        for (variable, value) in [
-            ("CANDOR_LISTEN", "nowhere"),
-            ("CANDOR_ADMIN_LISTEN", "8080"),
-            ("CANDOR_DATABASE_URL", "mysql://app:hunter2@db"),
-            ("CANDOR_DATABASE_REPLICA_URL", "mysql://app:hunter2@standby"),
-            ("CANDOR_DATABASE_POOL", "0"),
-            ("CANDOR_MASTER_KEY", "hunter2"),
-            ("CANDOR_PUBLIC_URL", "x"),
-            ("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "localhost"),
-            ("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "later"),
-            ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
-            ("CANDOR_WEBHOOKS_MAX_SUBSCRIPTIONS", "0"),
-            ("CANDOR_NOTIFICATIONS_RETENTION", "1h"),
-            ("CANDOR_SMTP_URL", "smtp://app:hunter2@mail.example.com?tls=none"),
-            ("CANDOR_SMTP_FROM", "nobody"),
-            ("CANDOR_SWEEP_INTERVAL", "soon"),
-            ("CANDOR_DRAIN_DELAY", "-1s"),
-            ("CANDOR_RATE_LIMITER", "redis://app:hunter2@cache/x"),
-            ("CANDOR_CORS_ORIGINS", "app.example.com"),
-            ("CANDOR_TRUSTED_PROXIES", "all"),
-            ("CANDOR_LOG", "candor=loud"),
-            ("CANDOR_LOG_FORMAT", "yaml"),
-        ] {
-            let problems = problems(&[(variable, value)]);
-            let [problem] = problems.as_slice() else { panic!("one problem, not {problems:?}") };
-            assert!(problem.contains(variable) && !problem.contains("hunter2"), "{problem}");
-        }
-    }
-
-    #[test]
-    fn config_problems_do_not_hide_the_shown_values() {
-        let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
-        assert_eq!(problems(&pairs).len(), 3);
-        let shown = loaded(&pairs).config.shown;
-        let listen = shown.iter().find(|item| item.setting == Setting::Listen).unwrap();
-        assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
-        assert_eq!(shown.len(), Setting::ALL.len());
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
-use ipnet::IpNet;
+use candor_webhooks::policy::TrustedNetwork;
 use tracing_subscriber::filter::Targets;
 
 /// A parsed value, or a text that states the expected form.
@@ -110,16 +110,27 @@ fn at_most(text: &str, most: usize) -> Parsed<usize> {
 
 /// Parses the limit on subscriptions per data set. Each subscription slows down every change of its data set.
 pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
-    const MOST: u32 = 1000;
-    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
-    number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+    up_to(1000, text)
+}
+
+/// Parses the limit on valid keys per organization.
+pub(crate) fn keys(text: &str) -> Parsed<u32> {
+    up_to(10_000, text)
+}
+
+/// Parses the quota of an organization, as a multiple of the largest quota of its keys.
+pub(crate) fn quota_factor(text: &str) -> Parsed<u32> {
+    up_to(1000, text)
 }
 
 /// Parses the invitation mails of an organization per day.
 pub(crate) fn mails(text: &str) -> Parsed<u32> {
-    const MOST: u32 = 100_000;
-    let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
-    number.ok_or_else(|| format!("expected a number from 1 to {MOST}"))
+    up_to(100_000, text)
+}
+
+fn up_to(most: u32, text: &str) -> Parsed<u32> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
 pub(crate) fn duration(text: &str) -> Parsed<Duration> {
@@ -170,11 +181,11 @@ pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
     text.split(',').map(|part| part.trim().parse().map_err(|_| wanted())).collect()
 }
 
-/// Parses networks of receivers. A single address counts as a network.
-pub(crate) fn targets(text: &str) -> Parsed<Vec<IpNet>> {
-    let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
-    let target = |text: &str| text.parse().or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from));
-    text.split(',').map(|part| target(part.trim()).map_err(|_| wanted())).collect()
+/// Parses networks of receivers, each for all organizations or for one. A single address counts as a network.
+pub(crate) fn targets(text: &str) -> Parsed<Vec<TrustedNetwork>> {
+    let wanted =
+        || "expected networks such as 10.0.0.0/8 or org_…=10.0.0.0/8, with commas between them".to_owned();
+    text.split(',').map(|part| part.trim().parse().map_err(|_| wanted())).collect()
 }
 
 pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
@@ -307,10 +318,15 @@ mod tests {
 
     #[test]
     fn webhook_targets_are_networks_or_addresses() {
-        let one = |text: &str| text.parse::<IpNet>().unwrap();
-        let wanted = vec![one("10.0.0.0/8"), one("192.168.1.7/32"), one("::1/128")];
-        assert_eq!(targets("10.0.0.0/8, 192.168.1.7,::1"), Ok(wanted));
-        for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "localhost", "*"] {
+        let one = |text: &str| text.parse::<TrustedNetwork>().unwrap();
+        let wanted = vec![
+            one("10.0.0.0/8"),
+            one("192.168.1.7/32"),
+            one("::1/128"),
+            one("org_00000000000000000000000001=10.1.0.0/16"),
+        ];
+        assert_eq!(targets("10.0.0.0/8, 192.168.1.7,::1,org_00000000000000000000000001=10.1.0.0/16"), Ok(wanted));
+        for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "localhost", "*", "org_1=10.0.0.0/8"] {
             assert!(targets(bad).is_err(), "{bad}");
         }
     }

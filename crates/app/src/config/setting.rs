@@ -27,6 +27,8 @@ pub(crate) enum Setting {
     WebhooksRetrySchedule,
     WebhooksTimeout,
     WebhooksMaxSubscriptions,
+    OrganizationMaxKeys,
+    OrganizationQuotaFactor,
     NotificationsRetention,
     SmtpUrl,
     SmtpFrom,
@@ -57,6 +59,8 @@ impl Setting {
         ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
         ("webhooks_timeout", Self::WebhooksTimeout),
         ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
+        ("organization_max_keys", Self::OrganizationMaxKeys),
+        ("organization_quota_factor", Self::OrganizationQuotaFactor),
         ("notifications_retention", Self::NotificationsRetention),
         ("smtp_url", Self::SmtpUrl),
         ("smtp_from", Self::SmtpFrom),
@@ -103,6 +107,8 @@ impl Setting {
             Self::WebhooksRetrySchedule => Some("30s,2m,10m,1h,6h,24h"),
             Self::WebhooksTimeout => Some("15s"),
             Self::WebhooksMaxSubscriptions => Some("100"),
+            Self::OrganizationMaxKeys => Some("200"),
+            Self::OrganizationQuotaFactor => Some("10"),
             Self::NotificationsRetention => Some("365d"),
             Self::SmtpMailsPerDay => Some("50"),
             Self::SweepInterval => Some("30s"),
@@ -146,11 +152,16 @@ impl Setting {
             Self::MasterKey => "Key ring that encrypts secrets at rest",
             Self::PublicUrl => "Base URL of links, without /v1",
             Self::WebhooksTrustedTargets => {
-                "Networks in which webhook receivers may have private addresses and no TLS"
+                "Networks in which webhook receivers may have private addresses and no TLS: NETWORK for all organizations, or \
+                 ORGANIZATION=NETWORK"
             }
             Self::WebhooksRetrySchedule => "Delays before the retries of a webhook delivery",
             Self::WebhooksTimeout => "Response timeout of a webhook receiver",
             Self::WebhooksMaxSubscriptions => "Maximum number of webhook subscriptions of a data set",
+            Self::OrganizationMaxKeys => {
+                "Maximum number of valid API keys of an organization that act for no person"
+            }
+            Self::OrganizationQuotaFactor => "Quota of an organization, as a multiple of the largest of its keys",
             Self::NotificationsRetention => "Retention of unread notifications, at least 1d",
             Self::SmtpUrl => {
                 "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead"
@@ -182,6 +193,8 @@ impl Setting {
             Self::SmtpFrom => "MAILBOX",
             Self::DatabasePool
             | Self::WebhooksMaxSubscriptions
+            | Self::OrganizationMaxKeys
+            | Self::OrganizationQuotaFactor
             | Self::SmtpMailsPerDay
             | Self::ConnectionsPerClient => "NUMBER",
             Self::DataDir => "FOLDER",
@@ -211,6 +224,8 @@ impl Setting {
             | Self::WebhooksRetrySchedule
             | Self::WebhooksTimeout
             | Self::WebhooksMaxSubscriptions
+            | Self::OrganizationMaxKeys
+            | Self::OrganizationQuotaFactor
             | Self::NotificationsRetention
             | Self::SmtpMailsPerDay
             | Self::SweepInterval

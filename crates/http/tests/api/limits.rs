@@ -1,5 +1,7 @@
 //! Quotas are exact sliding windows, reported in the headers of every answer (§8, decision B1).
 
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_service::usecases::operator;
 use serde_json::json;
 
 use crate::support::{START, TestApi, TestResponse};
@@ -87,6 +89,53 @@ async fn head_counts_as_a_read_and_options_is_not_counted() {
 async fn key_with_raised_limits_gets_them() {
     let world = TestApi::new().await;
     assert_eq!(standing(&world.get("/v1/me").await).0, 100_000);
+}
+
+#[tokio::test]
+async fn keys_of_an_organization_share_a_tenfold_quota() {
+    let world = TestApi::new().await;
+    let mut keys = vec![];
+    for _ in 0..11 {
+        keys.push(world.ordinary_key().await);
+    }
+    let upload = |key: &str| world.bare("POST", "/v1/employees/csv").key(key).body("email").send();
+    for key in &keys[..10] {
+        for count in 1..=6 {
+            assert_eq!(standing(&upload(key).await), (6, 6 - count, 60));
+        }
+        if key == &keys[0] {
+            refused(&upload(key).await, "csv", 6, "60");
+        }
+    }
+    let of_all = upload(&keys[10]).await;
+    refused(&of_all, "csv", 60, "60");
+    assert_eq!(standing(&of_all), (60, 0, 60), "the headers describe the quota of all keys");
+    assert_eq!(world.bare("GET", "/v1/me").key(&keys[10]).send().await.status, 200, "another class");
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
+    let elsewhere = world.key_of(other, Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
+    assert_eq!(standing(&upload(&elsewhere).await), (6, 5, 60), "another organization");
+    world.clock.advance_seconds(60);
+    assert_eq!(standing(&upload(&keys[10]).await), (6, 5, 60), "refused requests took nothing from the key");
+}
+
+#[tokio::test]
+async fn raised_quota_of_a_key_raises_that_of_its_organization() {
+    let world = TestApi::new().await;
+    let key = world.ordinary_key().await;
+    let mut others = vec![];
+    for _ in 0..10 {
+        others.push(world.ordinary_key().await);
+    }
+    let write = |key: String| world.bare("POST", "/v1/observations").key(&key).body("x").send();
+    // The key of the tests has 100,000 writes a minute.
+    let raised = world.admin.clone();
+    for _ in 0..1_000 {
+        assert_eq!(write(raised.clone()).await.status, 400);
+    }
+    for other in &others {
+        assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves room for the others");
+    }
+    assert_eq!(standing(&write(key).await), (100, 99, 60));
 }
 
 #[tokio::test]
