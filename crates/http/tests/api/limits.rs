@@ -115,7 +115,7 @@ async fn keys_of_an_organization_share_a_tenfold_quota() {
     let elsewhere = world.key_of(other, Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     assert_eq!(standing(&upload(&elsewhere).await), (6, 5, 60), "another organization");
     world.clock.advance_seconds(60);
-    assert_eq!(standing(&upload(&keys[10]).await), (6, 5, 60), "refused requests took nothing from the key");
+    assert_eq!(standing(&upload(&keys[10]).await), (6, 5, 120), "refused requests took nothing from the key");
 }
 
 #[tokio::test]
