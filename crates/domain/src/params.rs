@@ -326,8 +326,9 @@ impl Params {
     /// # Errors
     /// Every problem found.
     pub fn finish<T>(mut self, value: T) -> Result<T, ValidationErrors> {
+        let mut refused: Vec<&String> = Vec::new();
         for (name, _) in &self.pairs {
-            if self.known.contains(name) {
+            if self.known.contains(name) || refused.contains(&name) {
                 continue;
             }
             let Some(form) = near::right_form(name, &self.known) else { continue };
@@ -337,7 +338,7 @@ impl Params {
                 format!("is not a parameter; write {form}")
             };
             self.problems.add(name, ValueError::new(Code::UnknownField, message));
-            self.known.push(name.clone());
+            refused.push(name);
         }
         self.problems.or(value)
     }

@@ -18,7 +18,7 @@ const PAGE: &str = "page[";
 /// Returns the right form of a parameter that the request does not have, or `None` if the parameter is a foreign one.
 /// `known` are the names that the request reads.
 pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
-    let plain = decoded(name).to_lowercase();
+    let plain = decode_brackets(name).to_lowercase();
     if plain.starts_with(PAGE) {
         return Some(FORMS[3].1.to_owned());
     }
@@ -28,9 +28,11 @@ pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
         return None;
     }
     let field = field_of(&plain[word.len()..]);
-    let meant =
-        known.iter().find(|known| !field.is_empty() && field_of(&known[word.len().min(known.len())..]) == field);
-    Some(meant.map_or_else(|| (*form).to_owned(), |meant| format!("{meant}=…, and repeat it for several values")))
+    let is_same = |known: &&String| known.strip_prefix(word).is_some_and(|rest| field_of(rest) == field);
+    let parameter = known.iter().find(is_same).filter(|_| !field.is_empty());
+    Some(
+        parameter.map_or_else(|| (*form).to_owned(), |name| format!("{name}=…, and repeat it for several values")),
+    )
 }
 
 /// Returns `true` if a name is nearly that of the dry run. The write would be carried out.
@@ -40,7 +42,7 @@ pub(super) fn is_misspelled_dry_run(name: &str) -> bool {
 }
 
 /// Decodes brackets that are encoded twice.
-fn decoded(name: &str) -> String {
+fn decode_brackets(name: &str) -> String {
     let mut text = name.to_owned();
     for (code, bracket) in [("%5B", "["), ("%5b", "["), ("%5D", "]"), ("%5d", "]")] {
         text = text.replace(code, bracket);
@@ -89,6 +91,8 @@ mod tests {
             let form = right_form(name, &known).unwrap_or_else(|| panic!("{name}"));
             assert!(form.starts_with(word), "{name}: {form}");
         }
+        let keyed = ["q", "page[漢]", "so漢"].map(str::to_owned);
+        assert!(right_form("filter.漢", &keyed).is_some_and(|form| form.starts_with("filter[field]")));
         for foreign in ["utm_source", "_", "page", "offset", "x", "colour", "since", "expand", "q"] {
             assert_eq!(right_form(foreign, &known), None, "{foreign}");
         }

@@ -49,6 +49,7 @@ fn bad_parameter_is_named_with_its_code() {
         (&[("filter[archived]", "maybe")], "filter[archived]", Code::InvalidEnum),
         (&[("filter[archived]", "all"), ("filter[archived]", "all")], "filter[archived]", Code::InvalidFormat),
         (&[("filter[age]", "3")], "filter[age]", Code::UnknownField),
+        (&[("filter.day", "3"), ("filter.day", "4")], "filter.day", Code::UnknownField),
         (&[("filter[day][gt]", "2026-01-01")], "filter[day][gt]", Code::UnknownField),
         (&[("filter[day][gte]", "2026-02-30")], "filter[day][gte]", Code::InvalidFormat),
         (
