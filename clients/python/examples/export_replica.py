@@ -4,7 +4,7 @@ from typing import Any, cast
 from candor_client import Candor
 
 
-def copy(candor: Candor, rows: dict[str, object]) -> str:
+def copy(candor: Candor, rows: dict[str, dict[str, Any]]) -> str:
     """Copies all resources of the organization; returns the position from which their changes follow."""
     position = ""
     for line in candor.export():
@@ -15,12 +15,8 @@ def copy(candor: Candor, rows: dict[str, object]) -> str:
     return position
 
 
-def follow(candor: Candor, rows: dict[str, object], position: str, count: int) -> None:
-    """Applies the next events to the copy."""
-    for _, event in zip(range(count), candor.events.follow(cursor=position), strict=False):
-        data = cast("Mapping[str, Any]", event["data"])
-        if event["event"] == "retention.removed":
-            for removed in data["ids"]:
-                rows.pop(removed, None)
-        elif not data.get("erased"):
-            rows[data["id"]] = data
+def follow(candor: Candor, rows: dict[str, dict[str, Any]], position: str) -> str:
+    """Waits for the next changes and applies them, removals of erased people included. Returns their position."""
+    batch = next(candor.events.changes(cursor=position))
+    batch.apply_to(rows)
+    return batch.cursor or position

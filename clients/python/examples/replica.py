@@ -1,5 +1,7 @@
+from typing import cast
+
 from candor_client import AsyncCandor
-from candor_client.types import Employee, is_employee_event
+from candor_client.types import Employee
 
 
 async def replicate(candor: AsyncCandor, people: dict[str, Employee]) -> None:
@@ -8,6 +10,7 @@ async def replicate(candor: AsyncCandor, people: dict[str, Employee]) -> None:
     position = await candor.events.list(since="now").first()
     async for person in candor.employees.list(filter={"status": "all"}):
         people[person["id"]] = person
-    async for event in candor.events.follow(cursor=position.next_cursor or ""):
-        if is_employee_event(event):
-            people[event["data"]["id"]] = event["data"]
+    async for batch in candor.events.changes(cursor=position.next_cursor or ""):
+        for row in batch.upserts:
+            if row["type"] == "employee":
+                people[row["data"]["id"]] = cast("Employee", row["data"])

@@ -48,10 +48,38 @@ def test_export_keeps_line_separators_in_texts(client: Candor) -> None:
 
 def test_replica_of_an_export_equals_the_data(client: Candor) -> None:
     first = hire(client, 1)
-    rows: dict[str, object] = {}
+    rows: dict[str, dict[str, Any]] = {}
     position = copy(client, rows)
     client.employees.update(first, job_title="Engineer")
     second = hire(client, 2)
-    follow(client, rows, position, 2)
+    follow(client, rows, position)
     assert rows[first] == client.employees.get(first)
     assert rows[second] == client.employees.get(second)
+
+
+def test_replica_keeps_nothing_of_an_erased_person(service: Service) -> None:
+    key = service.key()
+    rows: dict[str, dict[str, Any]] = {}
+    with Candor(api_key=key, base_url=service.url) as client:
+        person = hire(client, 1)
+        position = copy(client, rows)
+        client.observations.create(employee_id=person, type="strength", observation="SECRET of the person")
+        while "SECRET" not in str(rows):
+            position = follow(client, rows, position)
+        client.employees.deactivate(person)
+        client.employees.erase(person)
+        while "SECRET" in str(rows):
+            position = follow(client, rows, position)
+    assert rows[person]["first_name"] == "Former"
+
+    async def followed() -> dict[str, dict[str, Any]]:
+        """Follows the whole feed up to the erasure."""
+        copied: dict[str, dict[str, Any]] = {}
+        async with AsyncCandor(api_key=key, base_url=service.url) as reader:
+            async for batch in reader.events.changes():
+                batch.apply_to(copied)
+                if person in copied and copied[person]["first_name"] == "Former":
+                    return copied
+        raise AssertionError("the feed ended")
+
+    assert asyncio.run(followed())[person] == rows[person]

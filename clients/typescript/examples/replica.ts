@@ -11,14 +11,9 @@ export async function replicate(
   for await (const person of candor.employees.list({ filter: { status: "all" } })) {
     people.set(person.id, person);
   }
-  for await (const event of candor.events.follow({ cursor: nextCursor ?? undefined, signal })) {
-    switch (event.event) {
-      case "employee.created":
-      case "employee.updated":
-      case "employee.deactivated":
-      case "employee.reactivated":
-      case "employee.rehired":
-        people.set(event.data.id, event.data);
+  for await (const batch of candor.events.changes({ cursor: nextCursor ?? undefined, signal })) {
+    for (const { type, data } of batch.upserts) {
+      if (type === "employee") people.set(String(data["id"]), data as unknown as Employee);
     }
   }
 }

@@ -22,7 +22,7 @@ export class Candor extends Resources {
   /**
    * Yields every resource of the organization, as lines in the order of resource and id.
    *
-   * The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then every
+   * The first line is the header with `events_cursor`. Pass it to `events.changes` afterwards: the rows, and then every
    * event from there on, result in the current data. An interrupted answer is continued from its last checkpoint, and
    * each row comes once. The line `end` has the counts of the last answer. To continue in another process, store the
    * `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope `exports:read` and an admin-level key
@@ -37,8 +37,9 @@ export default Candor;
 export * from "./errors.js";
 export * from "./generated/errors.js";
 export * from "./generated/types.js";
+export { ChangeBatch, Removal, type RowData } from "./changes.js";
 export type { DryRun, DryRunOptions, Preview } from "./dry-run.js";
-export { EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
+export { type ChangesOptions, EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
 export type { ExportOptions } from "./export.js";
 export { Page, PagePromise } from "./pages.js";
 export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";

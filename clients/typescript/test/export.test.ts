@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Candor, type ExportLine } from "@candor/client";
+import { Candor, type ExportLine, type RowData } from "@candor/client";
 import { copy, follow } from "../examples/export-replica.js";
 import { FaultProxy } from "./proxy.js";
 import { Service } from "./service.js";
@@ -34,15 +34,36 @@ test("export through faults yields every row once", { timeout: 60_000 }, async (
 test("replica of an export equals the data", { timeout: 60_000 }, async () => {
   const client = await service.client({});
   const first = await hire(client, 1);
-  const rows = new Map<string, unknown>();
+  const rows = new Map<string, RowData>();
   const position = await copy(client, rows);
   const changed = await client.employees.update(first, { job_title: "Engineer" });
   const controller = new AbortController();
   const following = follow(client, rows, position, controller.signal);
-  const isCurrent = (): boolean => (rows.get(first) as { updated_at: string }).updated_at === changed.updated_at;
+  const isCurrent = (): boolean => rows.get(first)?.["updated_at"] === changed.updated_at;
   const end = Date.now() + 20_000;
   while (!isCurrent() && Date.now() < end) await new Promise((done) => setTimeout(done, 10));
   controller.abort();
   await following;
   assert.deepEqual(rows.get(first), await client.employees.get(first));
+});
+
+test("replica keeps nothing of an erased person", { timeout: 60_000 }, async () => {
+  const client = await service.client({});
+  const person = await hire(client, 1);
+  const rows = new Map<string, RowData>();
+  const position = await copy(client, rows);
+  const controller = new AbortController();
+  const following = follow(client, rows, position, controller.signal);
+  const hasText = (): boolean => JSON.stringify([...rows.values()]).includes("SECRET");
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((done) => setTimeout(done, 10));
+  };
+  await client.observations.create({ employee_id: person, type: "strength", observation: "SECRET of the person" });
+  await until(hasText);
+  await client.employees.deactivate(person);
+  await client.employees.erase(person);
+  await until(() => !hasText());
+  controller.abort();
+  await following;
+  assert.equal(rows.get(person)?.["first_name"], "Former");
 });

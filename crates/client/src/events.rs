@@ -2,19 +2,15 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 
 use crate::error::Error;
+use crate::feed::Position;
 use crate::generated::resources::Events;
 use crate::generated::types::{Event, ListEventsFilter, ListEventsQuery};
 use crate::pages::Page;
 
-/// Pause before the next request after a page that ended with the newest event.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
-/// Upper bound of the pauses between requests while no event happens.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Maximum number of events that one request returns.
 const PAGE: i64 = 100;
 
@@ -24,8 +20,7 @@ type OnCursor = Box<dyn FnMut(&str) + Send + Sync>;
 /// Start position, filter and cursor callback of [`Events::follow`].
 #[derive(Default)]
 pub struct FollowOptions {
-    cursor: Option<String>,
-    since: Option<String>,
+    position: Position,
     filter: Option<ListEventsFilter>,
     on_cursor: Option<OnCursor>,
 }
@@ -40,14 +35,14 @@ impl FollowOptions {
     /// Continues at a stored position.
     #[must_use]
     pub fn cursor(mut self, cursor: impl Into<Option<String>>) -> Self {
-        self.cursor = cursor.into();
+        self.position.cursor = cursor.into();
         self
     }
 
     /// Starts at a time at most 30 days ago, or `now`. A cursor overrides it.
     #[must_use]
     pub fn since(mut self, since: impl Into<String>) -> Self {
-        self.since = Some(since.into());
+        self.position.since = Some(since.into());
         self
     }
 
@@ -70,8 +65,7 @@ impl FollowOptions {
 impl fmt::Debug for FollowOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FollowOptions")
-            .field("cursor", &self.cursor)
-            .field("since", &self.since)
+            .field("position", &self.position)
             .finish_non_exhaustive()
     }
 }
@@ -94,7 +88,6 @@ pub struct Follower {
     ready: VecDeque<Event>,
     /// Position behind the events in `ready`, which `on_cursor` has not received.
     unreported: Option<String>,
-    pause: Duration,
 }
 
 impl Events {
@@ -103,7 +96,7 @@ impl Events {
     /// Polls with growing pauses of up to 5 seconds, and continues after temporary failures. After a restart
     /// from a stored cursor, the events behind that cursor are returned again.
     pub fn follow(&self, options: FollowOptions) -> Follower {
-        Follower { events: self.clone(), options, ready: VecDeque::new(), unreported: None, pause: Duration::ZERO }
+        Follower { events: self.clone(), options, ready: VecDeque::new(), unreported: None }
     }
 }
 
@@ -132,29 +125,16 @@ impl Follower {
     /// Failures that a retry would not change, such as a revoked key.
     pub async fn next_batch(&mut self) -> Result<EventBatch, Error> {
         loop {
-            if !self.pause.is_zero() {
-                tokio::time::sleep(self.pause).await;
-            }
+            self.options.position.wait().await;
             match self.read().await {
                 Ok(page) => {
-                    self.options.since = None;
-                    let is_new = page.next_cursor.is_some() && page.next_cursor != self.options.cursor;
-                    if is_new {
-                        self.options.cursor.clone_from(&page.next_cursor);
-                    }
-                    self.pause = match (page.has_more, page.data.is_empty()) {
-                        (true, _) => Duration::ZERO,
-                        (false, true) => grown(self.pause),
-                        (false, false) => SHORTEST_PAUSE,
-                    };
-                    if is_new || !page.data.is_empty() {
-                        return Ok(EventBatch { events: page.data, cursor: self.options.cursor.clone() });
+                    let is_empty = page.data.is_empty();
+                    let position = &mut self.options.position;
+                    if position.advance(page.next_cursor, page.has_more, is_empty) || !is_empty {
+                        return Ok(EventBatch { events: page.data, cursor: position.cursor.clone() });
                     }
                 }
-                Err(error) if error.is_transient() => {
-                    self.pause = grown(self.pause).max(error.retry_after().unwrap_or_default());
-                }
-                Err(error) => return Err(error),
+                Err(error) => self.options.position.endure(error)?,
             }
         }
     }
@@ -162,7 +142,7 @@ impl Follower {
     /// Returns the position behind the last batch.
     #[must_use]
     pub fn cursor(&self) -> Option<&str> {
-        self.options.cursor.as_deref()
+        self.options.position.cursor.as_deref()
     }
 
     /// Returns the events as a stream, which ends with its first error.
@@ -175,9 +155,10 @@ impl Follower {
     async fn read(&self) -> Result<Page<Event>, Error> {
         let mut query = ListEventsQuery::new().limit(PAGE);
         query.filter.clone_from(&self.options.filter);
-        match &self.options.cursor {
+        let position = &self.options.position;
+        match &position.cursor {
             Some(cursor) => query.cursor = Some(cursor.clone()),
-            None => query.since.clone_from(&self.options.since),
+            None => query.since.clone_from(&position.since),
         }
         self.events.list(query).max_retries(0).await
     }
@@ -187,8 +168,4 @@ impl fmt::Debug for Follower {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Follower").field("options", &self.options).finish_non_exhaustive()
     }
-}
-
-fn grown(pause: Duration) -> Duration {
-    (pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
 }

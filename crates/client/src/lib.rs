@@ -3,11 +3,13 @@
 
 #[cfg(feature = "operations")]
 mod call;
+mod changes;
 mod client;
 mod error;
 #[cfg(feature = "operations")]
 mod events;
 mod export;
+mod feed;
 mod generated;
 mod health;
 #[cfg(feature = "operations")]
@@ -23,6 +25,7 @@ mod words;
 
 #[cfg(feature = "operations")]
 pub use call::Call;
+pub use changes::{ChangeBatch, ChangedRow, Changes, ChangesOptions, Removal, RemovedRows};
 pub use client::{Candor, ClientBuilder, LogEntry};
 pub use error::{ApiError, Error};
 #[cfg(feature = "operations")]

@@ -139,3 +139,71 @@ fn following_export_appends_changed_rows() {
     let answered = client.get(&format!("/v1/employees/{id}")).unwrap().json();
     assert_eq!(rows(&folder.join("employees.ndjson"))[&id], answered);
 }
+
+/// Returns the files of a folder whose content has a text.
+fn files_with(folder: &Path, text: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let having = files.filter(|path| fs::read_to_string(path).unwrap().contains(text));
+    having.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn following_export_keeps_nothing_of_an_erased_person() {
+    let (place, key, service) = running();
+    let mut client = service.client(&key.secret);
+    let id = client.all("/v1/employees")[0]["id"].as_str().unwrap().to_owned();
+    let observation = json!({"employee_id": id, "type": "strength", "observation": "SECRET of, \"them\""});
+    let observed = client.post("/v1/observations", &observation).unwrap().json()["id"].clone();
+    let texts = [("copy", "ndjson"), ("cells", "csv")];
+    for (out, format) in texts {
+        candor(&place, &["export", "--out", out, "--format", format]).succeeded();
+        let folder = place.folder.path().join(out);
+        assert_eq!(files_with(&folder, "SECRET"), [format!("observations.{format}")]);
+    }
+    let erase = |client: &mut Client| {
+        for request in ["deactivate", "erasure"] {
+            let path = format!("/v1/employees/{id}/{request}");
+            assert!(client.post(&path, &json!({})).unwrap().status < 300, "{request}");
+        }
+    };
+    erase(&mut client);
+    for (out, format) in texts {
+        let folder = place.folder.path().join(out);
+        let process = spawn(&place, &["export", "--out", out, "--format", format, "--follow"]);
+        let is_gone = || manifest(&folder)["files"]["removed"]["rows"] == 1;
+        assert!(wait_until(PATIENCE, is_gone).is_some(), "{out}: the text stays");
+        signal(process.id(), "INT");
+        assert_eq!(finished(process).code, Some(0));
+        assert_eq!(files_with(&folder, "SECRET"), [""; 0]);
+        let removed = rows(&folder.join("removed.ndjson"));
+        assert_eq!(removed[observed.as_str().unwrap()]["type"], "observation");
+        assert!(fs::read_to_string(folder.join(format!("employees.{format}"))).unwrap().contains("Former"));
+        let left = fs::read_dir(&folder).unwrap().count();
+        assert_eq!(left, 12, "no temporary files are left");
+        for file in manifest(&folder)["files"].as_object().unwrap().values() {
+            let bytes = fs::metadata(folder.join(file["file"].as_str().unwrap())).unwrap().len();
+            assert_eq!(file["bytes"], bytes, "{file}");
+        }
+    }
+}
+
+#[test]
+fn compacted_export_has_one_row_of_each_id() {
+    let (place, key, service) = running();
+    let folder = place.folder.path().join("copy");
+    let path = folder.join("employees.ndjson");
+    candor(&place, &["export", "--out", "copy"]).succeeded();
+    let mut client = service.client(&key.secret);
+    let id = rows(&path).into_keys().next().unwrap();
+    let changed = client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"job_title": "Lead"})));
+    assert_eq!(changed.unwrap().status, 200);
+    let process = spawn(&place, &["export", "--out", "copy", "--follow"]);
+    assert!(wait_until(PATIENCE, || rows(&path)[&id]["job_title"] == "Lead").is_some());
+    signal(process.id(), "INT");
+    finished(process);
+    let (before, lines) = (rows(&path), fs::read_to_string(&path).unwrap().lines().count());
+    assert_eq!(lines, before.len() + 1);
+    candor(&place, &["export", "--out", "copy", "--compact"]).succeeded();
+    assert_eq!((rows(&path), fs::read_to_string(&path).unwrap().lines().count()), (before.clone(), before.len()));
+    assert_eq!(manifest(&folder)["files"]["employees"]["rows"], before.len());
+}

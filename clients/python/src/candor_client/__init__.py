@@ -2,6 +2,7 @@
 
 from . import types, webhooks
 from ._answer import Answer, AnswerInfo, RateLimitState
+from ._changes import ChangeBatch, Removal
 from ._client import AsyncCandor, Candor
 from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError
 from ._events import AsyncEventFeed, EventFeed
@@ -40,6 +41,7 @@ __all__ = [
     "BadRequestError",
     "Candor",
     "CandorError",
+    "ChangeBatch",
     "ConflictError",
     "EventFeed",
     "IdempotencyConflictError",
@@ -51,6 +53,7 @@ __all__ = [
     "PermissionDeniedError",
     "RateLimitState",
     "RateLimitedError",
+    "Removal",
     "ServerError",
     "ServiceTimeoutError",
     "UnavailableError",

@@ -1,12 +1,14 @@
-"""Events: an endless iterator over the feed, which can continue from a stored cursor."""
+"""Events: endless iterators over the feed, which can continue from a stored cursor."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import Any, cast
 
 from . import types
+from ._changes import ChangeBatch
 from ._errors import ApiError, CandorError
 from ._generated.resources import AsyncEvents, Events
 from ._pages import Page
@@ -45,8 +47,13 @@ class _Position:
         return min(max(self.pause * 2, SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
+def _is_stub(event: types.Event) -> bool:
+    """Returns True for an event about an erased person, whose data was removed."""
+    return cast("Mapping[str, Any]", event["data"]).get("erased") is True
+
+
 class EventFeed(Events):
-    """Operations below `/events`, and `follow`."""
+    """Operations below `/events`, `follow`, and `changes`."""
 
     def follow(
         self,
@@ -60,9 +67,27 @@ class EventFeed(Events):
 
         Polls with growing pauses of up to 5 seconds, and continues after temporary failures. `on_cursor` gets the
         position after each batch once all of its events were consumed: store it, and pass it as `cursor` after a
-        restart.
+        restart. Events whose data was erased are skipped: `changes` tells what is to be removed.
         """
-        position = _Position(cursor, since)
+        for page, moved in self._pages(_Position(cursor, since), filter):
+            yield from (event for event in page.data if not _is_stub(event))
+            if moved and on_cursor:
+                on_cursor(moved)
+
+    def changes(self, *, cursor: str | Unset = UNSET, since: str | Unset = UNSET) -> Iterator[ChangeBatch]:
+        """Yields the changes of all exported resources, page after page: rows to store and rows to remove.
+
+        The rows of an export and then every batch from its `events_cursor` on result in the current data, without
+        anything that was erased or removed since. Polls as `follow` does.
+        """
+        for page, moved in self._pages(_Position(cursor, since), UNSET):
+            if page.data or moved:
+                yield ChangeBatch.of_events(page.data, page.next_cursor)
+
+    def _pages(
+        self, position: _Position, filter: types.ListEventsFilter | Unset
+    ) -> Iterator[tuple[Page[types.Event], str | None]]:
+        """Yields pages, each with the position behind it if that has changed."""
         while True:
             try:
                 listed = self.list(
@@ -72,17 +97,14 @@ class EventFeed(Events):
             except CandorError as error:
                 position.failed(error)
             else:
-                yield from page.data
-                moved = position.advance(page)
-                if moved and on_cursor:
-                    on_cursor(moved)
+                yield page, position.advance(page)
                 if page.has_more:
                     continue
             time.sleep(max(position.pause, SHORTEST_PAUSE))
 
 
 class AsyncEventFeed(AsyncEvents):
-    """Operations below `/events`, and `follow`."""
+    """Operations below `/events`, `follow`, and `changes`."""
 
     async def follow(
         self,
@@ -96,9 +118,31 @@ class AsyncEventFeed(AsyncEvents):
 
         Polls with growing pauses of up to 5 seconds, and continues after temporary failures. `on_cursor` gets the
         position after each batch once all of its events were consumed: store it, and pass it as `cursor` after a
-        restart.
+        restart. Events whose data was erased are skipped: `changes` tells what is to be removed.
         """
-        position = _Position(cursor, since)
+        async for page, moved in self._pages(_Position(cursor, since), filter):
+            for event in page.data:
+                if not _is_stub(event):
+                    yield event
+            if moved and on_cursor:
+                await on_cursor(moved)
+
+    async def changes(
+        self, *, cursor: str | Unset = UNSET, since: str | Unset = UNSET
+    ) -> AsyncIterator[ChangeBatch]:
+        """Yields the changes of all exported resources, page after page: rows to store and rows to remove.
+
+        The rows of an export and then every batch from its `events_cursor` on result in the current data, without
+        anything that was erased or removed since. Polls as `follow` does.
+        """
+        async for page, moved in self._pages(_Position(cursor, since), UNSET):
+            if page.data or moved:
+                yield ChangeBatch.of_events(page.data, page.next_cursor)
+
+    async def _pages(
+        self, position: _Position, filter: types.ListEventsFilter | Unset
+    ) -> AsyncIterator[tuple[Page[types.Event], str | None]]:
+        """Yields pages, each with the position behind it if that has changed."""
         while True:
             try:
                 listed = self.list(
@@ -108,11 +152,7 @@ class AsyncEventFeed(AsyncEvents):
             except CandorError as error:
                 position.failed(error)
             else:
-                for event in page.data:
-                    yield event
-                moved = position.advance(page)
-                if moved and on_cursor:
-                    await on_cursor(moved)
+                yield page, position.advance(page)
                 if page.has_more:
                     continue
             await asyncio.sleep(max(position.pause, SHORTEST_PAUSE))

@@ -19,7 +19,8 @@ cursor of the feed. Files have temporary names until all rows are in. If the com
 continues from the last checkpoint.
 
 With --follow the command then stays and appends the state of each changed resource. The last row of an id is current.
-Ctrl-C ends it; the same command continues later, for up to 30 days.
+What is erased or removed in the service is taken out of the files, and removed.ndjson lists the ids. Ctrl-C ends the
+command; the same command continues later, for up to 30 days. With --compact only the last row of each id stays.
 
 The exit status is that of `candor api`, and 130 after Ctrl-C during the export.
 
@@ -37,9 +38,12 @@ pub(crate) struct ExportCommand {
     /// Format of the files
     #[arg(long, value_enum, default_value_t = ExportFormat::Ndjson)]
     pub(crate) format: ExportFormat,
-    /// Stay, and append each change
+    /// Stay, append each change, and take out what is erased or removed
     #[arg(long)]
     pub(crate) follow: bool,
+    /// Write the files of a complete export anew with one row of each id, its last state
+    #[arg(long)]
+    pub(crate) compact: bool,
     #[command(flatten)]
     pub(crate) account: AccountChoice,
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor_client::ExportOptions;
-use candor_client::types::{EmployeeUpdate, ExportLine, ListEmployeesQuery};
+use candor_client::types::{EmployeeUpdate, ErasureRequest, ExportLine, ListEmployeesQuery, ObservationCreate};
+use candor_client::{Candor, ExportOptions};
 use candor_test_faults::{Fault, FaultProxy};
 use serde_json::Value;
 
@@ -42,6 +42,14 @@ async fn export_through_faults_has_every_row_once() {
     assert_eq!([Fault::TruncatedAfter, Fault::None].map(|fault| proxy.count(fault)), [1, 1]);
 }
 
+async fn followed(
+    client: &Candor,
+    rows: &mut BTreeMap<String, Value>,
+    position: Option<String>,
+) -> Option<String> {
+    tokio::time::timeout(PATIENCE, export_replica::follow(client, rows, position)).await.unwrap().unwrap()
+}
+
 #[tokio::test]
 async fn replica_of_an_export_equals_the_data() {
     let fixture = Fixture::start();
@@ -54,12 +62,34 @@ async fn replica_of_an_export_equals_the_data() {
     let first = rows.keys().find(|id| id.starts_with("emp_")).unwrap().clone();
     client.employees().update(&first, EmployeeUpdate::new().job_title("Engineer")).await.unwrap();
     hire(&client, 3).await.unwrap();
-    let following = export_replica::follow(&client, &mut rows, position, 2);
-    tokio::time::timeout(PATIENCE, following).await.unwrap().unwrap();
+    followed(&client, &mut rows, position).await;
     assert_eq!(rows[&first]["job_title"], "Engineer");
     let people = client.employees().list(ListEmployeesQuery::new()).entries().collect().await.unwrap();
     assert_eq!(people.len(), 4);
     for person in people {
         assert_eq!(rows[&person.id], serde_json::to_value(&person).unwrap());
     }
+}
+
+#[tokio::test]
+async fn replica_keeps_nothing_of_an_erased_person() {
+    let fixture = Fixture::start();
+    let client = fixture.client();
+    hire(&client, 0).await.unwrap();
+    let mut rows = BTreeMap::<String, Value>::new();
+    let mut position = export_replica::copy(&client, &mut rows).await.unwrap();
+    let person = rows.keys().find(|id| id.starts_with("emp_")).unwrap().clone();
+    let texts = ObservationCreate::new(&*person, "strength", "SECRET of the person");
+    client.observations().create(texts).await.unwrap();
+    let has_text = |rows: &BTreeMap<_, _>| format!("{rows:?}").contains("SECRET");
+    while !has_text(&rows) {
+        position = followed(&client, &mut rows, position).await;
+    }
+    client.employees().deactivate(&person).await.unwrap();
+    client.employees().erase(&person, ErasureRequest::new()).await.unwrap();
+    while has_text(&rows) {
+        position = followed(&client, &mut rows, position).await;
+    }
+    assert_eq!(rows[&person]["first_name"], "Former");
+    assert!(rows.keys().all(|id| !id.starts_with("obs_")), "{rows:?}");
 }

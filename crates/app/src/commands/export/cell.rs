@@ -35,21 +35,43 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// Returns the lines of a row: its cells in the order of `columns`. The first row of a file determines the columns
-/// and has their names before it.
+/// Returns the line of a row: its cells in the order of `columns`. The first row of a file determines the columns.
 ///
 /// # Errors
 /// The row is no object.
-pub(super) fn lines(row: &RawValue, columns: &mut Vec<String>) -> Result<String, serde_json::Error> {
+pub(super) fn write(row: &RawValue, columns: &mut Vec<String>) -> Result<String, serde_json::Error> {
     let Members(members) = serde_json::from_str(row.get())?;
     let mut text = String::new();
     if columns.is_empty() {
         columns.extend(members.iter().map(|(name, _)| name.clone()));
-        line(&mut text, columns.iter().map(|name| cell(&Value::String(name.clone()))));
     }
     let of = |name: &String| members.iter().find(|(member, _)| member == name).map(|(_, value)| value);
     line(&mut text, columns.iter().map(|name| of(name).map(cell).unwrap_or_default()));
     Ok(text)
+}
+
+/// Returns the first line of a file: the names of its columns.
+pub(super) fn names(columns: &[String]) -> String {
+    let mut text = String::new();
+    line(&mut text, columns.iter().map(|name| cell(&Value::String(name.clone()))));
+    text
+}
+
+/// Returns a row of a file as an object, and its line. Cells of lists and objects are read as JSON, and other cells
+/// as texts: it serves to find and to change members, not to restore the types.
+pub(super) fn read(record: &csv::StringRecord, columns: &[String]) -> (Value, String) {
+    let value = |text: &str| {
+        let plain = text.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA_STARTS)).unwrap_or(text);
+        match plain.chars().next() {
+            None => Value::Null,
+            Some('{' | '[') => serde_json::from_str(plain).unwrap_or_else(|_| plain.into()),
+            Some(_) => plain.into(),
+        }
+    };
+    let members = columns.iter().zip(record).map(|(name, text)| (name.clone(), value(text)));
+    let mut text = String::new();
+    line(&mut text, record.iter().map(quoted));
+    (members.collect(), text)
 }
 
 fn line(out: &mut String, cells: impl Iterator<Item = String>) {
@@ -71,7 +93,15 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     };
-    if text.contains([',', '"', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    quoted(&text)
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\r', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -85,11 +115,26 @@ mod tests {
     #[test]
     fn first_row_determines_the_columns_of_a_file() {
         let mut columns = vec![];
-        let first = lines(&row(r#"{"id":"a","z":null,"b":[1,"x"]}"#), &mut columns).unwrap();
-        assert_eq!(first, "id,z,b\r\na,,\"[1,\"\"x\"\"]\"\r\n");
-        let second = lines(&row(r#"{"b":true,"id":"c","new":1}"#), &mut columns).unwrap();
+        let first = write(&row(r#"{"id":"a","z":null,"b":[1,"x"]}"#), &mut columns).unwrap();
+        assert_eq!((first.as_str(), names(&columns).as_str()), ("a,,\"[1,\"\"x\"\"]\"\r\n", "id,z,b\r\n"));
+        let second = write(&row(r#"{"b":true,"id":"c","new":1}"#), &mut columns).unwrap();
         assert_eq!(second, "c,,true\r\n");
-        assert!(lines(&row("[]"), &mut columns).is_err());
+        assert!(write(&row("[]"), &mut columns).is_err());
+    }
+
+    #[test]
+    fn line_that_was_read_is_the_line_that_was_written() {
+        let mut columns = vec![];
+        let text = r#"{"id":"a","title":"=x","about":{"id":"emp_1"},"n":3,"note":"[x","z":null}"#;
+        let written = write(&row(text), &mut columns).unwrap();
+        let file = format!("{}{written}", names(&columns));
+        let record = csv::Reader::from_reader(file.as_bytes()).records().next().unwrap().unwrap();
+        let (value, line) = read(&record, &columns);
+        assert_eq!(written, line);
+        let members = ["title", "note"].map(|name| value[name].as_str().unwrap());
+        assert_eq!((members, &value["about"]["id"]), (["=x", "[x"], &Value::from("emp_1")));
+        let again = RawValue::from_string(value.to_string()).unwrap();
+        assert_eq!(write(&again, &mut columns).unwrap(), line);
     }
 
     #[test]

@@ -8,7 +8,11 @@ use crate::error::{CommandFailure, FAILURE, WRONG_USAGE};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExportFailure {
     /// The folder has a complete export already.
-    #[error("{} has a complete export; choose another folder, or add --follow to keep it current", .0.display())]
+    #[error(
+        "{} has a complete export; choose another folder, or add --follow to keep it current, or --compact to keep \
+         only the last state of each id",
+        .0.display()
+    )]
     Complete(PathBuf),
     /// The folder has an export of other resources or in another format.
     #[error(

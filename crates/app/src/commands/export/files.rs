@@ -6,7 +6,6 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use candor_domain::export::ExportedResource;
 use candor_domain::fields::StringEnum;
 use ring::digest::{Context, SHA256};
 use serde_json::value::RawValue;
@@ -18,6 +17,8 @@ use crate::cli::ExportFormat;
 use crate::error::Error;
 use crate::private_file::OWNER_ONLY;
 
+/// Name of the file with the removed ids. It is written once something was removed.
+pub(super) const REMOVED: &str = "removed";
 /// Size of the reads with which the digest of an existing file is computed again.
 const BLOCK_BYTES: usize = 64 * 1024;
 
@@ -28,7 +29,8 @@ pub(super) struct ExportFiles {
 }
 
 struct OpenFile {
-    resource: ExportedResource,
+    /// Name of the file in the manifest.
+    word: &'static str,
     path: PathBuf,
     writer: BufWriter<File>,
     digest: Context,
@@ -43,11 +45,11 @@ impl ExportFiles {
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`] if a file is shorter than listed.
     pub(super) fn open(folder: &Path, manifest: &Manifest, is_part: bool) -> Result<Self, Error> {
         let mut by_type = BTreeMap::new();
-        for resource in manifest.resources() {
-            let Some(entry) = manifest.files.get(resource.word()) else { continue };
+        let resources = manifest.resources().map(|resource| (resource.word(), resource.line_type()));
+        for (word, line_type) in resources.chain([(REMOVED, REMOVED)]) {
+            let Some(entry) = manifest.files.get(word) else { continue };
             let name = if is_part { format!("{}{PART}", entry.file) } else { entry.file.clone() };
-            let file = OpenFile::open(resource, folder.join(name), entry.clone())?;
-            by_type.insert(resource.line_type(), file);
+            by_type.insert(line_type, OpenFile::open(word, folder.join(name), entry.clone())?);
         }
         Ok(Self { format: manifest.format, by_type })
     }
@@ -57,8 +59,20 @@ impl ExportFiles {
     /// # Errors
     /// [`Error::Io`]; [`ExportFailure::Unreadable`] if the row is no object.
     pub(super) fn append(&mut self, kind: &str, row: &RawValue) -> Result<(), Error> {
-        let format = self.format;
-        self.by_type.get_mut(kind).map_or(Ok(()), |file| file.append(format, row))
+        let Some(file) = self.by_type.get_mut(kind) else { return Ok(()) };
+        let text = match self.format {
+            ExportFormat::Ndjson => format!("{}\n", row.get()),
+            ExportFormat::Csv => cell::write(row, &mut file.entry.columns).map_err(ExportFailure::unreadable)?,
+        };
+        file.append(&text)
+    }
+
+    /// Appends the line of a row as it is.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn append_line(&mut self, kind: &str, line: &str) -> Result<(), Error> {
+        self.by_type.get_mut(kind).map_or(Ok(()), |file| file.append(line))
     }
 
     /// Writes all rows to the files, and their sizes and digests to the manifest.
@@ -71,14 +85,14 @@ impl ExportFiles {
             saved.map_err(Error::io("write", &file.path))?;
             let digest = file.digest.clone().finish();
             file.entry.sha256 = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-            manifest.files.insert(file.resource.word().to_owned(), file.entry.clone());
+            manifest.files.insert(file.word.to_owned(), file.entry.clone());
         }
         Ok(())
     }
 }
 
 impl OpenFile {
-    fn open(resource: ExportedResource, path: PathBuf, entry: FileEntry) -> Result<Self, Error> {
+    fn open(word: &'static str, path: PathBuf, entry: FileEntry) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(OWNER_ONLY).open(&path);
         let file = file.map_err(Error::io("open", &path))?;
@@ -91,16 +105,21 @@ impl OpenFile {
         let digest = digest_of(&file).map_err(Error::io("read", &path))?;
         let mut writer = BufWriter::new(file);
         writer.seek(SeekFrom::End(0)).map_err(Error::io("read", &path))?;
-        Ok(Self { resource, path, writer, digest, entry })
+        Ok(Self { word, path, writer, digest, entry })
     }
 
-    fn append(&mut self, format: ExportFormat, row: &RawValue) -> Result<(), Error> {
-        let text = match format {
-            ExportFormat::Ndjson => format!("{}\n", row.get()),
-            ExportFormat::Csv => cell::lines(row, &mut self.entry.columns).map_err(ExportFailure::unreadable)?,
-        };
-        self.digest.update(text.as_bytes());
+    /// Appends a row, and the names of the columns before the first one.
+    fn append(&mut self, text: &str) -> Result<(), Error> {
+        if self.entry.bytes == 0 && !self.entry.columns.is_empty() {
+            let names = cell::names(&self.entry.columns);
+            self.append_text(&names)?;
+        }
         self.entry.rows += 1;
+        self.append_text(text)
+    }
+
+    fn append_text(&mut self, text: &str) -> Result<(), Error> {
+        self.digest.update(text.as_bytes());
         self.entry.bytes += text.len() as u64;
         self.writer.write_all(text.as_bytes()).map_err(Error::io("write", &self.path))
     }

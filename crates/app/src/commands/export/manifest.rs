@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::failure::ExportFailure;
+use super::files::REMOVED;
 use crate::cli::ExportFormat;
 use crate::error::Error;
 use crate::private_file::OWNER_ONLY;
@@ -105,6 +106,17 @@ impl UnfinishedExport {
         let files = resources.iter().map(file).collect();
         let manifest = Manifest { started_at: String::new(), cursor: String::new(), format, files };
         Self { cursor: None, is_complete: false, manifest }
+    }
+
+    /// Creates the state in which the files of a complete export are written anew, with a file for the removed ids.
+    pub(super) fn rewriting(complete: &Manifest) -> Self {
+        let mut manifest = complete.clone();
+        let removed = FileEntry { file: format!("{REMOVED}.{}", ExportFormat::Ndjson.ending()), ..FileEntry::default() };
+        manifest.files.entry(REMOVED.to_owned()).or_insert(removed);
+        for entry in manifest.files.values_mut() {
+            (entry.rows, entry.bytes) = (0, 0);
+        }
+        Self { cursor: None, is_complete: true, manifest }
     }
 
     /// Reads the state of an unfinished export, if there is one.

@@ -5,6 +5,7 @@ mod failure;
 mod files;
 mod follow;
 mod manifest;
+mod removal;
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -19,7 +20,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::ExportCommand;
+use crate::cli::{ExportCommand, ExportFormat};
 use crate::error::Error;
 use crate::output::{Output, table};
 use crate::private_file;
@@ -78,8 +79,12 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
     }
     resources.sort_unstable();
     resources.dedup();
-    let manifest = match Manifest::read(folder)? {
-        Some(_) if !command.follow => return Err(ExportFailure::Complete(folder.to_owned()).into()),
+    let complete = Manifest::read(folder)?;
+    if let (Some(_), Some(rewritten)) = (&complete, UnfinishedExport::read(folder)?) {
+        rewritten.finish(folder)?;
+    }
+    let mut manifest = match Manifest::read(folder)? {
+        Some(_) if !command.follow && !command.compact => return Err(ExportFailure::Complete(folder.to_owned()).into()),
         Some(manifest) if manifest.is_of(&resources, command.format) => manifest,
         Some(_) => return Err(ExportFailure::OtherExport(folder.to_owned()).into()),
         None => {
@@ -93,7 +98,10 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
             manifest
         }
     };
-    if command.follow { follow::run(&candor, folder, manifest).await } else { Ok(()) }
+    if command.compact {
+        removal::rewrite(folder, &mut manifest, &[], true)?;
+    }
+    if command.follow { follow::run(&candor, folder, manifest, command.compact).await } else { Ok(()) }
 }
 
 /// Locks a folder until the lock is dropped. Two processes would otherwise append to the same files.

@@ -1,0 +1,116 @@
+"""Changes: the feed of events as rows to store and rows to remove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from . import types
+
+ERASED: Final = "[erased]"
+"""Text that replaces what an erased person wrote, and the titles of conversations about them."""
+ROW_TYPES: Final = {
+    "emp": "employee",
+    "obs": "observation",
+    "sum": "summary",
+    "cnv": "conversation",
+    "msg": "message",
+    "asg": "assignment",
+    "dep": "department",
+    "attr": "attribute",
+}
+"""Types of exported rows by the prefix of their ids. The type of an objective follows from its scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Rows that the service removed.
+
+    Either the rows with `ids` and the messages of removed conversations, or the rows about the erased `person`.
+    Messages of the person and conversations about them stay without their texts.
+    """
+
+    removed_at: str
+    ids: frozenset[str] = frozenset()
+    person: str | None = None
+
+    def apply_to(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Returns a stored row as it is after the removal, or None if the row was removed."""
+        if row.get("id") in self.ids or row.get("conversation_id") in self.ids:
+            return None
+        if self.person is None:
+            return dict(row)
+        about = row.get("about")
+        if row.get("conversation_id") and row.get("author_id") == self.person:
+            return {**row, "body": ERASED}
+        if isinstance(about, Mapping) and cast("Mapping[str, Any]", about).get("id") == self.person:
+            return {**row, "title": ERASED, "about": None}
+        return None if self.person in (row.get("employee_id"), row.get("owner_id")) else dict(row)
+
+
+@dataclass(slots=True)
+class ChangeBatch:
+    """The changes of one page of the feed.
+
+    Store `upserts`, apply `removals` to all stored rows, and store `cursor`, in one transaction.
+    """
+
+    upserts: list[types.ExportRow] = field(default_factory=list["types.ExportRow"])
+    """The last state of each changed resource, as a row of an export."""
+    removals: list[Removal] = field(default_factory=list[Removal])
+    cursor: str | None = None
+    """Position behind these changes: pass it as `cursor` after a restart."""
+
+    @classmethod
+    def of_events(cls, events: Iterable[Mapping[str, Any]], cursor: str | None) -> ChangeBatch:
+        """Reads the changes of events."""
+        removals: list[Removal] = []
+        rows: dict[str, types.ExportRow] = {}
+        for event in events:
+            data = cast("Mapping[str, Any]", event["data"])
+            removals += _removals(event["event"], event["created_at"], data)
+            # The texts of an earlier event about an erased person were removed. The removal follows.
+            if data.get("erased") is True:
+                continue
+            kind = _row_type(data)
+            if kind is not None:
+                identifier = str(data["id"])
+                rows.pop(identifier, None)
+                rows[identifier] = {"type": kind, "data": dict(data)}
+        return cls(list(rows.values()), removals, cursor)
+
+    def apply_to(self, rows: MutableMapping[str, dict[str, Any]]) -> None:
+        """Applies the changes to rows by their ids. A row that is newer than its change stays."""
+        for change in self.upserts:
+            row = change["data"]
+            stored = rows.get(row["id"])
+            if stored is None or _changed_at(stored) <= _changed_at(row):
+                rows[row["id"]] = row
+        for removal in self.removals:
+            for identifier, row in list(rows.items()):
+                kept = removal.apply_to(row)
+                if kept is None:
+                    del rows[identifier]
+                elif kept != row:
+                    rows[identifier] = kept
+
+
+def _removals(event: str, at: str, data: Mapping[str, Any]) -> list[Removal]:
+    if event == "retention.removed":
+        return [Removal(at, ids=frozenset(data["ids"]))]
+    person = {"employee.erased": data.get("id"), "erasure.completed": data.get("employee_id")}.get(event)
+    return [Removal(at, person=person)] if person else []
+
+
+def _row_type(data: Mapping[str, Any]) -> str | None:
+    """Returns the type of the exported row, or None if exports do not have the resource."""
+    prefix = str(data.get("id")).split("_")[0]
+    if prefix == "obj":
+        return "employee_objective" if data.get("scope") == "employee" else "manager_objective"
+    return ROW_TYPES.get(prefix)
+
+
+def _changed_at(row: Mapping[str, Any]) -> str:
+    """Returns the time of the last change of a row. Messages never change."""
+    return str(row.get("updated_at") or row.get("created_at") or "")

@@ -1,0 +1,170 @@
+//! Writes the files of an export anew without the rows that the service removed.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use candor_client::Removal;
+use candor_domain::export::ExportedResource;
+use candor_domain::fields::StringEnum;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::failure::ExportFailure;
+use super::files::{ExportFiles, REMOVED};
+use super::manifest::{FileEntry, Manifest, UnfinishedExport};
+use super::{ExportFormat, cell};
+use crate::error::Error;
+
+/// Writes all files anew, without the removed rows, and lists the removed ids in the file `removed.ndjson`.
+/// `folds` leaves out the earlier states of each id, too. An interruption leaves the old files or the new ones.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub(super) fn rewrite(
+    folder: &Path,
+    manifest: &mut Manifest,
+    removals: &[Removal],
+    folds: bool,
+) -> Result<(), Error> {
+    let mut unfinished = UnfinishedExport::rewriting(manifest);
+    let mut files = ExportFiles::open(folder, &unfinished.manifest, true)?;
+    let mut removed = Removed::read(folder, manifest)?;
+    for resource in manifest.resources() {
+        let Some(entry) = manifest.files.get(resource.word()) else { continue };
+        let old = OldFile { format: manifest.format, entry, path: &folder.join(&entry.file) };
+        old.copy(resource, &mut files, &mut removed, removals, folds)?;
+    }
+    removed.append_to(&mut files)?;
+    files.save(&mut unfinished.manifest)?;
+    unfinished.write(folder)?;
+    unfinished.finish(folder)?;
+    *manifest = unfinished.manifest;
+    Ok(())
+}
+
+/// The removed ids: those of the file `removed.ndjson`, and new ones.
+struct Removed {
+    lines: Vec<String>,
+    ids: BTreeSet<String>,
+}
+
+impl Removed {
+    fn read(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
+        let mut lines = vec![];
+        if let Some(entry) = manifest.files.get(REMOVED) {
+            let path = folder.join(&entry.file);
+            let file = File::open(&path).map_err(Error::io("read", &path))?;
+            for line in BufReader::new(file).lines() {
+                lines.push(line.map_err(Error::io("read", &path))?);
+            }
+        }
+        Ok(Self { lines, ids: BTreeSet::new() })
+    }
+
+    /// Notes a removed row. A row has a line for each of its states.
+    fn add(&mut self, resource: ExportedResource, id: &str, removed_at: &str) {
+        if self.ids.insert(id.to_owned()) {
+            let line = json!({"id": id, "type": resource.line_type(), "removed_at": removed_at});
+            self.lines.push(line.to_string());
+        }
+    }
+
+    fn append_to(self, files: &mut ExportFiles) -> Result<(), Error> {
+        self.lines.iter().try_for_each(|line| files.append_line(REMOVED, &format!("{line}\n")))
+    }
+}
+
+/// A file before the removal.
+struct OldFile<'a> {
+    format: ExportFormat,
+    entry: &'a FileEntry,
+    path: &'a Path,
+}
+
+impl OldFile<'_> {
+    /// Copies the rows that stay.
+    fn copy(
+        &self,
+        resource: ExportedResource,
+        files: &mut ExportFiles,
+        removed: &mut Removed,
+        removals: &[Removal],
+        folds: bool,
+    ) -> Result<(), Error> {
+        let last_states = if folds { self.last_states()? } else { HashMap::new() };
+        self.for_each_row(|number, row| {
+            let is_last = last_states.get(row.id()).is_none_or(|last| *last == number);
+            let (id, before) = (row.id().to_owned(), row.value.clone());
+            let mut kept = Some(row.value);
+            for removal in removals {
+                kept = kept.and_then(|value| removal.apply_to(value));
+                if kept.is_none() {
+                    removed.add(resource, &id, &removal.removed_at);
+                    return Ok(());
+                }
+            }
+            let Some(value) = kept.filter(|_| is_last) else { return Ok(()) };
+            let line = if value == before { row.line } else { self.line(&value)? };
+            files.append_line(resource.line_type(), &line)
+        })
+    }
+
+    /// Returns the number of the last row of each id.
+    fn last_states(&self) -> Result<HashMap<String, u64>, Error> {
+        let mut last_states = HashMap::new();
+        self.for_each_row(|number, row| {
+            last_states.insert(row.id().to_owned(), number);
+            Ok(())
+        })?;
+        Ok(last_states)
+    }
+
+    fn for_each_row(&self, mut take: impl FnMut(u64, OldRow) -> Result<(), Error>) -> Result<(), Error> {
+        let file = File::open(self.path).map_err(Error::io("read", self.path))?;
+        let damaged = |reason: String| {
+            Error::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason })
+        };
+        match self.format {
+            ExportFormat::Ndjson => {
+                for (number, line) in (0..).zip(BufReader::new(file).lines()) {
+                    let line = line.map_err(Error::io("read", self.path))?;
+                    let value = serde_json::from_str(&line).map_err(|error| damaged(error.to_string()))?;
+                    take(number, OldRow { value, line: format!("{line}\n") })?;
+                }
+            }
+            ExportFormat::Csv => {
+                let mut rows = csv::Reader::from_reader(BufReader::new(file));
+                for (number, row) in (0..).zip(rows.records()) {
+                    let row = row.map_err(|error| damaged(error.to_string()))?;
+                    let (value, line) = cell::read(&row, &self.entry.columns);
+                    take(number, OldRow { value, line })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&self, value: &Value) -> Result<String, Error> {
+        match self.format {
+            ExportFormat::Ndjson => Ok(format!("{value}\n")),
+            ExportFormat::Csv => {
+                let row = RawValue::from_string(value.to_string()).map_err(ExportFailure::unreadable)?;
+                Ok(cell::write(&row, &mut self.entry.columns.clone()).map_err(ExportFailure::unreadable)?)
+            }
+        }
+    }
+}
+
+/// A row of a file, with its text.
+struct OldRow {
+    value: Value,
+    line: String,
+}
+
+impl OldRow {
+    fn id(&self) -> &str {
+        self.value["id"].as_str().unwrap_or_default()
+    }
+}
