@@ -15,6 +15,8 @@ mod copying;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod data_protection;
+#[cfg(test)]
 mod doctor;
 #[cfg(test)]
 mod erasing;

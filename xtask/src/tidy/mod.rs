@@ -8,6 +8,7 @@ mod manifests;
 mod migrations;
 mod names;
 mod references;
+mod requests;
 mod sizes;
 mod text;
 mod unused;
@@ -55,6 +56,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
     findings.extend(references::check(&files));
+    findings.extend(requests::check(&files)?);
     findings.extend(unused::check(&workspace, &files));
     let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
     let sources = files.iter().filter(|file| is_source(&file.path));

@@ -1,0 +1,71 @@
+//! The commands of docs/guides/data-protection.md, as a data protection officer runs them.
+
+use serde_json::{Value, json};
+
+use crate::support::{Installation, Service, candor};
+
+const GUIDE: &str = include_str!("../../../docs/guides/data-protection.md");
+
+/// Returns the commands of the guide's console blocks, each as its words.
+fn commands() -> Vec<Vec<String>> {
+    let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("$ candor "));
+    lines.map(|line| words(line.split_once(" > ").map_or(line, |(command, _)| command))).collect()
+}
+
+/// Splits a command into words, as a shell does with single quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (number, part) in command.split('\'').enumerate() {
+        let mut pieces = if number % 2 == 0 { part.split(' ').collect() } else { vec![part] }.into_iter();
+        let last = words.last_mut().unwrap();
+        last.push_str(pieces.next().unwrap_or_default());
+        words.extend(pieces.map(str::to_owned));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn commands_of_the_guide_do_what_it_says() {
+    let place = Installation::sqlite();
+    let admin = place.key("*", &["--admin"]);
+    let service = Service::serve(&place);
+    let mut client = service.client(&admin.secret);
+    let mut hired = |email: &str| {
+        let body = json!({"email": email, "first_name": "P", "last_name": "Q"});
+        client.post("/v1/employees", &body).unwrap().json()["id"].as_str().unwrap().to_owned()
+    };
+    let (ada, _bo) = (hired("ada@example.com"), hired("bo@example.com"));
+    let mut place = place.with("CANDOR_URL", &format!("http://{}", service.address));
+    let (mut erasure, mut outputs) = (String::new(), vec![]);
+    for command in commands().into_iter().filter(|command| command[0] != "login") {
+        let named = [("ORG", &admin.organization), ("EMPLOYEE", &ada), ("ERASURE", &erasure)];
+        let filled = |word: &String| named.iter().fold(word.clone(), |word, (name, id)| word.replace(name, id));
+        let mut arguments: Vec<_> = command.iter().map(filled).collect();
+        if command[0] == "key" {
+            arguments.push("--json".to_owned());
+        }
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let output = candor(&place, &arguments).succeeded().stdout;
+        if command[0] == "key" {
+            let made: Value = serde_json::from_str(&output).unwrap();
+            place = place.with("CANDOR_API_KEY", made["key"].as_str().unwrap());
+        }
+        if command.ends_with(&["reason=Request of 2 March".to_owned()]) {
+            let made: Value = serde_json::from_str(&output).unwrap();
+            made["id"].as_str().unwrap().clone_into(&mut erasure);
+        }
+        outputs.push((command.join(" "), output));
+    }
+    let output = |words: &str| {
+        let named = outputs.iter().find(|(command, _)| command.contains(words));
+        &named.unwrap_or_else(|| panic!("the guide has no command with {words}")).1
+    };
+    assert_eq!(output("filter[email]").trim().trim_matches('"'), ada, "one person is found, and no other");
+    assert!(output("personal-data").trim_end().lines().last().unwrap().contains("\"end\""));
+    assert!(output("GET employees/EMPLOYEE/legal-hold").contains("Case 2026-17"));
+    assert!(output("--dry-run").contains("\"counts\""));
+    assert!(output("GET erasures").contains(&erasure) && !erasure.is_empty());
+    assert!(output("retention/preview").contains("applies_at"));
+    assert!(output("PATCH organization").contains("P2Y"));
+}
