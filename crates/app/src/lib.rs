@@ -55,29 +55,32 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         return commands::describe::manual(output);
     }
     // These commands need no installation: its settings may be absent, or those of another user.
-    if let Command::Login(login) = cli.command {
-        return runtime_of_one_thread()?.block_on(commands::login::run(login, output));
-    }
-    if let Command::Api(api) = cli.command {
-        return runtime_of_one_thread()?.block_on(commands::api::run(*api, output));
-    }
-    if let Command::Export(export) = cli.command {
-        return runtime_of_one_thread()?.block_on(commands::export::run(export, output));
-    }
+    let command = match cli.command {
+        Command::Login(login) => return wait_for(commands::login::run(login, output)),
+        Command::Logout { profile } => return commands::login::log_out(&profile, output),
+        Command::Profiles => return commands::login::list(output),
+        Command::Api(api) => return wait_for(commands::api::run(*api, output)),
+        Command::Export(export) => return wait_for(commands::export::run(export, output)),
+        Command::Import(import) => return wait_for(commands::import::run(import, output)),
+        Command::Connector(ConnectorCommand::Check(check)) => {
+            return wait_for(commands::connector::check(check, output));
+        }
+        command => command,
+    };
     let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
-    if matches!(cli.command, Command::Config) {
+    if matches!(command, Command::Config) {
         return commands::config::run(loaded, output);
     }
     let LoadedConfig { config, problems, warnings } = loaded;
-    if !problems.is_empty() && matches!(cli.command, Command::Doctor { .. }) {
+    if !problems.is_empty() && matches!(command, Command::Doctor { .. }) {
         return commands::doctor::without_settings(&problems, output);
     }
     if !problems.is_empty() {
         return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
     }
     // Container runtimes run this every few seconds, so it skips logging and the threads of the runtime.
-    if let Command::Healthcheck { live } = cli.command {
-        return runtime_of_one_thread()?.block_on(commands::healthcheck::run(&config, live, output));
+    if let Command::Healthcheck { live } = command {
+        return wait_for(commands::healthcheck::run(&config, live, output));
     }
     let (export, _last_lines) = telemetry::start_logs(&config)?;
     for warning in warnings {
@@ -85,7 +88,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
-    let done = runtime.block_on(run(cli.command, &config, output));
+    let done = runtime.block_on(run(command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
     if let Some(export) = export {
         export.stop();
@@ -93,10 +96,10 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     done
 }
 
-/// Creates a runtime for commands that send a few requests, one after another.
-fn runtime_of_one_thread() -> Result<tokio::runtime::Runtime, Error> {
+/// Runs a command that sends a few requests, one after another.
+fn wait_for(command: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(Error::io("start", "the runtime"))
+    runtime.map_err(Error::io("start", "the runtime"))?.block_on(command)
 }
 
 /// Returns the number of runtime threads. Requests have their own threads. Commits and background work run here,
@@ -127,9 +130,7 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Connector(ConnectorCommand::Create(new)) => {
             commands::connector::create(config, new, output).await
         }
-        Command::Connector(ConnectorCommand::Check(check)) => commands::connector::check(check, output).await,
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
-        Command::Import(import) => commands::import::run(import, output).await,
         Command::Erasure(ErasureCommand::Ledger) => commands::erasure::ledger(config).await,
         Command::Erasure(ErasureCommand::Apply { file, force }) => {
             commands::erasure::apply(config, &file, &force, output).await
@@ -141,8 +142,12 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         // Handled above, before logs and the runtime were started.
         Command::Config
         | Command::Healthcheck { .. }
+        | Command::Connector(ConnectorCommand::Check(_))
         | Command::Login(_)
+        | Command::Logout { .. }
+        | Command::Profiles
         | Command::Api(_)
-        | Command::Export(_) => Ok(()),
+        | Command::Export(_)
+        | Command::Import(_) => Ok(()),
     }
 }

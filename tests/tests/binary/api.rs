@@ -63,6 +63,53 @@ fn refused(result: &CommandResult, code: i32, says: &[&str]) {
     }
 }
 
+/// Every command that calls a service, each with a request that changes nothing.
+const CALLS: [&[&str]; 4] = [
+    &["api", "GET", "me"],
+    &["export", "--out", "copy", "--resources", "departments"],
+    &["import", "people.csv", "--dry-run"],
+    &["connector", "check"],
+];
+
+#[test]
+fn every_command_finds_the_service_in_the_same_way() {
+    let fixture = Fixture::start();
+    fs::write(fixture.place.folder.path().join("people.csv"), "email\n").unwrap();
+    let called = |command: &[&str], flags: &[&str], variables: &[(&str, &str)]| {
+        let place = variables.iter().fold(user(), |place, (name, value)| place.with(name, value));
+        candor(&place, &[command, flags].concat())
+    };
+    for command in CALLS {
+        refused(&called(command, &[], &[]), 2, &["profile"]);
+        refused(&called(command, &[], &[("CANDOR_URL", &fixture.url())]), 2, &["CANDOR_API_KEY is not"]);
+        refused(&called(command, &["--url", &fixture.url()], &[]), 2, &["--url is set", "CANDOR_API_KEY is not"]);
+        refused(&called(command, &["--profile", "eu"], &[]), 2, &["eu"]);
+        let key = [("CANDOR_API_KEY", "cdr_live_a")];
+        refused(&called(command, &["--url", "http://candor.example.com"], &key), 2, &["plain HTTP", "--insecure"]);
+        refused(&called(command, &["--url", "candor.example.com"], &key), 2, &["candor.example.com"]);
+    }
+    fixture.log_in(&fixture.key.secret, "eu").succeeded();
+    for command in CALLS {
+        let found = candor(&fixture.place, &[command, &["--profile", "eu"]].concat());
+        assert_ne!(found.code, Some(2), "{}", found.stderr);
+    }
+}
+
+#[test]
+fn profiles_are_listed_and_forgotten() {
+    let fixture = Fixture::start();
+    for name in ["default", "eu"] {
+        fixture.log_in(&fixture.key.secret, name).succeeded();
+    }
+    let listed = candor(&fixture.place, &["profiles", "--json"]).json();
+    let wanted = ["default", "eu"].map(|name| json!({"profile": name, "url": fixture.url()}));
+    assert_eq!(listed, json!({"data": wanted}));
+    let said = candor(&fixture.place, &["logout", "--profile", "eu"]).succeeded().stdout;
+    assert!(said.contains("eu") && said.contains("stays valid"), "{said}");
+    refused(&candor(&fixture.place, &["logout", "--profile", "eu"]), 2, &["eu", "default"]);
+    assert_eq!(candor(&fixture.place, &["profiles", "--json"]).json()["data"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn login_stores_an_accepted_key_owner_only() {
     let fixture = Fixture::start();

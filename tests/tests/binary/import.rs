@@ -84,7 +84,7 @@ fn import_names_a_missing_prerequisite() {
     let place = Installation::sqlite();
     let import = |place: &Installation, url: &str| candor(place, &["import", "people.csv", "--url", url]);
     let no_key = import(&place, "http://127.0.0.1:1");
-    assert_eq!((no_key.code, no_key.stderr.contains("CANDOR_API_KEY")), (Some(1), true), "{}", no_key.stderr);
+    assert_eq!((no_key.code, no_key.stderr.contains("CANDOR_API_KEY")), (Some(2), true), "{}", no_key.stderr);
     let place = place.with("CANDOR_API_KEY", "cdr_live_x");
     let no_file = import(&place, "http://127.0.0.1:1");
     assert_eq!((no_file.code, no_file.stderr.contains("people.csv")), (Some(1), true), "{}", no_file.stderr);

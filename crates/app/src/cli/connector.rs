@@ -3,12 +3,14 @@
 use candor_domain::id::OrganizationId;
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::remote::AccountChoice;
+
 /// Subcommands of `candor connector`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConnectorCommand {
     /// Create a connector, and for an identity provider its API key, which is shown once
     Create(NewConnector),
-    /// Send the requests of an identity provider and report wrong responses; CANDOR_API_KEY has the token
+    /// Send the requests of an identity provider and report wrong responses
     Check(ConnectorCheck),
 }
 
@@ -51,15 +53,14 @@ pub(crate) enum Kind {
 /// Arguments of `candor connector check`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The exit status is 1 if a response is wrong.
+The key is the token of the connector. The exit status is 1 if a response is wrong.
 
 Example:
-  candor connector check --url https://feedback.example.com --write")]
+  CANDOR_API_KEY=TOKEN candor connector check --url https://feedback.example.com --write")]
 pub(crate) struct ConnectorCheck {
-    /// URL of the service, with or without /scim/v2
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: String,
     /// Also create a person, change it and remove it; needs a token of the test data set
     #[arg(long)]
     pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) account: AccountChoice,
 }

@@ -19,6 +19,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::Setting;
+use crate::remote::{AccountChoice, ProfileName};
 pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
 pub(crate) use erasure::ErasureCommand;
 pub(crate) use export::{ExportCommand, ExportFormat};
@@ -182,11 +183,25 @@ Examples:
     Erasure(ErasureCommand),
     /// Check an API key and store it as a profile for `candor api`
     Login(Login),
+    /// Forget a profile of `candor login`
+    #[command(after_help = "\
+The key stays valid: `candor key revoke` ends it.
+
+Example:
+  candor logout --profile staging")]
+    Logout {
+        /// Name of the profile
+        #[arg(long, value_name = "NAME", default_value = ProfileName::DEFAULT)]
+        profile: ProfileName,
+    },
+    /// List the profiles of `candor login`, without their keys
+    #[command(after_help = "Example:\n  candor profiles --json")]
+    Profiles,
     /// Send a request with the key of a profile, like a signed-in curl
     Api(Box<Api>),
     /// Write all resources of an organization to files, through a running service
     Export(ExportCommand),
-    /// Create and update people from a CSV file through a running service; CANDOR_API_KEY has the API key
+    /// Create and update people from a CSV file through a running service
     Import(Import),
     /// Show the effective settings and the source of each
     #[command(after_help = "Example:\n  candor config --json")]
@@ -231,21 +246,19 @@ Examples:
 /// Arguments of `candor import`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-CANDOR_API_KEY must hold a key with the scope employees:write.
+The key needs the scope employees:write. URL and key are those of `candor api`: a profile, or --url or CANDOR_URL with
+CANDOR_API_KEY.
 
 The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every
 end it says how far each part came; with --json that is one object, also then.
 
 Examples:
-  candor import people.csv --url https://feedback.example.com --dry-run
+  candor import people.csv --dry-run
   hr-export | candor import - --url https://feedback.example.com --json")]
 pub(crate) struct Import {
     /// CSV file, or - for standard input; large files are sent in parts
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: PathBuf,
-    /// URL of the service
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: String,
     /// Only show the effect of each row
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -255,6 +268,8 @@ pub(crate) struct Import {
     /// Connector on whose behalf the file is imported
     #[arg(long, value_name = "CONNECTOR_ID")]
     pub(crate) connector: Option<ConnectorId>,
+    #[command(flatten)]
+    pub(crate) account: AccountChoice,
 }
 
 /// Part of the work that a process does.

@@ -11,8 +11,8 @@ use crate::remote::{AccountChoice, ProfileName};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The key is read from the terminal without echo, or from standard input. It is stored only if the service accepts it, in
-$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. To forget a profile,
-remove its lines from this file.
+$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. `candor logout` forgets
+it.
 
 The exit status is that of `candor api`.
 

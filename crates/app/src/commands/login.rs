@@ -1,4 +1,4 @@
-//! `candor login`: checks an API key and stores it as a profile of the user.
+//! `candor login`, `candor logout` and `candor profiles`: API keys that are stored as profiles of the user.
 
 use std::io::{self, IsTerminal};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::Login;
 use crate::error::Error;
-use crate::output::{Output, printable};
+use crate::output::{Output, printable, table};
 use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailure, variable};
 
 /// Name of the command in `User-Agent`.
@@ -39,6 +39,31 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
     });
     let place = path.display();
     output.say(&object, &format!("{}\nIt is stored in {place}.\n{}\n", described(&me), usage(&login.profile)))
+}
+
+/// Removes a profile.
+///
+/// # Errors
+/// [`RemoteFailure::UnknownProfile`]; [`Error::Io`] if the profiles cannot be read or written.
+pub(crate) fn log_out(name: &ProfileName, output: Output) -> Result<(), Error> {
+    let path = Profiles::path(variable)?;
+    let mut profiles = Profiles::read(&path)?;
+    let profile = profiles.remove(name)?;
+    profiles.write(&path)?;
+    let text = format!("The profile {name} for {} is removed. Its key stays valid.\n", profile.url);
+    output.say(&json!({"profile": name.to_string(), "url": profile.url}), &text)
+}
+
+/// Prints the names and URLs of the profiles.
+///
+/// # Errors
+/// [`Error::Io`] if the profiles cannot be read.
+pub(crate) fn list(output: Output) -> Result<(), Error> {
+    let profiles = Profiles::read(&Profiles::path(variable)?)?;
+    let rows: Vec<_> = profiles.iter().map(|(name, profile)| vec![name.to_owned(), profile.url.clone()]).collect();
+    let objects: Vec<_> =
+        profiles.iter().map(|(name, profile)| json!({"profile": name, "url": profile.url})).collect();
+    output.say(&json!({"data": objects}), &table(&rows))
 }
 
 /// Reads the key without echo from a terminal, or else from standard input.

@@ -1,6 +1,6 @@
 //! Choice of the service and the key: the environment, or a profile.
 
-use candor_client::{Candor, Error as ClientError};
+use candor_client::{Candor, ClientBuilder, Error as ClientError};
 use clap::Args;
 use url::{Host, Url};
 
@@ -15,7 +15,7 @@ pub(super) const URL: &str = "CANDOR_URL";
 const PROFILE: &str = "CANDOR_PROFILE";
 
 /// Flags that choose the service and the key.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct AccountChoice {
     /// Profile of `candor login` [default: default] [env: CANDOR_PROFILE]
     #[arg(long, value_name = "NAME")]
@@ -51,7 +51,7 @@ impl Account {
         let may_be_insecure = choice.insecure;
         let profile = match choice.source(variable)? {
             Source::Environment(profile) => profile,
-            Source::Stored(name) => Profiles::read(&Profiles::path(variable)?)?.take(&name)?,
+            Source::Stored(name) => Profiles::read(&Profiles::path(variable)?)?.remove(&name)?,
         };
         Ok(Self::new(profile, may_be_insecure))
     }
@@ -66,13 +66,35 @@ impl Account {
     /// # Errors
     /// [`RemoteFailure::Usage`] if the URL is not the address of a service; [`RemoteFailure::PlainHttp`].
     pub(crate) fn client(&self, name: &str) -> Result<Candor, RemoteFailure> {
+        self.client_with(name, |builder| builder)
+    }
+
+    /// Creates a client of the service with settings of its own.
+    ///
+    /// # Errors
+    /// See [`Self::client`].
+    pub(crate) fn client_with(
+        &self,
+        name: &str,
+        set: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Candor, RemoteFailure> {
         let Profile { url, key } = &self.profile;
         if !self.may_be_insecure && is_plain_and_remote(url) {
             return Err(RemoteFailure::PlainHttp(url.clone()));
         }
-        let client = Candor::builder().api_key(key.secret()).base_url(url).user_agent(name);
+        let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
         let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
         client.build().map_err(wrong)
+    }
+
+    /// Returns the URL of the service.
+    pub(crate) fn url(&self) -> &str {
+        &self.profile.url
+    }
+
+    /// Returns the key.
+    pub(crate) const fn key(&self) -> &ApiKey {
+        &self.profile.key
     }
 }
 

@@ -119,14 +119,19 @@ impl Profiles {
         self.profiles.insert(name.0.clone(), profile);
     }
 
-    /// Returns the profile with this name.
+    /// Returns the profiles by their names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Profile)> {
+        self.profiles.iter().map(|(name, profile)| (name.as_str(), profile))
+    }
+
+    /// Removes and returns the profile with this name.
     ///
     /// # Errors
     /// [`RemoteFailure::UnknownProfile`], with the names of the stored ones.
-    pub(crate) fn take(mut self, name: &ProfileName) -> Result<Profile, RemoteFailure> {
+    pub(crate) fn remove(&mut self, name: &ProfileName) -> Result<Profile, RemoteFailure> {
         self.profiles.remove(&name.0).ok_or_else(|| RemoteFailure::UnknownProfile {
             name: name.clone(),
-            known: self.profiles.into_keys().collect(),
+            known: self.profiles.keys().cloned().collect(),
         })
     }
 }
@@ -155,7 +160,7 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
         assert_eq!(Profiles::read(&path).unwrap(), profiles);
-        assert_eq!(Profiles::read(&path).unwrap().take(&ProfileName::default()).unwrap(), profile("https://c"));
+        assert_eq!(Profiles::read(&path).unwrap().remove(&ProfileName::default()).unwrap(), profile("https://c"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let open = Profiles::read(&path).unwrap_err().to_string();
         assert!(open.contains("chmod 600"), "{open}");

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use candor_client::{Candor, Error as ClientError, Method};
+use candor_client::{Candor, ClientBuilder, Error as ClientError, Method};
 use candor_port_clock::{SystemIds, random32};
 use serde_json::{Value, json};
 
 use crate::cli::ConnectorCheck;
 use crate::error::{CommandFailure, Error};
 use crate::output::{Output, table};
-use crate::remote::{API_KEY, ApiKey, variable};
+use crate::remote::{API_KEY, Account};
 
 /// Time limit for one request.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,8 +25,6 @@ const ERROR: &str = "urn:ietf:params:scim:api:messages:2.0:Error";
 /// Failures of the check.
 #[derive(Debug, thiserror::Error)]
 enum CheckFailure {
-    #[error("no token: set {API_KEY} to the token of the connector")]
-    NoToken,
     #[error(
         "cannot create a person with a token of the live data set: people stay in its history; set {API_KEY} to a \
          token of `candor key create --test`, or leave out --write"
@@ -54,16 +52,18 @@ struct Step {
 /// Sends the requests and prints a line for each.
 ///
 /// # Errors
-/// [`CheckFailure`] without a token and for wrong responses; an address that is no URL.
+/// [`CheckFailure`] for wrong responses, and with `--write` for a token of the live data set; see [`Account::find`].
 pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
-    let token = ApiKey::parse(&variable(API_KEY).ok_or(CheckFailure::NoToken)?)?;
-    if check.write && !token.is_test() {
+    let mut choice = check.account;
+    choice.url = choice.url.map(|url| url.trim_end_matches('/').trim_end_matches("/scim/v2").to_owned());
+    let account = Account::find(choice)?;
+    if check.write && !account.key().is_test() {
         return Err(CheckFailure::LiveToken.into());
     }
     let random = random32(&SystemIds::default())
         .map_err(|error| Error::Defect { what: "make a name", reason: error.to_string() })?;
     let unknown: String = random.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let provider = Provider::new(&check.url, &token)?;
+    let provider = Provider::new(&account)?;
     let mut steps = vec![
         provider.step("GET", "/Users?startIndex=1&count=2", None, first_page).await,
         provider.step("GET", &by_user_name(&unknown), None, |answer| matches(answer, 0)).await,
@@ -97,15 +97,9 @@ struct Provider {
 }
 
 impl Provider {
-    fn new(url: &str, token: &ApiKey) -> Result<Self, Error> {
-        let base = url.trim_end_matches('/').trim_end_matches("/scim/v2");
-        let client = Candor::builder().api_key(token.secret()).base_url(base).user_agent("candor-connector-check");
-        let candor = client.timeout(PATIENCE).max_retries(0).build().map_err(|_| Error::Argument {
-            argument: "--url",
-            value: url.to_owned(),
-            wanted: "expected the address of a service, such as https://candor.example".to_owned(),
-        })?;
-        Ok(Self { candor })
+    fn new(account: &Account) -> Result<Self, Error> {
+        let set = |builder: ClientBuilder| builder.timeout(PATIENCE).max_retries(0);
+        Ok(Self { candor: account.client_with("candor-connector-check", set)? })
     }
 
     async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, String> {

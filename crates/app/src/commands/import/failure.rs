@@ -8,9 +8,6 @@ use crate::error::{CommandFailure, FAILURE};
 /// Failure of an import.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ImportFailure {
-    /// The environment has no API key.
-    #[error("{0} is not set; it must hold an API key with the scope employees:write")]
-    NoApiKey(&'static str),
     /// The file to import is not a valid file of people.
     #[error("cannot import {}: {reason}; correct the file and try again", .path.display())]
     NotAFileOfPeople {

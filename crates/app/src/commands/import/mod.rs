@@ -20,7 +20,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::cli::Import;
 use crate::error::Error;
 use crate::output::Output;
-use crate::remote::{API_KEY, ApiKey, variable};
+use crate::remote::Account;
 use failure::ImportFailure;
 use progress::Progress;
 use send::Connection;
@@ -65,8 +65,8 @@ async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error
 }
 
 async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
-    let key = ApiKey::parse(&variable(API_KEY).ok_or(ImportFailure::NoApiKey(API_KEY))?)?;
-    let connection = Connection::new(&import, &key)?;
+    let account = Account::find(import.account.clone())?;
+    let connection = Connection::new(&import, &account)?;
     let Split { parts, duplicates } = divided(import.file).await?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {

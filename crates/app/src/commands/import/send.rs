@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::progress::Progress;
 use crate::cli::Import;
 use crate::error::Error;
-use crate::remote::ApiKey;
+use crate::remote::Account;
 
 /// Time limit for one request.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -60,17 +60,13 @@ impl Connection {
     /// Creates the client. Retries have longer pauses than those of the library, and the operator sees each one.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the URL is not the address of a service.
-    pub(super) fn new(import: &Import, key: &ApiKey) -> Result<Self, Error> {
+    /// See [`Account::client`].
+    pub(super) fn new(import: &Import, account: &Account) -> Result<Self, Error> {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
         filled.map_err(|error| Error::Defect { what: "make an idempotency key", reason: error.to_string() })?;
-        let client = Candor::builder().api_key(key.secret()).base_url(&import.url).user_agent("candor-import");
-        let candor = client.timeout(PATIENCE).max_retries(0).build().map_err(|_| Error::Argument {
-            argument: "--url",
-            value: import.url.clone(),
-            wanted: "expected the address of a service, such as https://candor.example".to_owned(),
-        })?;
+        let candor =
+            account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
         let mut query = Vec::new();
         if import.dry_run {
             query.push(("dry_run", "true".to_owned()));
@@ -81,7 +77,7 @@ impl Connection {
         if let Some(connector) = &import.connector {
             query.push(("connector_id", connector.to_string()));
         }
-        let base = import.url.trim_end_matches('/').trim_end_matches("/v1");
+        let base = account.url().trim_end_matches('/').trim_end_matches("/v1");
         let address = format!("{base}/v1/employees/csv");
         Ok(Self { candor, address, query, run: URL_SAFE_NO_PAD.encode(random) })
     }
