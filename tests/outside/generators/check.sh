@@ -8,7 +8,8 @@ cp "$here"/*.ts "$here/tsconfig.json" "$here/spectral.json" "$document" .
 rm -rf openapi-typescript hey-api built
 bin=node_modules/.bin
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
-$bin/redocly lint openapi.json --format json >redocly.json
+# The response to a dry run is used by an extension of its parameter, which this linter does not read.
+$bin/redocly lint openapi.json --skip-rule no-unused-components --format json >redocly.json
 node -e '
   const { totals, problems } = JSON.parse(require("node:fs").readFileSync("redocly.json"));
   if (totals.errors || totals.warnings) { console.error(problems); process.exit(1); }'

@@ -26,16 +26,16 @@ function subject(event: Event): string {
   }
 }
 
-// The answer of a write is a resource or the effects of a dry run. The member `id` distinguishes them.
+// Compiles only if the answer of a write is the resource alone.
 const manager = await createEmployee({
   body: { email: "ines@example.com", first_name: "Ines", last_name: "Costa", custom_fields: { city: "Lagos" } },
 });
-assert(manager.data && "id" in manager.data, JSON.stringify(manager.error));
+assert(manager.data, JSON.stringify(manager.error));
 const report = await createEmployee({
   body: { email: "ugur@example.com", first_name: "Uğur", last_name: "Demir", manager_id: manager.data.id },
   headers: { "Idempotency-Key": "ugur" },
 });
-assert(report.data && "id" in report.data, JSON.stringify(report.error));
+assert(report.data, JSON.stringify(report.error));
 const [managerId, reportId] = [manager.data.id, report.data.id];
 for (const observation of ["Asked first.", "Shared the credit."]) {
   const { response } = await createObservation({ body: { employee_id: reportId, type: "strength", observation } });
@@ -70,7 +70,7 @@ for (const [city, found] of [["Lagos", ["ines@example.com"]], ["Izmir", []]] as 
 }
 
 const changed = await updateEmployee({ path: { id: report.data.id }, body: { role: "manager" } });
-assert(changed.data && "role" in changed.data, JSON.stringify(changed.error));
+assert(changed.data, JSON.stringify(changed.error));
 assert.equal(changed.data.role, "manager");
 
 const refused = await createEmployee({ body: { email: "x@example.com", first_name: "", last_name: "X" } });

@@ -32,8 +32,9 @@ client = AuthenticatedClient(base_url=f"{base}/v1", token=key)
 
 def created(email: str, manager: str | None = None) -> Employee:
     body = EmployeeCreate(email=email, first_name="Noor", last_name="Haddad", manager_id=manager)
-    answer = create_employee.sync(client=client, body=body)
-    assert isinstance(answer, Employee), answer
+    # The type of the answer is the resource, or else an error.
+    answer: Employee | ErrorResponse | None = create_employee.sync(client=client, body=body)
+    assert answer and not isinstance(answer, ErrorResponse), answer
     return answer
 
 

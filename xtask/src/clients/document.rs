@@ -10,7 +10,7 @@ use super::types::{Type, reference};
 use crate::process::Outcome;
 use serde_json::{Map, Value};
 
-/// Name of the parameter that asks for a dry run, and of the schema of its answer.
+/// Name of the parameter that asks for a dry run.
 pub(super) const DRY_RUN: &str = "DryRun";
 
 /// Media type of lines of JSON.
@@ -119,18 +119,14 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
     Ok(Some(Body { name: name.to_owned(), required, is_csv: false, members }))
 }
 
-/// Returns the type of a successful answer. Dry runs have a type of their own.
+/// Returns the type of a successful answer.
 fn answer(document: &Value, operation: &Value) -> Option<Answer> {
-    let successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
-    let mut lines = successes.clone().map(|(_, answer)| &answer["content"][LINES]["schema"]);
-    if let Some(name) = lines.find_map(reference) {
+    let mut successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
+    let content = &successes.next()?.1["content"];
+    if let Some(name) = reference(&content[LINES]["schema"]) {
         return Some(Answer::Lines(name.to_owned()));
     }
-    let mut schemas = successes.map(|(_, answer)| &answer["content"]["application/json"]["schema"]);
-    let schema = schemas.find(|schema| reference(schema) != Some(DRY_RUN))?;
-    let choices = schema["anyOf"].as_array().into_iter().flatten();
-    let chosen = choices.filter_map(reference).find(|name| *name != DRY_RUN);
-    let Some(name) = chosen.or_else(|| reference(schema)) else { return Some(Answer::Nothing) };
+    let Some(name) = reference(&content["application/json"]["schema"]) else { return Some(Answer::Nothing) };
     let schema = &document["components"]["schemas"][name];
     match schemas::page_items(schema) {
         Some(items) => Some(Answer::PageOf(reference(items)?.to_owned())),

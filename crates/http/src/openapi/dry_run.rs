@@ -1,16 +1,17 @@
-//! The response to a dry run, beside that of the write itself (decision A18).
+//! The response to a dry run (decision A18). It is no response of the operations: clients that never ask for a dry run would have to
+//! tell both apart after each write. The parameter refers to it.
 
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
-use super::errors;
-use crate::route::{DryRun, Route};
 use crate::schema::shapes::{Member, answer, array, count, described, field, flag, reference_to};
 use crate::schema::words::open;
 
 /// Name of the schema.
 const EFFECTS: &str = "DryRun";
+/// Extension of a parameter: the successful response to requests with it.
+const RESPONSE: &str = "x-candor-response";
 
 /// Returns the schemas of dry runs, by name.
 pub(super) fn schemas() -> Vec<Member> {
@@ -31,38 +32,12 @@ pub(super) fn schemas() -> Vec<Member> {
     vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }
 
-/// Adds the 200 of a dry run to the responses of a route. If the write answers 200 too, the body has either form.
-pub(super) fn add_response(route: &Route, responses: &mut serde_json::Map<String, Value>) {
-    if route.dry_run != DryRun::Effects {
-        return;
-    }
-    let Some(shared) = responses.get_mut("200") else {
-        let content = json!({"application/json": {"schema": reference_to(EFFECTS), "example": example(route)}});
-        let description = "The effects of the request, with `dry_run=true`.";
-        let headers = with_header(errors::common_headers());
-        let response = json!({"description": description, "headers": headers, "content": content});
-        responses.insert("200".to_owned(), response);
-        return;
-    };
-    let content = &mut shared["content"]["application/json"];
-    content["schema"] = json!({"anyOf": [content["schema"].take(), reference_to(EFFECTS)]});
-    let description = shared["description"].as_str().unwrap_or_default();
-    shared["description"] = json!(format!("{description} With `dry_run=true`, the effects of the request."));
-    shared["headers"] = with_header(shared["headers"].take());
-}
-
-fn with_header(mut headers: Value) -> Value {
-    headers["X-Dry-Run"] = json!({"$ref": "#/components/headers/DryRun"});
-    headers
-}
-
-/// Returns the example of a write with another status than 200, whose resource is new or gone.
-fn example(route: &Route) -> Value {
-    let mut data = route.response.shown().unwrap_or_default();
-    for made in ["id", "key", "last4", "secret"] {
-        if let Some(member) = data.get_mut(made) {
-            *member = Value::Null;
-        }
-    }
-    json!({"dry_run": true, "status": route.status, "data": data, "events": [], "changes": {}, "notifications": 0})
+/// Adds the response to the parameter `dry_run`.
+pub(super) fn refer(mut parameter: Value) -> Value {
+    parameter[RESPONSE] = json!({
+        "description": "The effects of the request, with the status 200.",
+        "headers": {"X-Dry-Run": {"$ref": "#/components/headers/DryRun"}},
+        "content": {"application/json": {"schema": reference_to(EFFECTS)}},
+    });
+    parameter
 }

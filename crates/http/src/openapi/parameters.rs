@@ -5,6 +5,7 @@ use candor_domain::page::{DEFAULT_LIMIT, MAX_LIMIT};
 use candor_domain::params::{DRY_RUN, MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Params, ValueForm};
 use serde_json::{Value, json};
 
+use super::dry_run;
 use crate::route::Query;
 use crate::schema::shapes::{self, Member, date, datetime, flag, period, plain, prefixed, reference_to};
 
@@ -144,7 +145,7 @@ pub(super) fn shared() -> Vec<Member> {
          same response. 1 to {MAX_KEY_CHARS} visible ASCII characters."
     );
     let dry_run = Params::described(|params| params.one(&DRY_RUN)).into_iter().flat_map(shown);
-    let dry_run = dry_run.map(|parameter| ("DryRun", parameter));
+    let dry_run = dry_run.map(|parameter| ("DryRun", dry_run::refer(parameter)));
     let others = vec![
         ("Limit", query("limit", limit, &page)),
         ("Cursor", query("cursor", json!({"type": "string"}), cursor)),

@@ -4,7 +4,7 @@ use candor_domain::access::{AdminContext, Environment};
 use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
-use super::{dry_run, errors, parameters};
+use super::{errors, parameters};
 use crate::route::{Body, DryRun, Method, Route, RouteGroup};
 use crate::routes::GROUPS;
 use crate::routes::employees::report;
@@ -174,7 +174,6 @@ fn responses(route: &Route) -> Value {
             json!({"description": "The version in If-None-Match is still current. The response has no body.", "headers": headers}),
         );
     }
-    dry_run::add_response(route, &mut responses);
     responses.extend(errors::error_responses(route));
     Value::Object(responses)
 }

@@ -60,7 +60,7 @@ fn writing_check_with_a_live_token_is_refused() {
     assert!(refused.stderr.contains("test data set") || refused.stderr.contains("--test"), "{}", refused.stderr);
     assert_eq!(provider.administrator().all("/v1/employees"), Vec::<Value>::new());
     let without = candor(&Installation::sqlite(), &["connector", "check", "--url", &provider.url()]);
-    assert_eq!(without.code, Some(1));
+    assert_eq!(without.code, Some(2));
     assert!(without.stderr.contains("CANDOR_API_KEY"), "{}", without.stderr);
 }
 
