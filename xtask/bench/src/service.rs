@@ -17,13 +17,15 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
 /// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
-/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key.
-const SETTINGS: [(&str, &str); 5] = [
+/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key. The measures have
+/// more keys than one organization may use at once.
+const SETTINGS: [(&str, &str); 6] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
     ("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8"),
     ("CANDOR_SWEEP_INTERVAL", "5s"),
     ("CANDOR_DRAIN_DELAY", "0s"),
+    ("CANDOR_ORGANIZATION_QUOTA_FACTOR", "1000"),
 ];
 /// Quota of a key. The service counts its requests and never refuses one.
 const UNLIMITED: &str = "100000000";

@@ -8,8 +8,8 @@ use crate::fields::StringEnum;
 use crate::id::EmployeeId;
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
+use crate::params::{self, Bounds, ListRequest, Param, Params, ValueForm};
+use crate::problem::{ValidationErrors, ValueError};
 use crate::time::{Date, Timestamp};
 
 /// One of the two API resources that share the shape and lifecycle of objectives.
@@ -71,6 +71,8 @@ pub struct Filter {
     pub owner_id: Option<EmployeeId>,
     /// Statuses that the list shows.
     pub statuses: Vec<Status>,
+    /// Only objectives that wait for a review (decision C1): proposed ones that were submitted.
+    pub in_review: bool,
     /// Bounds of the first day.
     pub period_start: Bounds<Date>,
     /// Bounds of the last day.
@@ -97,6 +99,13 @@ impl StringEnum for Expand {
     const NAME: &'static str = "ObjectiveExpand";
 }
 
+const IN_REVIEW: Param<bool> = params::param(
+    "filter[in_review]",
+    "`true`: only objectives that wait for a review, which are proposed and were submitted.",
+    ValueForm::Flag,
+    |text| if text == "true" { Ok(true) } else { Err(ValueError::format("`true`; leave the filter out for all")) },
+);
+
 impl Filter {
     /// Creates the filter of all objectives of a family that a person owns, archived ones included.
     #[must_use]
@@ -116,6 +125,7 @@ impl Filter {
             scopes: family.scopes().to_vec(),
             owner_id: None,
             statuses: statuses.to_vec(),
+            in_review: false,
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
@@ -152,10 +162,15 @@ impl Filter {
                 family.scopes().iter().copied().filter(|member| *member == scope).collect()
             }
         };
+        let in_review = params.one(&IN_REVIEW).unwrap_or_default();
+        if in_review {
+            statuses.retain(|status| *status == Status::Proposed);
+        }
         Self {
             scopes,
             owner_id,
             statuses,
+            in_review,
             period_start: params.bounds(&params::date(
                 "filter[period_start]",
                 "Only objectives whose period starts within the bounds.",

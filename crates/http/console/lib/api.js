@@ -55,6 +55,8 @@ export class ApiError extends Error {
 export const log = store(/** @type {LoggedRequest[]} */ ([]));
 /** The wait that the service asked for, while there is one. */
 export const waiting = store(/** @type {{ until: number, status: number } | null} */ (null));
+/** Number of writes that were answered. Every read on the screen is repeated after one. */
+export const written = store(0);
 /** Quotas by class, from the headers of the last answers. */
 export const quotas = store(/** @type {Record<string, Quota>} */ ({}));
 
@@ -176,6 +178,7 @@ export async function request(method, path, options = {}) {
     }
     if (answer.ok) {
       const { status, headers } = answer;
+      if (method !== "GET" && !options.quiet && !options.query?.["dry_run"]) written.set(written.value + 1);
       return { data: options.lines ? text : parsed(text), status, etag: headers.get("etag"), requestId, headers };
     }
     const retryAfter = Number(answer.headers.get("retry-after")) || undefined;

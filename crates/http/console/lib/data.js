@@ -5,10 +5,11 @@
 //                                                    { rows, error, isLoading, hasMore, isMore, more, reload }
 //   const save = useAction(async () => { … });       { run, isBusy, error }: errors go to the component
 //
-// A path of null reads nothing. A changed path or query reads again and drops the answer of the former request.
+// A path of null reads nothing. A changed path or query reads again and drops the answer of the former request. So does
+// each write of this tab, so that a screen shows nothing that a write has changed.
 
-import { ApiError, request } from "./api.js";
-import { useCallback, useEffect, useRef, useState } from "./view.js";
+import { ApiError, request, written } from "./api.js";
+import { useCallback, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("./api.js").Query} Query */
 /** @template {string} P @typedef {import("../gets").AnswerTo<P>} AnswerTo */
@@ -35,6 +36,7 @@ export function useGet(path, query = {}) {
   const [read, setRead] =
     useState(/** @type {Read<AnswerTo<P>>} */ ({ data: null, etag: null, error: null, isLoading: path !== null }));
   const [turn, setTurn] = useState(0);
+  const writes = useStore(written);
   const name = `${path} ${JSON.stringify(query)}`;
   const shown = useRef(name);
   useEffect(() => {
@@ -49,7 +51,7 @@ export function useGet(path, query = {}) {
         setRead((before) => ({ ...before, error: asApiError(error), isLoading: false })),
     );
     return () => stop.abort();
-  }, [name, turn]);
+  }, [name, turn, writes]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   return { ...read, reload };
 }

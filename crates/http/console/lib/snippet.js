@@ -79,7 +79,7 @@ const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", `'\\''`)
 /** @param {Described} request */
 function curl({ method, path, query, body, csv }) {
   const lines =
-    [`curl -sS${method === "GET" ? ""
+    [`curl -sS${/[[\]{}]/.test(queryString(query)) ? "g" : ""}${method === "GET" ? ""
       : ` -X ${method}`} ${quoted(`${location.origin}/v1${path}${queryString(query)}`)}`,
     `-H "Authorization: Bearer $CANDOR_API_KEY"`];
   if (csv) lines.push(`-H 'Content-Type: text/csv'`, `--data-binary @people.csv`);

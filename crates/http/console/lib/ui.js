@@ -146,7 +146,7 @@ export function Shown({ of, empty, rows, children }) {
     return of.error ? html`<${Problem} error=${of.error} retry=${of.reload} />`
       : html`<${Skeleton} rows=${rows} />`;
   }
-  if (empty && Array.isArray(value) && value.length === 0) return empty;
+  if (empty && Array.isArray(value) && value.length === 0 && !of.hasMore) return empty;
   return html`<div class=${of.isLoading ? "stale" : ""}>
     ${children(value)}
     ${of.error && html`<${Problem} error=${of.error} retry=${of.reload} />`}

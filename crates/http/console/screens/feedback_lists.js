@@ -43,11 +43,11 @@ export function Objectives() {
   const { query } = useRoute();
   const base = query.kind === "manager" ? "/manager-objectives" : "/employee-objectives";
   const list = useList(base,
-    { "filter[status]": query.state === "in_review" ? "proposed" : query.state, "filter[owner_id]": query.owner,
+    { "filter[status]": query.state === "in_review" ? null : query.state,
+      "filter[in_review]": query.state === "in_review" || null, "filter[owner_id]": query.owner,
       expand: can("employees:read") ? "owner" : null });
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
   const close = () => setDialog(null);
-  const rows = list.rows?.filter((one) => query.state !== "in_review" || stateOf(one) === "in_review") ?? null;
   const filters =
     [{ name: "state", label: t.state,
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
@@ -55,7 +55,7 @@ export function Objectives() {
     { name: "kind", label: t.feedback.kind, options: KINDS }];
   return html`<${Filters} filters=${filters}>
       <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
-    <${Shown} of=${{ ...list, rows }}
+    <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
     ${(/** @type {Objective[]} */ shown) =>
       html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">

@@ -42,11 +42,18 @@ function List() {
   const { query } = useRoute();
   const departments = useList("/departments", { limit: 100 });
   const names = new Map((departments.rows ?? []).map((one) => [one.id, one.name]));
-  const list = useList(query.q ? "/search" : "/employees", query.q
-    ? { q: query.q, types: "employees" }
-    : { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
+  const all = useList(query.q ? null : "/employees",
+    { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
       "filter[manager_id]": query.manager, expand: "manager" });
-  const people = { ...list, rows: list.rows?.map((one) => ("resource" in one ? one.resource : one)) ?? null };
+  const found = useList(query.q ? "/search" : null, { q: query.q, types: "employees" });
+  // The search finds active people only, the filter by address also those who left.
+  const exact = useList(query.q?.includes("@") ? "/employees" : null,
+    { "filter[email]": query.q, "filter[status]": "all", expand: "manager" });
+  const hits = found.rows?.map((one) => /** @type {Employee} */ (one.resource)) ?? null;
+  const known = new Set(exact.rows?.map((one) => one.id));
+  const isExact = !query.q?.includes("@") || exact.rows !== null || exact.error !== null;
+  const people = !query.q ? all : { ...found, error: found.error ?? exact.error,
+    rows: hits && isExact ? [...(exact.rows ?? []), ...hits.filter((one) => !known.has(one.id))] : null };
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
     ...(query.q ? []
@@ -69,8 +76,10 @@ function List() {
     { name: "state", label: t.state,
       cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
   ];
-  const empty = html`<${Empty} title=${t.people.none} text=${t.people.noneText} />`;
+  const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText} />`;
   return html`<${Filters} filters=${filters} />
+    ${query.q && html`<p class="muted">${t.people.onlyActive}
+      ${" "}<a href=${href("/people", { state: "deactivated" })}>${t.people.whoLeft}</a></p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
     <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>`;
 }

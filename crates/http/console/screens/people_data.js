@@ -20,7 +20,7 @@ import { t } from "../texts.js";
 export const canErase = () => can("employees:erase") && isOperator() && !isBound();
 
 /** A pseudonym in place of an erased person. @param {Employee} person */
-const isErased = (person) => person.email === `erased-${person.id}@erased.invalid`;
+export const isErased = (person) => person.email === `erased-${person.id}@erased.invalid`;
 
 /** Counts of kinds that are not zero. @param {Record<string, number>} counts */
 const countsOf = (counts) => Object.entries(counts).filter(([, count]) => count > 0)

@@ -13,7 +13,7 @@ import { Badge, Button, Card, Changes, Facts, Field, Id, Page, Problem, Shown, S
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { canErase, PersonData } from "./people_data.js";
+import { canErase, isErased, PersonData } from "./people_data.js";
 
 /** @typedef {import("../types").Employee} Employee */
 /** @typedef {import("../types").AuditEntry} AuditEntry */
@@ -28,7 +28,7 @@ export function OnePerson({ id }) {
   const saved = () => person.reload();
   /** @type {Employee | null} */
   const one = person.data;
-  const actions = one && can("employees:write") && (isAdmin() || !isBound()) && html`
+  const actions = one && !isErased(one) && can("employees:write") && (isAdmin() || !isBound()) && html`
     <${Button} onClick=${() => setDialog("manager")}>${t.people.changeManager}</${Button}>
     <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
     ${one.status === "pending_invite" &&

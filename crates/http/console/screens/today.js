@@ -26,19 +26,25 @@ export default function Today() {
   const keys = useList(isOperator() && can("settings:read") ? "/api-keys" : null, { limit: 100 });
   const connectors = useList(isOperator() && can("settings:read") ? "/connectors" : null, { limit: 100 });
   const objectives = useGet(can("objectives:read") ? "/employee-objectives" : null,
-    { "filter[status]": "proposed", expand: can("employees:read") ? "owner" : null, limit: 100 });
+    { "filter[in_review]": true, expand: can("employees:read") ? "owner" : null, limit: 100 });
+  const shared = useGet(can("objectives:read") ? "/manager-objectives" : null,
+    { "filter[in_review]": true, expand: can("employees:read") ? "owner" : null, limit: 100 });
   const summaries = useGet(can("summaries:read") ? "/summaries" : null,
     { "filter[status]": "pending_review", limit: 100 });
   const assignments = useGet(can("assignments:read") ? "/assignments" : null,
     { "filter[status]": "open", sort: "due_date", limit: 100 });
   const requests = useGet(isOperator() && can("settings:read") ? "/request-stats" : null, { window: "24h" });
-  const reads = [webhooks, keys, connectors, objectives, summaries, assignments];
+  const reads = [webhooks, keys, connectors, objectives, shared, summaries, assignments];
   usePoll(() => [...reads, stats, requests].forEach((one) => one.reload()), REFRESH_MS);
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
-      objectives: objectives.data?.data,
+      objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
+  // Only what was read is said to be well.
+  const calm = [webhooks.rows && t.today.calmOf.webhooks, connectors.rows && t.today.calmOf.connectors,
+    keys.rows && t.today.calmOf.keys, objectives.data && shared.data && t.today.calmOf.objectives,
+    summaries.data && t.today.calmOf.summaries, assignments.data && t.today.calmOf.assignments].filter(Boolean);
   const sum = stats.data ? total(Object.values(stats.data)) : null;
   const beside = isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
     <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
@@ -50,7 +56,7 @@ export default function Today() {
       <${Card} title=${t.today.attention}>
         ${matters.length > 0 ? html`<${Matters} matters=${matters} />` : isLoading
           ? html`<${Skeleton} rows=${3} />`
-          : html`<${Empty} title=${t.today.calm} text=${t.today.calmText} />`}
+          : html`<${Empty} title=${calm.length > 0 ? t.today.calm : t.today.unseen} text=${calm.join(" ")} />`}
         ${reads.filter((one) => one.error)
           .map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
       </${Card}>
@@ -154,9 +160,11 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
         note: html`<${Time} at=${one.expires_at} />`, to: href("/keys") });
     }
   }
-  for (const one of (objectives ?? []).filter((objective) => objective.submitted_at)) {
+  for (const one of objectives ?? []) {
+    const kind = one.scope === "employee" ? null : "manager";
     matters.push({ key: one.id, tone: "warn", kind: t.today.objective, text: one.title,
-      note: one.owner && fullName(one.owner), to: href("/feedback", { view: "objectives", state: "in_review" }) });
+      note: one.owner && fullName(one.owner),
+      to: href("/feedback", { view: "objectives", state: "in_review", ...(kind ? { kind } : {}) }) });
   }
   for (const one of summaries ?? []) {
     matters.push({ key: one.id, tone: "warn", kind: t.today.summary, text: one.title,
@@ -188,6 +196,6 @@ function Quotas() {
     const quota = used[name];
     const part = quota ? quota.limit - quota.remaining : 0;
     return html`<${Meter} key=${name} label=${t.quotas[name] ?? words(name)} part=${part} whole=${limit}
-      text=${t.today.used(number(part), number(limit))} />`;
+      text=${quota ? t.today.used(number(part), number(limit)) : t.today.most(number(limit))} />`;
   })}<p class="muted">${t.today.quotaText}</p>`;
 }

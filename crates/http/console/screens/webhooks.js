@@ -1,6 +1,6 @@
 // Webhooks: subscriptions with their health, the deliveries of all of them, one subscription, one delivery.
 
-import { request } from "../lib/api.js";
+import { ApiError, request } from "../lib/api.js";
 import { Bars } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, isFailure, useAllDeliveries, useStats } from "../lib/deliveries.js";
@@ -228,13 +228,35 @@ function OwnLog({ id, turn }) {
       <${Table} caption=${t.webhooks.log} columns=${logColumns(null)} rows=${rows} />`}</${Shown}></${Card}>`;
 }
 
+/** Longest wait for the answer to a test, longer than the service itself waits. */
+const ANSWER_MS = 40_000;
+
+/**
+ * Waits for the result of a test, which is in the log once the receiver has answered or the service gave up.
+ * @param {string} webhook @param {string} delivery @returns {Promise<DeliveryEntry | null>}
+ */
+async function resultOf(webhook, delivery) {
+  const end = Date.now() + ANSWER_MS;
+  for (let pause = 100; Date.now() < end; pause = Math.min(pause * 2, 2000)) {
+    try {
+      return (await request("GET", `/webhooks/${webhook}/deliveries/${delivery}`, { quiet: true })).data;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+  return null;
+}
+
 /** @param {{ id: string, onClose: () => void }} p */
 function Test({ id, onClose }) {
   const work = async () => {
     const { data } = await request("POST", `/webhooks/${id}/test`);
-    const found = await request("GET", `/webhooks/${id}/deliveries/${data.delivery_id}`).catch(() => null);
-    const hasFailed = found && isFailure(found.data);
-    toast(hasFailed ? t.webhooks.testFailed : t.webhooks.tested, hasFailed ? "bad" : "good");
+    const result = await resultOf(id, data.delivery_id);
+    if (!result) return toast(t.webhooks.testOpen, "bad");
+    const reason = t.failures[result.failure ?? ""] ?? result.failure ?? result.status;
+    toast(result.response_status ? t.webhooks.tested(result.response_status, duration(result.response_duration_ms))
+      : t.webhooks.testFailed(reason), isFailure(result) ? "bad" : "good");
   };
   return html`<${Confirm} title=${t.webhooks.test} text=${t.webhooks.testText} action=${t.webhooks.test}
     onClose=${onClose} work=${work} />`;

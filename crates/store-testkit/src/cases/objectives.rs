@@ -52,6 +52,7 @@ pub(super) fn everything() -> Filter {
         scopes: SCOPES[4].to_vec(),
         owner_id: None,
         statuses: every_status(),
+        in_review: false,
         period_start: Bounds::default(),
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
@@ -70,6 +71,7 @@ async fn populated(world: &CaseContext, count: usize) -> (Population, Vec<Object
             period_end: day(world),
             created_at: instant(world),
             updated_at: instant(world),
+            submitted_at: world.random.chance(50).then(|| instant(world)),
             metadata: metadata(world),
             external_id: external_id(world, number),
             ..world.make.objective(world.random.pick(&all.people).id)
@@ -89,6 +91,7 @@ fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Populatio
     let below = viewer.person().is_some_and(|person| all.is_below(objective.owner_id, person));
     filter.scopes.contains(&objective.scope)
         && filter.statuses.contains(&objective.status)
+        && (!filter.in_review || objective.submitted_at.is_some())
         && filter.owner_id.is_none_or(|id| objective.owner_id == id)
         && within(filter.period_start, objective.period_start)
         && within(filter.period_end, objective.period_end)
@@ -114,6 +117,7 @@ async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
             scopes: random.pick(&SCOPES).to_vec(),
             owner_id: random.maybe(20, &people),
             statuses: random.pick(&[OPEN.to_vec(), every_status(), few]).clone(),
+            in_review: random.chance(20),
             period_start: bounds(&world, day(&world), day(&world)),
             period_end: bounds(&world, day(&world), day(&world)),
             updated_at: bounds(&world, instant(&world), instant(&world)),

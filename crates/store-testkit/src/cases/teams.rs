@@ -85,6 +85,7 @@ impl Teams {
             scopes: vec![Scope::Employee],
             owner_id: None,
             statuses: vec![Status::Proposed],
+            in_review: false,
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),

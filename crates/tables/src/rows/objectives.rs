@@ -6,6 +6,7 @@ use candor_domain::keyed::KeyedMap;
 use candor_domain::objective::{Family, Filter, Objective, ObjectiveGroup, Scope, Status};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
+use candor_domain::time::Timestamp;
 use candor_domain::visibility::{Readers, Viewer};
 
 use super::summaries::INCLUDES;
@@ -138,6 +139,9 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         let mut it = Listing::new::<Objective>(sort, page);
         it.runs = Some(runs(filter, scopes, filter.owner_id.is_some()));
         it.is(owner, filter.owner_id);
+        if filter.in_review {
+            it.conditions.push(Condition::AtLeast(column("submitted_at", Type::Time), SqlValue::Time(Timestamp::from_millis(0))));
+        }
         it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
         it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
         it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
