@@ -20,7 +20,7 @@ mod wiring;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand};
+use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand, RemoteCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
 use error::Error;
 use output::{Output, printable};
@@ -54,32 +54,25 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if matches!(cli.command, Command::Manual) {
         return commands::describe::manual(output);
     }
-    // These commands need no installation: its settings may be absent, or those of another user.
-    let command = match cli.command {
-        Command::Login(login) => return wait_for(commands::login::run(login, output)),
-        Command::Logout { profile } => return commands::login::log_out(&profile, output),
-        Command::Profiles => return commands::login::list(output),
-        Command::Api(api) => return wait_for(commands::api::run(*api, output)),
-        Command::Export(export) => return wait_for(commands::export::run(export, output)),
-        Command::Import(import) => return wait_for(commands::import::run(import, output)),
-        Command::Connector(ConnectorCommand::Check(check)) => {
-            return wait_for(commands::connector::check(check, output));
-        }
-        command => command,
-    };
+    if let Command::Remote(remote) = cli.command {
+        return wait_for(run_remote(remote, output));
+    }
+    if let Command::Connector(ConnectorCommand::Check(check)) = cli.command {
+        return wait_for(commands::connector::check(check, output));
+    }
     let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
-    if matches!(command, Command::Config) {
+    if matches!(cli.command, Command::Config) {
         return commands::config::run(loaded, output);
     }
     let LoadedConfig { config, problems, warnings } = loaded;
-    if !problems.is_empty() && matches!(command, Command::Doctor { .. }) {
+    if !problems.is_empty() && matches!(cli.command, Command::Doctor { .. }) {
         return commands::doctor::without_settings(&problems, output);
     }
     if !problems.is_empty() {
         return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
     }
     // Container runtimes run this every few seconds, so it skips logging and the threads of the runtime.
-    if let Command::Healthcheck { live } = command {
+    if let Command::Healthcheck { live } = cli.command {
         return wait_for(commands::healthcheck::run(&config, live, output));
     }
     let (export, _last_lines) = telemetry::start_logs(&config)?;
@@ -88,7 +81,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
-    let done = runtime.block_on(run(command, &config, output));
+    let done = runtime.block_on(run(cli.command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
     if let Some(export) = export {
         export.stop();
@@ -106,6 +99,17 @@ fn wait_for(command: impl Future<Output = Result<(), Error>>) -> Result<(), Erro
 /// and cost less if fewer threads wake each other.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
+}
+
+async fn run_remote(command: RemoteCommand, output: Output) -> Result<(), Error> {
+    match command {
+        RemoteCommand::Login(login) => commands::login::run(login, output).await,
+        RemoteCommand::Logout { profile } => commands::login::log_out(&profile, output),
+        RemoteCommand::Profiles => commands::login::list(output),
+        RemoteCommand::Api(api) => commands::api::run(*api, output).await,
+        RemoteCommand::Export(export) => commands::export::run(export, output).await,
+        RemoteCommand::Import(import) => commands::import::run(import, output).await,
+    }
 }
 
 async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {
@@ -143,11 +147,6 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Er
         Command::Config
         | Command::Healthcheck { .. }
         | Command::Connector(ConnectorCommand::Check(_))
-        | Command::Login(_)
-        | Command::Logout { .. }
-        | Command::Profiles
-        | Command::Api(_)
-        | Command::Export(_)
-        | Command::Import(_) => Ok(()),
+        | Command::Remote(_) => Ok(()),
     }
 }

@@ -64,9 +64,7 @@ impl FollowOptions {
 
 impl fmt::Debug for FollowOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FollowOptions")
-            .field("position", &self.position)
-            .finish_non_exhaustive()
+        f.debug_struct("FollowOptions").field("position", &self.position).finish_non_exhaustive()
     }
 }
 

@@ -9,7 +9,7 @@ const GUIDE: &str = include_str!("../../../docs/guides/data-protection.md");
 /// Returns the commands of the guide's console blocks, each as its words.
 fn commands() -> Vec<Vec<String>> {
     let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("$ candor "));
-    // What follows is a file or another program.
+    // A file or another program follows.
     let alone = |line: &'static str| line.split(" > ").next().and_then(|line| line.split(" | ").next());
     lines.filter_map(alone).map(words).collect()
 }
@@ -28,7 +28,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn commands_of_the_guide_do_what_it_says() {
+fn guide_for_data_protection_runs_as_written() {
     let place = Installation::sqlite();
     let admin = place.key("*", &["--admin"]);
     let service = Service::serve(&place);

@@ -195,7 +195,8 @@ fn compacted_export_has_one_row_of_each_id() {
     candor(&place, &["export", "--out", "copy"]).succeeded();
     let mut client = service.client(&key.secret);
     let id = rows(&path).into_keys().next().unwrap();
-    let changed = client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"job_title": "Lead"})));
+    let changed =
+        client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"job_title": "Lead"})));
     assert_eq!(changed.unwrap().status, 200);
     let process = spawn(&place, &["export", "--out", "copy", "--follow"]);
     assert!(wait_until(PATIENCE, || rows(&path)[&id]["job_title"] == "Lead").is_some());

@@ -9,7 +9,7 @@ use serde_json::Value;
 const DOCUMENT: &str = "docs/openapi.json";
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 /// First segments of paths that are no operations of the document.
-const OUTSIDE: [&str; 14] = [
+const OUTSIDE: [&str; 13] = [
     "",
     "Groups",
     "Me",
@@ -23,7 +23,6 @@ const OUTSIDE: [&str; 14] = [
     "openapi.json",
     "readyz",
     "scim",
-    "…",
 ];
 /// Characters that end a request in a sentence or a command.
 const ENDS: [char; 9] = [' ', '`', '|', ')', ',', ';', '\'', '"', '\\'];
@@ -91,13 +90,14 @@ impl Request {
     /// Returns the reason why the document of the API does not have this request.
     fn problem(&self, document: &Value) -> Option<String> {
         let Self { method, path, parameters } = self;
-        if OUTSIDE.contains(&path.split('/').next().unwrap_or_default()) {
+        let is_placeholder = path.starts_with('{') || path.contains('…');
+        if is_placeholder || OUTSIDE.contains(&path.split('/').next().unwrap_or_default()) {
             return None;
         }
         let paths = document["paths"].as_object()?;
-        let matching = paths.iter().find(|(template, item)| {
-            matches(template, path) && item.get(method.to_lowercase()).is_some()
-        });
+        let matching = paths
+            .iter()
+            .find(|(template, item)| matches(template, path) && item.get(method.to_lowercase()).is_some());
         let Some((_, item)) = matching else {
             return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name one that is"));
         };
@@ -125,7 +125,10 @@ fn matches(template: &str, path: &str) -> bool {
     let path: Vec<_> = path.trim_matches('/').split('/').collect();
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_');
     template.len() == path.len()
-        && template.iter().zip(path).all(|(part, given)| *part == given || (part.starts_with('{') && !is_word(given)))
+        && template
+            .iter()
+            .zip(path)
+            .all(|(part, given)| *part == given || (part.starts_with('{') && !is_word(given)))
 }
 
 #[cfg(test)]

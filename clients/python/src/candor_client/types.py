@@ -5031,6 +5031,9 @@ class ListEmployeeObjectivesFilter(TypedDict):
     to 100 times. Entries match any of the values.
     """
 
+    in_review: NotRequired[bool]
+    """`true`: only objectives that wait for a review, which are proposed and were submitted."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5087,6 +5090,9 @@ class CountEmployeeObjectivesFilter(TypedDict):
     """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     to 100 times. Entries match any of the values.
     """
+
+    in_review: NotRequired[bool]
+    """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
@@ -5281,6 +5287,9 @@ class ListManagerObjectivesFilter(TypedDict):
     to 100 times. Entries match any of the values.
     """
 
+    in_review: NotRequired[bool]
+    """`true`: only objectives that wait for a review, which are proposed and were submitted."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5337,6 +5346,9 @@ class CountManagerObjectivesFilter(TypedDict):
     """Only entries with this status, or `all`. Default: all statuses except `archived`. May be repeated up
     to 100 times. Entries match any of the values.
     """
+
+    in_review: NotRequired[bool]
+    """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""

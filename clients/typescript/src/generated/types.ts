@@ -4022,6 +4022,8 @@ export interface ListEmployeeObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
+  in_review?: boolean | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4069,6 +4071,8 @@ export interface CountEmployeeObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
+  in_review?: boolean | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4227,6 +4231,8 @@ export interface ListManagerObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
+  in_review?: boolean | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4274,6 +4280,8 @@ export interface CountManagerObjectivesFilter {
    * 100 times. Entries match any of the values.
    */
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
+  /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
+  in_review?: boolean | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */

@@ -13,18 +13,17 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
+use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::Setting;
-use crate::remote::{AccountChoice, ProfileName};
 pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
 pub(crate) use erasure::ErasureCommand;
 pub(crate) use export::{ExportCommand, ExportFormat};
 pub(crate) use field::Field;
-pub(crate) use remote::{Api, ApiMethod, ApiRequest, Login};
+pub(crate) use remote::{Api, ApiMethod, ApiRequest, Import, Login, RemoteCommand};
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
@@ -181,28 +180,8 @@ Examples:
     /// Repeat erasures of people after a restore, and rewrite the tables they were in
     #[command(subcommand)]
     Erasure(ErasureCommand),
-    /// Check an API key and store it as a profile for `candor api`
-    Login(Login),
-    /// Forget a profile of `candor login`
-    #[command(after_help = "\
-The key stays valid: `candor key revoke` ends it.
-
-Example:
-  candor logout --profile staging")]
-    Logout {
-        /// Name of the profile
-        #[arg(long, value_name = "NAME", default_value = ProfileName::DEFAULT)]
-        profile: ProfileName,
-    },
-    /// List the profiles of `candor login`, without their keys
-    #[command(after_help = "Example:\n  candor profiles --json")]
-    Profiles,
-    /// Send a request with the key of a profile, like a signed-in curl
-    Api(Box<Api>),
-    /// Write all resources of an organization to files, through a running service
-    Export(ExportCommand),
-    /// Create and update people from a CSV file through a running service
-    Import(Import),
+    #[command(flatten)]
+    Remote(RemoteCommand),
     /// Show the effective settings and the source of each
     #[command(after_help = "Example:\n  candor config --json")]
     Config,
@@ -241,35 +220,6 @@ Examples:
   candor manual | man -l -
   candor manual > /usr/local/share/man/man1/candor.1")]
     Manual,
-}
-
-/// Arguments of `candor import`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The key needs the scope employees:write. URL and key are those of `candor api`: a profile, or --url or CANDOR_URL with
-CANDOR_API_KEY.
-
-The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every
-end it says how far each part came; with --json that is one object, also then.
-
-Examples:
-  candor import people.csv --dry-run
-  hr-export | candor import - --url https://feedback.example.com --json")]
-pub(crate) struct Import {
-    /// CSV file, or - for standard input; large files are sent in parts
-    #[arg(value_name = "FILE.csv")]
-    pub(crate) file: PathBuf,
-    /// Only show the effect of each row
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Empty cells clear stored values
-    #[arg(long)]
-    pub(crate) clear_empty: bool,
-    /// Connector on whose behalf the file is imported
-    #[arg(long, value_name = "CONNECTOR_ID")]
-    pub(crate) connector: Option<ConnectorId>,
-    #[command(flatten)]
-    pub(crate) account: AccountChoice,
 }
 
 /// Part of the work that a process does.

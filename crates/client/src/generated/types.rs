@@ -7664,6 +7664,9 @@ pub struct ListEmployeeObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// `true`: only objectives that wait for a review, which are proposed and were submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_review: Option<bool>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -7690,6 +7693,7 @@ impl ListEmployeeObjectivesFilter {
             owner_id: None,
             scope: None,
             status: None,
+            in_review: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -7716,6 +7720,14 @@ impl ListEmployeeObjectivesFilter {
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `in_review`. `true`: only objectives that wait for a review, which are proposed and were
+    /// submitted.
+    #[must_use]
+    pub fn in_review(mut self, value: bool) -> Self {
+        self.in_review = Some(value);
         self
     }
 
@@ -7836,6 +7848,9 @@ pub struct CountEmployeeObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// `true`: only objectives that wait for a review, which are proposed and were submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_review: Option<bool>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -7862,6 +7877,7 @@ impl CountEmployeeObjectivesFilter {
             owner_id: None,
             scope: None,
             status: None,
+            in_review: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -7888,6 +7904,14 @@ impl CountEmployeeObjectivesFilter {
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `in_review`. `true`: only objectives that wait for a review, which are proposed and were
+    /// submitted.
+    #[must_use]
+    pub fn in_review(mut self, value: bool) -> Self {
+        self.in_review = Some(value);
         self
     }
 
@@ -8423,6 +8447,9 @@ pub struct ListManagerObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// `true`: only objectives that wait for a review, which are proposed and were submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_review: Option<bool>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -8449,6 +8476,7 @@ impl ListManagerObjectivesFilter {
             owner_id: None,
             scope: None,
             status: None,
+            in_review: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -8475,6 +8503,14 @@ impl ListManagerObjectivesFilter {
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `in_review`. `true`: only objectives that wait for a review, which are proposed and were
+    /// submitted.
+    #[must_use]
+    pub fn in_review(mut self, value: bool) -> Self {
+        self.in_review = Some(value);
         self
     }
 
@@ -8595,6 +8631,9 @@ pub struct CountManagerObjectivesFilter {
     /// to 100 times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Vec<ObjectiveStatusFilter>>,
+    /// `true`: only objectives that wait for a review, which are proposed and were submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_review: Option<bool>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -8621,6 +8660,7 @@ impl CountManagerObjectivesFilter {
             owner_id: None,
             scope: None,
             status: None,
+            in_review: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -8647,6 +8687,14 @@ impl CountManagerObjectivesFilter {
     #[must_use]
     pub fn status(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveStatusFilter>>) -> Self {
         self.status = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `in_review`. `true`: only objectives that wait for a review, which are proposed and were
+    /// submitted.
+    #[must_use]
+    pub fn in_review(mut self, value: bool) -> Self {
+        self.in_review = Some(value);
         self
     }
 

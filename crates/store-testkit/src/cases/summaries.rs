@@ -189,6 +189,7 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
             scopes: vec![one.value.scope],
             owner_id: None,
             statuses,
+            in_review: false,
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),

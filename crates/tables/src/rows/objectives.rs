@@ -140,7 +140,10 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         it.runs = Some(runs(filter, scopes, filter.owner_id.is_some()));
         it.is(owner, filter.owner_id);
         if filter.in_review {
-            it.conditions.push(Condition::AtLeast(column("submitted_at", Type::Time), SqlValue::Time(Timestamp::from_millis(0))));
+            it.conditions.push(Condition::AtLeast(
+                column("submitted_at", Type::Time),
+                SqlValue::Time(Timestamp::from_millis(0)),
+            ));
         }
         it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
         it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);

@@ -62,7 +62,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         owner_id: filter.employee_id,
         statuses: open.collect(),
         in_review: false,
-            period_start: Bounds::default(),
+        period_start: Bounds::default(),
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
         metadata: vec![],

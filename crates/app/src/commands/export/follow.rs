@@ -16,12 +16,7 @@ use crate::remote::RemoteFailure;
 ///
 /// # Errors
 /// A service that refuses, such as a cursor that is older than the feed; files that cannot be written.
-pub(super) async fn run(
-    candor: &Candor,
-    folder: &Path,
-    mut manifest: Manifest,
-    folds: bool,
-) -> Result<(), Error> {
+pub(super) async fn run(candor: &Candor, folder: &Path, mut manifest: Manifest, folds: bool) -> Result<(), Error> {
     let mut files = ExportFiles::open(folder, &manifest, false)?;
     let mut changes = candor.changes(ChangesOptions::new().cursor(manifest.cursor.clone()));
     loop {

@@ -111,7 +111,8 @@ impl UnfinishedExport {
     /// Creates the state in which the files of a complete export are written anew, with a file for the removed ids.
     pub(super) fn rewriting(complete: &Manifest) -> Self {
         let mut manifest = complete.clone();
-        let removed = FileEntry { file: format!("{REMOVED}.{}", ExportFormat::Ndjson.ending()), ..FileEntry::default() };
+        let removed =
+            FileEntry { file: format!("{REMOVED}.{}", ExportFormat::Ndjson.ending()), ..FileEntry::default() };
         manifest.files.entry(REMOVED.to_owned()).or_insert(removed);
         for entry in manifest.files.values_mut() {
             (entry.rows, entry.bytes) = (0, 0);

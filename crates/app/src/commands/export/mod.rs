@@ -84,7 +84,9 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
         rewritten.finish(folder)?;
     }
     let mut manifest = match Manifest::read(folder)? {
-        Some(_) if !command.follow && !command.compact => return Err(ExportFailure::Complete(folder.to_owned()).into()),
+        Some(_) if !command.follow && !command.compact => {
+            return Err(ExportFailure::Complete(folder.to_owned()).into());
+        }
         Some(manifest) if manifest.is_of(&resources, command.format) => manifest,
         Some(_) => return Err(ExportFailure::OtherExport(folder.to_owned()).into()),
         None => {

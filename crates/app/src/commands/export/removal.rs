@@ -123,9 +123,8 @@ impl OldFile<'_> {
 
     fn for_each_row(&self, mut take: impl FnMut(u64, OldRow) -> Result<(), Error>) -> Result<(), Error> {
         let file = File::open(self.path).map_err(Error::io("read", self.path))?;
-        let damaged = |reason: String| {
-            Error::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason })
-        };
+        let damaged =
+            |reason: String| Error::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason });
         match self.format {
             ExportFormat::Ndjson => {
                 for (number, line) in (0..).zip(BufReader::new(file).lines()) {

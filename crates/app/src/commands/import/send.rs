@@ -65,8 +65,7 @@ impl Connection {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
         filled.map_err(|error| Error::Defect { what: "make an idempotency key", reason: error.to_string() })?;
-        let candor =
-            account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
+        let candor = account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
         let mut query = Vec::new();
         if import.dry_run {
             query.push(("dry_run", "true".to_owned()));
