@@ -13,7 +13,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
+use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;

@@ -274,7 +274,7 @@ impl Request<'_> {
 
     pub(crate) async fn send(self) -> TestResponse {
         let answered = (self.world.serve)(self.request).await;
-        documented::assert_status(self.route, &self.asked, answered.status);
+        documented::assert_status(self.route, &self.asked, &answered);
         documented::assert_body(self.route, &self.asked, &answered);
         answered
     }
