@@ -3,11 +3,11 @@
 use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
 use super::filter::FILTER;
 use super::{
-    Content, ContentPatch, CustomHeaders, EventFilter, ReceiverUrl, SealedSecret, Streak, Subscription, Topic,
-    Topics, URL_CHARS, Verdict,
+    Content, ContentPatch, CustomHeaders, EventFilter, PayloadForm, ReceiverUrl, SealedSecret, Streak,
+    Subscription, Topic, Topics, URL_CHARS, Verdict,
 };
 use crate::access::Caller;
-use crate::audit::{AuditDraft, Change};
+use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
 use crate::fields::{Fields, Update};
 use crate::id::WebhookId;
@@ -16,6 +16,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
 use crate::time::Timestamp;
+use serde_json::json;
 
 /// Length of the longest description, in characters (§2.4).
 pub const DESCRIPTION_CHARS: usize = 200;
@@ -128,6 +129,11 @@ fn topics(value: &Value) -> Result<Topics, ValueError> {
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
 }
 
+/// Returns the form that the read scopes are for. A filter by content tells about the content, whatever is sent.
+const fn read_form(payload: PayloadForm, has_filter: bool) -> PayloadForm {
+    if has_filter { PayloadForm::Full } else { payload }
+}
+
 /// Returns a URL for the audit log: scheme, host and port, with `/…` in place of the rest. For many receivers,
 /// such as those of chats, the path is a secret, and audit entries outlive the subscription.
 fn without_path(text: &str) -> String {
@@ -228,7 +234,8 @@ impl Subscription {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
-        let effective_event_types = draft.content.event_types.granted_to(caller, draft.content.payload)?;
+        let reached = read_form(draft.content.payload, draft.filter.is_some());
+        let effective_event_types = draft.content.event_types.granted_to(caller, reached)?;
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
@@ -249,7 +256,22 @@ impl Subscription {
             failing_due: None,
             keeps_all_types: false,
         };
-        Ok(Decision::created(state, "webhook.create", vec![]))
+        let mut decision = Decision::created(state, "webhook.create", vec![]);
+        decision.audit.changes =
+            decision.state.described(|value| Change { from: serde_json::Value::Null, to: value });
+        Ok(decision)
+    }
+
+    /// Returns what the subscription sends and where to. The audit log tells it also when the subscription is gone.
+    fn described(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
+        let members = [
+            ("url", json!(without_path(&self.url))),
+            ("event_types", json!(self.event_types)),
+            ("payload", json!(self.payload)),
+            ("filter", json!(self.filter)),
+            ("headers", json!(self.headers.without_values())),
+        ];
+        members.into_iter().map(|(name, value)| (name.to_owned(), change(value))).collect()
     }
 
     /// Updates a subscription, or returns `None` if nothing changes. A caller who changes where events go, which
@@ -290,7 +312,8 @@ impl Subscription {
             (webhook.url.clone(), webhook.event_types.clone(), webhook.payload, webhook.filter.clone())
         };
         if sent(&state) != sent(self) {
-            state.effective_event_types = state.event_types.granted_to(caller, state.payload)?;
+            let reached = read_form(state.payload, state.filter.is_some());
+            state.effective_event_types = state.event_types.granted_to(caller, reached)?;
             state.keeps_all_types = false;
         }
         state.headers = self.headers.merged(headers);
@@ -306,7 +329,7 @@ impl Subscription {
         let mut decision = Decision::changed(self, state, action, vec![]);
         if headers_differ && !decision.audit.changes.contains_key("headers") {
             // The masked values are equal, but a value changed.
-            let masked = serde_json::json!(self.headers);
+            let masked = json!(self.headers);
             decision.audit.changes.insert("headers".into(), Change { from: masked.clone(), to: masked });
         }
         if let Some(change) = decision.audit.changes.get_mut("url") {
@@ -325,7 +348,8 @@ impl Subscription {
     /// Returns the audit entry of a deletion.
     #[must_use]
     pub fn removed(&self) -> AuditDraft {
-        AuditDraft::new(self, "webhook.delete")
+        let changes = self.described(|value| Change { from: value, to: serde_json::Value::Null });
+        AuditDraft { changes, ..AuditDraft::new(self, "webhook.delete") }
     }
 
     /// Returns the secrets after a rotation.

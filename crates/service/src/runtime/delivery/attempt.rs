@@ -108,6 +108,12 @@ impl Engine {
             self.metrics.subscription_gone.increment(1);
             return Err(AttemptResult::Gone);
         };
+        let job = &begun.item.job;
+        if !receiver.may_get(job.event_type) {
+            tracing::info!(webhook = %job.webhook_id, event = %job.event_id, "the subscription no longer gets this event");
+            self.metrics.event_gone.increment(1);
+            return Err(AttemptResult::Gone);
+        }
         let to = Destination { url: &receiver.url, active: receiver.active };
         admit(&self.settings, &begun.item, to, || self.services.id(now.wall), now.wall)?;
         let message = match &begun.item.message {

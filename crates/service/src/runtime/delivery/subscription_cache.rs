@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use candor_dispatch::Now;
+use candor_domain::event::EventType;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{PayloadForm, Subscription};
+use candor_domain::webhook::{PayloadForm, Subscription, Topics};
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::QueueKey;
@@ -27,6 +28,8 @@ pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
     pub(super) payload: PayloadForm,
+    /// Event types that may leave.
+    types: Topics,
     /// Most requests in any second.
     pub(super) max_per_second: Option<u16>,
     /// Custom headers that every delivery carries.
@@ -64,9 +67,15 @@ impl Receiver {
                 vec![]
             }
         };
-        let Subscription { url, active, payload, .. } = subscription;
+        let Subscription { url, active, payload, effective_event_types: types, .. } = subscription;
         let max_per_second = subscription.max_per_second.map(|rate| u16::try_from(rate).unwrap_or(u16::MAX));
-        Self { url, active, payload, max_per_second, headers: headers.unwrap_or_default(), secrets }
+        Self { url, active, payload, types, max_per_second, headers: headers.unwrap_or_default(), secrets }
+    }
+
+    /// Returns `true` if events of this type may leave (decision F6). A change of the subscription may have narrowed the
+    /// types, by a key that must not read the events that are queued.
+    pub(super) fn may_get(&self, kind: EventType) -> bool {
+        kind == EventType::TestPing || self.types.cover(kind)
     }
 
     /// Returns the secrets that sign at this time (§6.3).

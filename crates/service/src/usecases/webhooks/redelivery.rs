@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::Tenant;
-use candor_domain::audit::AuditDraft;
+use candor_domain::audit::{AuditDraft, Change, Changes};
 use candor_domain::event::{Event, EventType, public_id};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::people::Employee;
@@ -20,6 +21,7 @@ use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::context::error::Error;
 use crate::context::reply::Reply;
@@ -314,6 +316,18 @@ impl ReplayProgress<'_> {
         Ok(refused.map(|(event, _)| event.id).collect())
     }
 
+    /// Returns which events were sent again, for the audit log.
+    fn described(&self, enqueued: usize) -> Changes {
+        let only = if self.which.only_failed { ReplaySelection::Failed } else { ReplaySelection::All };
+        let members = [
+            ("since", json!(self.which.since)),
+            ("until", json!(self.which.until)),
+            ("only", json!(only.word())),
+            ("enqueued", json!(enqueued)),
+        ];
+        members.into_iter().map(|(name, to)| (name.to_owned(), Change { from: Value::Null, to })).collect()
+    }
+
     /// Brings queued events forward and queues the remaining ones.
     fn change_set(&self, events: &[EventToRedeliver], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
@@ -328,6 +342,7 @@ impl ReplayProgress<'_> {
         };
         let jobs = rest.into_iter().map(job).collect();
         let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
+        change.audit.changes = self.described(events.len());
         if !queued.is_empty() {
             change.writes.push(Write::BringForward(queued.into_iter().map(sooner).collect(), at));
         }

@@ -91,3 +91,15 @@ async fn thin_test_delivery_keeps_its_message() {
     let sent = desk.script.take();
     assert!(sent[0].body["data"]["message"].is_string(), "{}", sent[0].body);
 }
+
+#[tokio::test]
+async fn queued_event_leaves_only_if_its_type_is_still_sent() {
+    let desk = DeliveryTest::new().await;
+    let (id, _) = desk.subscribe(URL).await;
+    desk.hire().await;
+    desk.update(id, json!({"url": "https://other.example/in", "event_types": ["observation.created"]})).await;
+    desk.run_once_after(2).await;
+    assert_eq!(desk.script.take().len(), 0, "an event of a type that is not sent any more");
+    desk.update(id, json!({"event_types": ["employee.created"]})).await;
+    assert!(delivered(&desk).await.body["data"]["first_name"].is_string());
+}
