@@ -78,7 +78,7 @@ fn finding(place: &Installation, erased: &Erased) -> String {
 fn is_repeated_on(restored: &Installation, erased: &Erased) {
     assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
     let none: [&str; 0] = [];
-    let outcome = |repeated, present| json!({"repeated": repeated, "present": present, "unknown_people": none, "refused": none, "is_complete": true});
+    let outcome = |repeated, present| json!({"held": 0, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "is_complete": true});
     assert_eq!(apply(restored, erased), outcome(1, 0));
     assert_eq!(apply(restored, erased), outcome(0, 1));
     assert!(finding(restored, erased).contains("has all 1 erasures"), "{}", finding(restored, erased));
@@ -119,6 +119,54 @@ fn erasure_is_repeated_after_a_restore_on_sqlite() {
     assert_eq!(candor(&restored, &["erasure", "scrub", "--json"]).json(), json!({"tables": []}));
     let of_original = apply(&erased.original, &erased);
     assert_eq!((&of_original["present"], &of_original["is_complete"]), (&json!(1), &json!(true)));
+}
+
+#[test]
+fn holds_of_the_ledger_keep_data_from_its_erasures() {
+    let restored = place(Installation::sqlite());
+    let original = place(Installation::sqlite());
+    let key = original.key("*", &["--admin"]).secret;
+    let service = Service::serve(&original);
+    let mut client = service.client(&key);
+    let mut hire = |name: &str| {
+        let body = json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Q"});
+        made(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned()
+    };
+    let [held, erased, third] = ["held", "erased", "third"].map(&mut hire);
+    let body = json!({"title": "Talk", "participant_ids": [held, erased, third]});
+    let talk = made(&mut client, "/v1/conversations", &body)["id"].as_str().unwrap().to_owned();
+    let messages = format!("/v1/conversations/{talk}/messages");
+    made(&mut client, &messages, &json!({"author_id": erased, "body": "EVIDENCE"}));
+    // The person who will be held has left the conversation.
+    let left = json!({"participant_ids": [erased, third]});
+    assert_eq!(
+        client.request("PATCH", &format!("/v1/conversations/{talk}"), &[], Some(&left)).unwrap().status,
+        200
+    );
+    service.stop();
+    let file = restored.folder.path().join("backup.db");
+    candor(&original, &["backup", file.to_str().unwrap()]).succeeded();
+    candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+    let service = Service::serve(&original);
+    let mut client = service.client(&key);
+    let hold = format!("/v1/employees/{held}/legal-hold");
+    let reason = json!({"reason": "Case SECRET"});
+    assert_eq!(client.request("PUT", &hold, &[], Some(&reason)).unwrap().status, 200);
+    for request in ["deactivate", "erasure"] {
+        made(&mut client, &format!("/v1/employees/{erased}/{request}"), &json!({}));
+    }
+    service.stop();
+    let ledger = original.folder.path().join("ledger.jsonl");
+    let written = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
+    assert!(written.contains(&held) && !written.contains("SECRET"), "{written}");
+    fs::write(&ledger, &written).unwrap();
+    let applied = candor(&restored, &["erasure", "apply", ledger.to_str().unwrap(), "--json"]);
+    assert_eq!(applied.object()["held"], 1, "{}", applied.stderr);
+    let service = Service::serve(&restored);
+    let mut client = service.client(&key);
+    assert_eq!(client.get(&hold).unwrap().json()["reason"], "Case SECRET");
+    assert!(client.get(&messages).unwrap().text().contains("EVIDENCE"), "the hold keeps the conversation");
+    assert_eq!(client.get(&format!("/v1/employees/{erased}")).unwrap().json()["first_name"], "Former");
 }
 
 /// Searches every row of every table and the statistics of the server, as a dump shows them: bytes are hexadecimal.

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use candor_domain::id::ErasureId;
-use candor_service::Services;
 use candor_service::runtime::erasure;
-use candor_service::usecases::erasure_ledger::{self, LedgerEntry, RepeatedErasure};
+use candor_service::usecases::erasure_ledger::{self, Ledger, RepeatedErasure, RepeatedHold};
+use candor_service::{Error as Defect, Services};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -33,6 +33,12 @@ pub(crate) enum ErasureFailure {
         /// The line, and what is wrong.
         flaw: String,
     },
+    /// A line with a legal hold has no seal of this master key, so that its reason cannot be read.
+    #[error(
+        "the legal hold on {0} in the ledger has no seal of this master key, so nothing was repeated; use the key ring with \
+         which the ledger was written"
+    )]
+    UnsealedHold(String),
     /// Erasures are still running.
     #[error("the erasures are begun and not complete; the service continues them when it runs, see its log")]
     Incomplete,
@@ -49,11 +55,11 @@ pub(crate) enum ErasureFailure {
 
 impl CommandFailure for ErasureFailure {}
 
-/// Reads the entries of a ledger from its file.
+/// Reads a ledger from its file.
 ///
 /// # Errors
 /// A file that cannot be read; [`ErasureFailure::Ledger`].
-pub(super) fn read(file: &Path) -> Result<Vec<LedgerEntry>, Error> {
+pub(super) fn read(file: &Path) -> Result<Ledger, Error> {
     let text = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
     erasure_ledger::parse(&text).map_err(|flaw| {
         let file = printable(&file.display().to_string()).into_owned();
@@ -67,8 +73,8 @@ pub(super) fn read(file: &Path) -> Result<Vec<LedgerEntry>, Error> {
 /// A database that does not exist or does not answer; a closed standard output.
 pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let entries = erasure_ledger::read(&services).await.map_err(Error::cannot("read the erasures"))?;
-    let text = erasure_ledger::to_text(&entries).map_err(Error::cannot("write the ledger"))?;
+    let ledger = erasure_ledger::read(&services).await.map_err(Error::cannot("read the erasures"))?;
+    let text = erasure_ledger::to_text(&ledger).map_err(Error::cannot("write the ledger"))?;
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
 }
@@ -78,28 +84,37 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
 pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], output: Output) -> Result<(), Error> {
-    let entries = read(file)?;
+    let ledger = read(file)?;
     let _lock = ServingLock::take(&config.database)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let held = hold_again(&services, &ledger).await?;
     let (mut begun, mut present, mut unknown, mut refused) = (0, 0, vec![], vec![]);
-    for entry in &entries {
-        let repeated = erasure_ledger::repeat(&services, entry, named.contains(&entry.id)).await;
-        match repeated.map_err(Error::cannot(format!("repeat the erasure {}", entry.id)))? {
-            RepeatedErasure::Begun => begun += 1,
-            RepeatedErasure::Present => present += 1,
-            RepeatedErasure::UnknownPerson => unknown.push(entry.employee_id.to_string()),
-            RepeatedErasure::NotSealed => refused.push((entry, "not_sealed")),
-            RepeatedErasure::Held => refused.push((entry, "legal_hold")),
+    for entry in &ledger.erasures {
+        match erasure_ledger::repeat(&services, entry, named.contains(&entry.id)).await {
+            Ok(RepeatedErasure::Begun) => begun += 1,
+            Ok(RepeatedErasure::Present) => present += 1,
+            Ok(RepeatedErasure::UnknownPerson) => unknown.push(entry.employee_id.to_string()),
+            Ok(RepeatedErasure::NotSealed) => refused.push((entry, "not_sealed")),
+            Ok(RepeatedErasure::Held) => refused.push((entry, "legal_hold")),
+            // One erasure that cannot be repeated does not keep the others.
+            Err(Defect::Bug(reason)) => {
+                tracing::error!(erasure = %entry.id, reason, "cannot repeat an erasure");
+                refused.push((entry, "failed"));
+            }
+            Err(error) => return Err(Error::cannot(format!("repeat the erasure {}", entry.id))(error)),
         }
     }
     let is_complete = complete(&services).await?;
-    let mut people = format!("{begun} erasures were repeated, {present} were in the database.");
+    let mut people = format!(
+        "{held} legal holds were set again, {begun} erasures were repeated, {present} were in the database."
+    );
     for person in &unknown {
         people.push_str(&format!("\nThe database does not have {person}."));
     }
     for (entry, reason) in &refused {
         let reason = match *reason {
             "legal_hold" => "is under a legal hold in this database",
+            "failed" => "could not be erased, see the log",
             _ => "is in a line without a seal of this master key",
         };
         people.push_str(&format!(
@@ -110,7 +125,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
     let reasons: Vec<_> =
         refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
     let object = json!({
-        "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
+        "held": held, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
         "is_complete": is_complete,
     });
     output.say(&object, &people)?;
@@ -120,6 +135,23 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         0 => Ok(()),
         count => Err(ErasureFailure::UnknownPeople(count).into()),
     }
+}
+
+/// Sets the legal holds of the ledger again, and returns their number. They keep data from the erasures, so each must be
+/// set before the first erasure.
+async fn hold_again(services: &Services, ledger: &Ledger) -> Result<usize, Error> {
+    let mut held = 0;
+    for entry in &ledger.holds {
+        let repeated = erasure_ledger::hold_again(services, entry).await;
+        match repeated.map_err(Error::cannot(format!("hold the data of {}", entry.employee_id)))? {
+            RepeatedHold::Set => held += 1,
+            RepeatedHold::Unchanged => {}
+            RepeatedHold::NotSealed => {
+                return Err(ErasureFailure::UnsealedHold(entry.employee_id.to_string()).into());
+            }
+        }
+    }
+    Ok(held)
 }
 
 /// Runs the erasures until all are completed. Returns `false` if some cannot be completed.

@@ -1,15 +1,21 @@
 //! Times from which participants who were added later see messages (decision G).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use super::Conversation;
+use super::{About, Conversation};
 use crate::access::{Caller, PermissionDenied};
 use crate::id::EmployeeId;
 use crate::params::Bounds;
+use crate::problem::{Code, ValueError};
+use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
-/// Times from which people see messages. People without one see all messages.
+/// Most people who take part in a conversation over time.
+const MOST_PEOPLE: usize = 500;
+
+/// Times from which people see messages. People without one see all messages. People who left are in it too, so that
+/// their part in the conversation is known as long as it exists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Joins(BTreeMap<EmployeeId, Timestamp>);
 
@@ -43,25 +49,44 @@ impl Conversation {
     /// that person only. A key of the organization, or of an org admin, adds people who see everything.
     ///
     /// # Errors
-    /// [`PermissionDenied::RemovesOthers`].
+    /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.
     pub(super) fn set_participants(
         &mut self,
         caller: &Caller,
         people: Vec<EmployeeId>,
         at: Timestamp,
-    ) -> Result<(), PermissionDenied> {
+    ) -> Result<(), DomainError> {
         let own = caller.acts_for();
-        let is_removed = |person: &&EmployeeId| !people.contains(person);
-        if own.is_some() && self.participant_ids.iter().filter(is_removed).any(|person| own != Some(*person)) {
-            return Err(PermissionDenied::RemovesOthers);
+        let removed: Vec<_> =
+            self.participant_ids.iter().copied().filter(|person| !people.contains(person)).collect();
+        if own.is_some() && removed.iter().any(|person| own != Some(*person)) {
+            return Err(PermissionDenied::RemovesOthers.into());
         }
-        self.joins.0.retain(|person, _| people.contains(person));
-        if own.is_some() {
-            let added = people.iter().filter(|person| !self.participant_ids.contains(person));
-            self.joins.0.extend(added.map(|person| (*person, at)));
+        let added = people.iter().copied().filter(|person| !self.participant_ids.contains(person));
+        for person in added {
+            if own.is_some() {
+                self.joins.0.insert(person, at);
+            } else {
+                self.joins.0.remove(&person);
+            }
         }
+        self.joins.0.extend(removed.into_iter().map(|person| (person, at)));
         self.participant_ids = people;
+        if self.everyone().len() > MOST_PEOPLE {
+            let flaw = format!("must not bring the people who took part in the conversation above {MOST_PEOPLE}");
+            return Err(DomainError::unprocessable("participant_ids", ValueError::new(Code::TooLong, flaw)));
+        }
         Ok(())
+    }
+
+    /// Returns all people who take part or took part, and the person that the conversation is about.
+    #[must_use]
+    pub fn everyone(&self) -> BTreeSet<EmployeeId> {
+        let about = match self.about {
+            Some(About::Employee(person)) => Some(person),
+            _ => None,
+        };
+        self.participant_ids.iter().chain(self.joins.0.keys()).copied().chain(about).collect()
     }
 
     /// Returns the time from which this caller sees messages, or `None` for all of them.
@@ -100,7 +125,7 @@ mod tests {
         assert_eq!(Joins::parse(&talk.joins.text()), Some(talk.joins.clone()));
         for kept in [vec![person(2), person(4)], vec![person(2)]] {
             let refused = talk.clone().set_participants(&member, kept, later);
-            assert_eq!(refused, Err(PermissionDenied::RemovesOthers));
+            assert_eq!(refused, Err(PermissionDenied::RemovesOthers.into()));
         }
         talk.set_participants(&member, vec![person(3), person(4)], later).unwrap();
         assert_eq!(talk.participant_ids, [person(3), person(4)]);
@@ -113,8 +138,24 @@ mod tests {
         let admin = unbound(AccessLevel::Standard);
         talk.set_participants(&admin, vec![person(3), person(5)], back).unwrap();
         assert_eq!([3, 5].map(|number| seen(&talk, number)), [None, None]);
-        assert!(talk.joins.is_empty());
+        assert_eq!(talk.everyone(), BTreeSet::from([2, 3, 4, 5].map(person)), "who left is known");
         assert_eq!(Joins::parse("emp_x=1"), None);
+    }
+
+    #[test]
+    fn number_of_people_over_time_is_bounded() {
+        let (admin, mut talk) = (unbound(AccessLevel::Standard), conversation());
+        let mut next = 10_u128;
+        let refused = loop {
+            let people = (next..next + 20).map(person).collect();
+            if let Err(refused) = talk.clone().set_participants(&admin, people, NOON) {
+                break refused;
+            }
+            talk.set_participants(&admin, (next..next + 20).map(person).collect(), NOON).unwrap();
+            next += 20;
+        };
+        assert!(matches!(refused, DomainError::Unprocessable(_)), "{refused:?}");
+        assert!((MOST_PEOPLE - 20..=MOST_PEOPLE).contains(&talk.everyone().len()));
     }
 
     #[test]

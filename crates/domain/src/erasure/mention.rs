@@ -9,6 +9,8 @@ use crate::event::EventType;
 use crate::id::EmployeeId;
 use crate::text::folded;
 
+/// Characters besides letters and digits that continue the local part of an address.
+const ATOM: &str = "._%+-";
 /// Length of a ULID in characters.
 const ULID_CHARS: usize = 26;
 
@@ -81,7 +83,23 @@ impl Mentions {
     /// Returns `true` if the text contains the address, in any case.
     #[must_use]
     pub fn has_email(&self, text: &str) -> bool {
-        self.email.as_ref().is_some_and(|email| folded(text).contains(email.as_str()))
+        let Some(email) = &self.email else { return false };
+        let text = folded(text);
+        let is_part = |letter: Option<char>, of_domain: bool| {
+            letter.is_some_and(|letter| {
+                letter.is_alphanumeric() || if of_domain { "-".contains(letter) } else { ATOM.contains(letter) }
+            })
+        };
+        text.match_indices(email.as_str()).any(|(at, found)| {
+            let (before, behind) = (&text[..at], &text[at + found.len()..]);
+            // A full stop behind the address ends a sentence, unless the domain goes on.
+            let behind = match behind.strip_prefix('.') {
+                Some(rest) if rest.starts_with(char::is_alphanumeric) => rest,
+                Some(_) => "",
+                None => behind,
+            };
+            !is_part(before.chars().next_back(), false) && !is_part(behind.chars().next(), true)
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::decision::Decision;
 use crate::event::EventType;
 use crate::people::{CustomFields, Employee, MANUAL, Role, Status};
 use crate::refusal::DomainError;
+use crate::text::ERASED_DOMAIN;
 use crate::time::Timestamp;
 
 /// First name of every erased person.
@@ -56,7 +57,7 @@ impl Employee {
     fn pseudonymized(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
         let at = at.strictly_after(self.updated_at);
         let state = Self {
-            email: format!("erased-{}@erased.invalid", self.id),
+            email: format!("erased-{}@{ERASED_DOMAIN}", self.id),
             external_id: None,
             first_name: FORMER_FIRST_NAME.to_owned(),
             last_name: FORMER_LAST_NAME.to_owned(),

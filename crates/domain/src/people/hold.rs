@@ -84,6 +84,13 @@ impl Employee {
         Ok(Some(self.held(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
     }
 
+    /// Sets a hold again in a database that was restored from an older backup. `None` if the person is held or erased.
+    #[must_use]
+    pub fn hold_again(&self, hold: Hold, at: Timestamp) -> Option<Decision<Self>> {
+        let is_free = self.hold.is_none() && self.erased_at.is_none();
+        is_free.then(|| self.held(Some(hold), "employee.hold", at))
+    }
+
     /// Ends the legal hold.
     ///
     /// # Errors

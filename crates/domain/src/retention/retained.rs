@@ -7,7 +7,8 @@ use crate::objective::Objective;
 use crate::observation::Observation;
 use crate::summary::Summary;
 
-/// A resource that is removed by a retention rule, or by the erasure of a person.
+/// A resource that is removed by a retention rule, or by the erasure of a person. The hold of its people keeps it: of those
+/// in it, and of those who took part in it and left since.
 pub trait Retained {
     /// Returns the people concerned: the resource stays while one of them is under a legal hold.
     fn people(&self) -> Vec<EmployeeId>;
@@ -21,7 +22,8 @@ impl Retained for Observation {
 
 impl Retained for Summary {
     fn people(&self) -> Vec<EmployeeId> {
-        [Some(self.employee_id), self.author_id].into_iter().flatten().collect()
+        let authors = self.author_id.into_iter().chain(self.edited_by).chain(self.editor_ids.iter().copied());
+        [self.employee_id].into_iter().chain(authors).collect()
     }
 }
 
@@ -43,6 +45,6 @@ impl Retained for Objective {
 
 impl Retained for Conversation {
     fn people(&self) -> Vec<EmployeeId> {
-        self.participant_ids.clone()
+        self.everyone().into_iter().collect()
     }
 }

@@ -301,7 +301,15 @@ impl Job<'_> {
                     break;
                 }
                 // A person who changed meanwhile waits for the next run.
-                if !self.erase(&person).await? && !self.reload().await? {
+                let is_erased = match self.erase(&person).await {
+                    Err(Error::Bug(reason)) => {
+                        let (organization, id) = (self.tenant.organization, person.value.id);
+                        tracing::error!(%organization, person = %id, reason, "cannot erase a person; continuing with the others");
+                        true
+                    }
+                    erased => erased?,
+                };
+                if !is_erased && !self.reload().await? {
                     return Ok(false);
                 }
             }

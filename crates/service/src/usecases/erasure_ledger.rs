@@ -1,8 +1,11 @@
 //! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
 //!
-//! A ledger is a file of JSON lines: `header`, an `erasure` in each line, and `end` with their number. It contains
-//! ids and times only. Each erasure carries a seal of the master key: a line that was written or altered by others is
-//! repeated only if the operator names it.
+//! A ledger is a file of JSON lines: `header`, a `hold` for each legal hold, an `erasure` in each line, and `end` with their number. It contains
+//! ids and times only. Each line carries a seal of the master key: an erasure that was written or altered by others is
+//! repeated only if the operator names it, and such a hold is not set. Holds are set first, since they keep data from
+//! the erasures.
+
+mod holds;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -22,17 +25,27 @@ use crate::context::person_data;
 use crate::context::services::{Services, render};
 use crate::context::vault::SealContext;
 use crate::usecases::operator::list_organizations;
+pub use holds::{HoldEntry, RepeatedHold, hold_again};
 
 /// Version of the form of a ledger.
-const VERSION: u32 = 2;
-/// Version without seals.
-const UNSEALED: u32 = 1;
+const VERSION: u32 = 3;
+/// Earlier versions: without seals, and without holds.
+const EARLIER: [u32; 2] = [1, 2];
 /// Purpose of the seal of a line.
 const SEAL: &str = "erasure ledger";
 /// Name of this actor in the audit log.
 const ACTOR: &str = "operator";
 /// Maximum attempts if another change was committed first.
 const ATTEMPTS: usize = 8;
+
+/// A ledger.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Legal holds at the time of the ledger.
+    pub holds: Vec<HoldEntry>,
+    /// Erasures, the oldest of each organization first.
+    pub erasures: Vec<LedgerEntry>,
+}
 
 /// An erasure in a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +64,11 @@ pub struct LedgerEntry {
     seal: Option<Vec<u8>>,
 }
 
-impl LedgerEntry {
-    fn place(&self) -> SealContext<'_> {
-        let tenant = Some(Tenant::live(self.organization_id));
-        SealContext { purpose: SEAL, tenant, row: SEAL.as_bytes() }
-    }
+fn place(organization: OrganizationId) -> SealContext<'static> {
+    SealContext { purpose: SEAL, tenant: Some(Tenant::live(organization)), row: SEAL.as_bytes() }
+}
 
+impl LedgerEntry {
     /// Returns the members that the seal covers.
     fn sealed_members(&self) -> String {
         let Self { id, employee_id, requested_by, requested_at, .. } = self;
@@ -66,7 +78,7 @@ impl LedgerEntry {
     /// Returns `true` if a service with this database's master key wrote the line, and it is unaltered.
     fn is_genuine(&self, services: &Services) -> bool {
         let Some(seal) = &self.seal else { return false };
-        let opened = services.vault.open(&self.place(), seal);
+        let opened = services.vault.open(&place(self.organization_id), seal);
         opened.is_ok_and(|members| members == self.sealed_members().as_bytes())
     }
 }
@@ -77,6 +89,12 @@ impl LedgerEntry {
 enum LedgerLine {
     Header {
         version: u32,
+    },
+    Hold {
+        organization_id: String,
+        employee_id: String,
+        held_at: String,
+        seal: String,
     },
     Erasure {
         organization_id: String,
@@ -117,14 +135,15 @@ pub enum RepeatedErasure {
     Held,
 }
 
-/// Returns the erasures of all organizations, the oldest of each organization first.
+/// Returns the legal holds and the erasures of all organizations.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
-pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
-    let mut entries = vec![];
+pub async fn read(services: &Services) -> Result<Ledger, Error> {
+    let (mut entries, mut holds) = (vec![], vec![]);
     for organization in list_organizations(services).await? {
         let tenant = Tenant::live(organization.id);
+        holds::read(services, tenant, &mut holds).await?;
         let first = entries.len();
         let mut page = PageRequest::ALL;
         loop {
@@ -139,7 +158,7 @@ pub async fn read(services: &Services) -> Result<Vec<LedgerEntry>, Error> {
         }
         entries[first..].reverse();
     }
-    Ok(entries)
+    Ok(Ledger { holds, erasures: entries })
 }
 
 fn entry(services: &Services, organization_id: OrganizationId, erasure: &Erasure) -> Result<LedgerEntry, Error> {
@@ -151,7 +170,7 @@ fn entry(services: &Services, organization_id: OrganizationId, erasure: &Erasure
         requested_at: erasure.requested_at,
         seal: None,
     };
-    let seal = services.vault.seal(&*services.ids, &entry.place(), entry.sealed_members().as_bytes())?;
+    let seal = services.vault.seal(&*services.ids, &place(organization_id), entry.sealed_members().as_bytes())?;
     Ok(LedgerEntry { seal: Some(seal), ..entry })
 }
 
@@ -159,8 +178,14 @@ fn entry(services: &Services, organization_id: OrganizationId, erasure: &Erasure
 ///
 /// # Errors
 /// [`Error::Bug`].
-pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
-    let lines = entries.iter().map(|entry| LedgerLine::Erasure {
+pub fn to_text(ledger: &Ledger) -> Result<String, Error> {
+    let holds = ledger.holds.iter().map(|hold| LedgerLine::Hold {
+        organization_id: hold.organization_id.to_string(),
+        employee_id: hold.employee_id.to_string(),
+        held_at: hold.held_at.to_string(),
+        seal: STANDARD.encode(&hold.seal),
+    });
+    let lines = ledger.erasures.iter().map(|entry| LedgerLine::Erasure {
         organization_id: entry.organization_id.to_string(),
         id: entry.id.to_string(),
         employee_id: entry.employee_id.to_string(),
@@ -168,9 +193,10 @@ pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
         requested_at: entry.requested_at.to_string(),
         seal: entry.seal.as_ref().map(|seal| STANDARD.encode(seal)),
     });
-    let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count: entries.len() });
+    let count = ledger.holds.len() + ledger.erasures.len();
+    let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count });
     let mut text = String::new();
-    for line in [header].into_iter().chain(lines).chain([end]) {
+    for line in [header].into_iter().chain(holds).chain(lines).chain([end]) {
         text.push_str(&serde_json::to_string(&line).map_err(|error| Error::Bug(error.to_string()))?);
         text.push('\n');
     }
@@ -181,23 +207,32 @@ pub fn to_text(entries: &[LedgerEntry]) -> Result<String, Error> {
 ///
 /// # Errors
 /// The first line that is not valid; a ledger without its last line.
-pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
-    let (mut entries, mut is_complete) = (vec![], false);
+pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
+    let (mut ledger, mut is_complete) = (Ledger::default(), false);
     for (at, line) in text.lines().enumerate() {
         let flaw = |reason: String| LedgerFlaw { line: at + 1, reason };
         let parsed = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
         match parsed {
             _ if is_complete => return Err(flaw("the ledger has lines after `end`".to_owned())),
-            LedgerLine::Header { version } if at == 0 && [UNSEALED, VERSION].contains(&version) => {}
+            LedgerLine::Header { version } if at == 0 && (version == VERSION || EARLIER.contains(&version)) => {}
             LedgerLine::Header { .. } => {
                 return Err(flaw(format!("a header of version {VERSION} must be the first line, and only it")));
             }
-            LedgerLine::Erasure { .. } | LedgerLine::End { .. } if at == 0 => {
+            LedgerLine::Hold { .. } | LedgerLine::Erasure { .. } | LedgerLine::End { .. } if at == 0 => {
                 return Err(flaw("the first line must be the header".to_owned()));
+            }
+            LedgerLine::Hold { organization_id, employee_id, held_at, seal } => {
+                let member = |name: &str| flaw(format!("`{name}` is not valid"));
+                ledger.holds.push(HoldEntry {
+                    organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
+                    employee_id: employee_id.parse().map_err(|_| member("employee_id"))?,
+                    held_at: held_at.parse().map_err(|_| member("held_at"))?,
+                    seal: STANDARD.decode(seal).map_err(|_| member("seal"))?,
+                });
             }
             LedgerLine::Erasure { organization_id, id, employee_id, requested_by, requested_at, seal } => {
                 let member = |name: &str| flaw(format!("`{name}` is not valid"));
-                entries.push(LedgerEntry {
+                ledger.erasures.push(LedgerEntry {
                     organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
                     id: id.parse().map_err(|_| member("id"))?,
                     employee_id: employee_id.parse().map_err(|_| member("employee_id"))?,
@@ -206,14 +241,17 @@ pub fn parse(text: &str) -> Result<Vec<LedgerEntry>, LedgerFlaw> {
                     seal: seal.map(|seal| STANDARD.decode(seal)).transpose().map_err(|_| member("seal"))?,
                 });
             }
-            LedgerLine::End { count } if count == entries.len() => is_complete = true,
             LedgerLine::End { count } => {
-                return Err(flaw(format!("the ledger has {} of {count} erasures", entries.len())));
+                let read = ledger.holds.len() + ledger.erasures.len();
+                if count != read {
+                    return Err(flaw(format!("the ledger has {read} of {count} holds and erasures")));
+                }
+                is_complete = true;
             }
         }
     }
     if is_complete {
-        return Ok(entries);
+        return Ok(ledger);
     }
     Err(LedgerFlaw {
         line: text.lines().count() + 1,
@@ -274,21 +312,28 @@ mod tests {
     use super::*;
     use candor_domain::id::KeyId;
 
-    fn ledger() -> Vec<LedgerEntry> {
-        vec![LedgerEntry {
+    fn ledger() -> Ledger {
+        let holds = vec![HoldEntry {
+            organization_id: OrganizationId::from_bytes([1; 16]),
+            employee_id: EmployeeId::from_bytes([7; 16]),
+            held_at: Timestamp::from_millis(1_772_442_000_000),
+            seal: vec![6; 40],
+        }];
+        let erasures = vec![LedgerEntry {
             organization_id: OrganizationId::from_bytes([1; 16]),
             id: ErasureId::from_bytes([2; 16]),
             employee_id: EmployeeId::from_bytes([3; 16]),
             requested_by: Requester::key(KeyId::from_bytes([4; 16])),
             requested_at: Timestamp::from_millis(1_772_442_000_000),
             seal: Some(vec![5; 40]),
-        }]
+        }];
+        Ledger { holds, erasures }
     }
 
     #[test]
     fn written_ledger_is_read_again() {
         let text = to_text(&ledger()).unwrap();
-        assert_eq!(text.lines().count(), 3);
+        assert_eq!(text.lines().count(), 4);
         assert_eq!(parse(&text), Ok(ledger()));
     }
 
@@ -297,12 +342,13 @@ mod tests {
         let text = to_text(&ledger()).unwrap();
         let lines: Vec<_> = text.lines().collect();
         for (damaged, line) in [
-            (lines[..2].join("\n"), 3),
+            (lines[..3].join("\n"), 4),
             (lines[1..].join("\n"), 1),
-            ([lines[0], lines[2]].join("\n"), 2),
+            ([lines[0], lines[3]].join("\n"), 2),
+            ([lines[0], lines[2], lines[3]].join("\n"), 3),
             (text.replace("emp_", "obs_"), 2),
-            (text.replace("\"version\":2", "\"version\":3"), 1),
-            (format!("{text}{}", lines[1]), 4),
+            (text.replace("\"version\":3", "\"version\":4"), 1),
+            (format!("{text}{}", lines[1]), 5),
             ("not a ledger".to_owned(), 1),
             (String::new(), 1),
         ] {

@@ -27,7 +27,7 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
 
 /// Returns the number of erasures that the database does not have, and the number of all erasures of the ledger.
 async fn missing(config: &Config, ledger: &Path) -> Result<(usize, usize), Error> {
-    let entries = erasure::read(ledger)?;
+    let entries = erasure::read(ledger)?.erasures;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let mut missing = 0;
     for entry in &entries {
