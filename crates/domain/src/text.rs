@@ -9,6 +9,8 @@ use crate::problem::{Code, ValueError};
 
 /// Length of the longest e-mail address, in characters (decision D4).
 pub const EMAIL_CHARS: usize = 254;
+/// Domain of the addresses of erased people (decision H4). No other person has an address there.
+pub const ERASED_DOMAIN: &str = "erased.invalid";
 
 /// Checks the number of characters of a text and refuses control characters.
 ///
@@ -79,7 +81,34 @@ const fn is_forbidden_control(letter: char) -> bool {
 /// Returns `too_long` above [`EMAIL_CHARS`], `too_short` if blank, `invalid_format` otherwise.
 pub fn email(text: &str) -> Result<(), ValueError> {
     bounded(text, 1..=EMAIL_CHARS)?;
-    if text.validate_email() { Ok(()) } else { Err(ValueError::format("an e-mail address")) }
+    if !text.validate_email() {
+        return Err(ValueError::format("an e-mail address"));
+    }
+    let domain = folded(text.rsplit_once('@').map_or("", |(_, domain)| domain));
+    if domain == ERASED_DOMAIN {
+        return Err(ValueError::format(
+            "the address of a person: those of `erased.invalid` stand for erased people",
+        ));
+    }
+    if let Some(letter) = changed_letter(&domain) {
+        let name = letter.escape_unicode();
+        return Err(ValueError::format(format!(
+            "an e-mail address as its domain is registered, without the character {name}, which mail servers read as \
+             another one or none"
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the first character of a domain that is not read as it is written (UTS #46): it is ignored, or stands for
+/// another one. Two texts would then be the address of one mailbox.
+fn changed_letter(domain: &str) -> Option<char> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '[' | ']' | ':');
+    let others = domain.chars().filter(|letter| !is_plain(*letter));
+    others.into_iter().find(|letter| {
+        let (read, _) = idna::domain_to_unicode(&format!("a{letter}a"));
+        read != format!("a{letter}a")
+    })
 }
 
 /// Checks a URL, which needs a scheme and a host.
@@ -194,6 +223,21 @@ mod tests {
         let room = EMAIL_CHARS - domain.len() - 1;
         assert_eq!(email(&local(room)), Ok(()));
         assert_eq!(email(&local(room + 1)).unwrap_err().code, Code::TooLong);
+        let twins = ["\u{200b}", "\u{ad}", "\u{2060}", "\u{feff}", "\u{ff4d}", "\u{24d1}"];
+        for twin in twins.map(|letter| format!("ada@exa{letter}mple.com")) {
+            assert_eq!(email(&twin).unwrap_err().code, Code::InvalidFormat, "{}", twin.escape_unicode());
+        }
+        for dot in ["\u{3002}", "\u{ff0e}"] {
+            assert!(email(&format!("ada@example{dot}com")).is_err(), "{}", dot.escape_unicode());
+        }
+        for good in
+            ["anna@m\u{fc}ller.example", "anna@xn--mller-kva.example", "ada@\u{4f8b}.example", "a@[127.0.0.1]"]
+        {
+            assert_eq!(email(good), Ok(()), "{good}");
+        }
+        for reserved in ["erased-emp_1@erased.invalid", "x@ERASED.invalid"] {
+            assert_eq!(email(reserved).unwrap_err().code, Code::InvalidFormat, "{reserved}");
+        }
         for bad in ["ada", "ada@", "@example.com", "a b@example.com", "ada@exa mple.com"] {
             assert_eq!(email(bad).unwrap_err().code, Code::InvalidFormat, "{bad}");
         }

@@ -52,6 +52,7 @@ fn service() -> Vec<Row> {
             "crc32fast",
             "csv",
             "httpdate",
+            "idna",
             "ring",
             "schemars",
             "serde",

@@ -17,10 +17,13 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Field};
 use crate::schema::OpenWord;
 use crate::secret::Secret;
+use crate::text::folded;
 use crate::time::Timestamp;
 
 mod limits;
 mod mail;
+#[cfg(test)]
+mod tests;
 
 pub use limits::{
     ACCEPTED_TO_TRUST, DOMAIN_MAILS_PER_DAY, MAILS_PER_DAY, MailCounter, MailLimit, ORGANIZATION_MAILS_PER_DAY,
@@ -135,10 +138,27 @@ pub const fn is_mailed(tenant: Tenant) -> bool {
     }
 }
 
-/// Creates a token from 256 random bits.
+/// Length of the mark of an address in a token, in bytes.
+const MARK_BYTES: usize = 8;
+
+/// Creates a token from 256 random bits and the mark of the address that it is for.
 #[must_use]
-pub fn token(random: [u8; 32]) -> Secret {
-    Secret::new(URL_SAFE_NO_PAD.encode(random))
+pub fn token(random: [u8; 32], email: &str) -> Secret {
+    Secret::new(URL_SAFE_NO_PAD.encode([&random[..], &mark_of(email)].concat()))
+}
+
+/// Returns `true` if a token was made for this address. It opens nothing after the address has changed, for the reader
+/// of the former mailbox. Tokens of earlier versions have no mark.
+#[must_use]
+pub fn is_for(token: &str, email: &str) -> bool {
+    let bytes = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
+    bytes.get(32..).is_none_or(|mark| mark.is_empty() || mark == mark_of(email))
+}
+
+fn mark_of(email: &str) -> [u8; MARK_BYTES] {
+    let mut mark = [0; MARK_BYTES];
+    mark.copy_from_slice(&hash(&folded(email))[..MARK_BYTES]);
+    mark
 }
 
 /// Returns the SHA-256 hash of a token, the only part of it that is stored.
@@ -291,92 +311,5 @@ impl Invitation {
             accepted_at: self.accepted_at,
             mail: self.mail.as_ref().map(InvitationMail::view),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::employee;
-    use super::*;
-    use ulid::Ulid;
-
-    #[test]
-    fn invitation_is_accepted_once_and_within_14_days() {
-        let at = Timestamp::from_millis(0);
-        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let token = token([7; 32]);
-        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
-        let last = at.plus_seconds(VALID_SECONDS - 1);
-        assert_eq!(invitation.state(last), State::Pending);
-        assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
-        assert_eq!(invitation.accept(last).unwrap().accept(last), Err(DomainError::NotFound));
-        assert_eq!(invitation.revoke(at).accept(last), Err(DomainError::NotFound));
-        assert!(
-            Invitation::new(invitation.id, &employee(1), &token, at).is_err(),
-            "only who is pending is invited"
-        );
-    }
-
-    #[test]
-    fn invitation_of_a_person_not_pending_is_revoked() {
-        let at = Timestamp::from_millis(0);
-        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        let accepted = invitation.accept(at).unwrap();
-        let late = at.plus_seconds(VALID_SECONDS);
-        let table = [
-            (Status::PendingInvite, [State::Pending, State::Expired, State::Accepted]),
-            (Status::Active, [State::Revoked, State::Expired, State::Accepted]),
-            (Status::Deactivated, [State::Revoked, State::Expired, State::Accepted]),
-        ];
-        for (person, wanted) in table {
-            let states =
-                [invitation.stands(person, at), invitation.stands(person, late), accepted.stands(person, late)];
-            assert_eq!(states, wanted);
-        }
-    }
-
-    #[test]
-    fn event_of_an_invitation_follows_from_its_change() {
-        let at = Timestamp::from_millis(0);
-        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let new = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        let mailed = new.clone().by_mail(vec![1, 2], at);
-        let sent = mailed.mail_attempted(Ok(()), at);
-        for (before, after, event) in [
-            (None, &new, Some(EventType::InvitationCreated)),
-            (Some(&new), &new, None),
-            (Some(&mailed), &sent, Some(EventType::InvitationUpdated)),
-            (Some(&mailed), &mailed.accept(at).unwrap(), Some(EventType::InvitationAccepted)),
-            (Some(&mailed), &mailed.revoke(at), Some(EventType::InvitationRevoked)),
-            (Some(&mailed.revoke(at)), &mailed.revoke(at).revoke(at), None),
-        ] {
-            assert_eq!(after.event_since(before), event, "{before:?} to {after:?}");
-        }
-    }
-
-    #[test]
-    fn mail_is_sent_only_while_the_invitation_is_pending() {
-        let at = Timestamp::from_millis(0);
-        let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), at).unwrap();
-        let unchanged = Box::new(invitation.clone());
-        assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Err(unchanged), "no mail was to be sent");
-        let invitation = invitation.by_mail(vec![1, 2], at);
-        let late = at.plus_seconds(VALID_SECONDS);
-        assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
-        let ended = |invitation: &Invitation, person, at| {
-            let mail = invitation.token_to_send(person, at).unwrap_err().mail.unwrap();
-            (mail.status, mail.sealed_token, mail.failure)
-        };
-        let canceled = (MailStatus::Canceled, None, None);
-        assert_eq!(ended(&invitation, Status::Active, at), canceled);
-        assert_eq!(ended(&invitation.accept(at).unwrap(), Status::PendingInvite, at), canceled);
-        assert_eq!(ended(&invitation.revoke(at), Status::PendingInvite, late), canceled);
-        let expired = (MailStatus::Failed, None, Some(MailFailure::Expired));
-        assert_eq!(ended(&invitation, Status::PendingInvite, late), expired);
-        let sent = invitation.mail_attempted(Ok(()), at);
-        assert_eq!(ended(&sent, Status::PendingInvite, at), (MailStatus::Sent, None, None));
-        assert_eq!(sent.revoke(at).mail, sent.mail, "a sent mail keeps its status");
     }
 }

@@ -13,7 +13,8 @@ impl Employee {
     }
 
     /// Requires admin context for a change that gives or takes the rights of an org admin: of the role, or of the
-    /// status of a person with that role. `before` is `None` for a new person.
+    /// status, the address or the external id of a person with that role. The invitation goes to the address,
+    /// and identity providers find people by both. `before` is `None` for a new person.
     ///
     /// # Errors
     /// [`PermissionDenied::AdminRequired`].
@@ -23,10 +24,19 @@ impl Employee {
         is_admin: bool,
     ) -> Result<(), PermissionDenied> {
         let has_role = |person: &Self| person.role == Role::OrgAdmin;
+        let who = |person: &Self| (person.status, person.email.clone(), person.external_id.clone());
         let concerns_admins = before.map_or(has_role(after), |before| {
-            has_role(before) != has_role(after) || has_role(after) && before.status != after.status
+            has_role(before) != has_role(after) || has_role(after) && who(before) != who(after)
         });
         if concerns_admins && !is_admin { Err(PermissionDenied::AdminRequired) } else { Ok(()) }
+    }
+
+    /// Requires admin context for an invitation that makes its reader an active org admin.
+    ///
+    /// # Errors
+    /// [`PermissionDenied::AdminRequired`].
+    pub fn authorize_invitation(&self, is_admin: bool) -> Result<(), PermissionDenied> {
+        if self.role == Role::OrgAdmin && !is_admin { Err(PermissionDenied::AdminRequired) } else { Ok(()) }
     }
 
     /// Returns `true` if the person stops being an active org admin.
@@ -83,6 +93,22 @@ mod tests {
                 assert_eq!(Employee::require_other_admin(before, after, false).is_err(), ceases, "{case}");
                 assert!(Employee::require_other_admin(before, after, true).is_ok(), "{case}");
             }
+        }
+    }
+
+    #[test]
+    fn identity_of_an_org_admin_needs_admin_context() {
+        for (role, is_refused) in [(Role::OrgAdmin, true), (Role::Manager, false)] {
+            let before = person(role, Status::Active);
+            for after in [
+                Employee { email: "attacker@example.com".to_owned(), ..before.clone() },
+                Employee { external_id: Some("7".to_owned()), ..before.clone() },
+            ] {
+                let refused = Employee::authorize_admin_change(Some(&before), &after, false);
+                assert_eq!(refused.is_err(), is_refused, "{after:?}");
+            }
+            let renamed = Employee { job_title: Some("Lead".to_owned()), ..before.clone() };
+            assert_eq!(Employee::authorize_admin_change(Some(&before), &renamed, false), Ok(()));
         }
     }
 

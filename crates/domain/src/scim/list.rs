@@ -58,7 +58,7 @@ impl UserListRequest {
             }
             (None, None) => UserListStart::Index(1),
         };
-        let projection = Projection::parse(parameter("attributes"), parameter("excludedAttributes"));
+        let projection = Projection::parse(parameter("attributes"), parameter("excludedAttributes"))?;
         Ok(Self { filter, start, count, projection })
     }
 }

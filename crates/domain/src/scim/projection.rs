@@ -1,8 +1,11 @@
 //! Selection of attributes of a response: `attributes` and `excludedAttributes` (RFC 7644 §3.9).
 
+use super::error::ScimError;
 use super::path::ScimPath;
 use crate::json::{Object, Value};
 
+/// Most names of a selection.
+const MOST_PATHS: usize = 100;
 /// Members that every resource has.
 const ALWAYS: [&str; 2] = ["schemas", "id"];
 
@@ -18,21 +21,31 @@ pub enum Projection {
     Without(Vec<ScimPath>),
 }
 
-fn paths(text: &str) -> Vec<ScimPath> {
-    text.split(',').filter_map(|name| ScimPath::parse(name).ok()).collect()
+fn paths(name: &str, text: &str) -> Result<Vec<ScimPath>, ScimError> {
+    // Each path is compared with each member of each resource.
+    if text.split(',').count() > MOST_PATHS {
+        return Err(ScimError::value(format!(
+            "`{name}` has more than {MOST_PATHS} names. Select fewer attributes."
+        )));
+    }
+    Ok(text.split(',').filter_map(|name| ScimPath::parse(name).ok()).collect())
 }
 
 impl Projection {
     /// Reads the parameters `attributes` and `excludedAttributes`. The first one wins; names that are no
     /// attributes are ignored.
-    #[must_use]
-    pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Self {
-        let given = |text: Option<&str>| text.filter(|text| !text.trim().is_empty()).map(paths);
-        match (given(attributes), given(excluded)) {
+    ///
+    /// # Errors
+    /// `invalidValue` for more than 100 names.
+    pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Result<Self, ScimError> {
+        let given = |name, text: Option<&str>| {
+            text.filter(|text| !text.trim().is_empty()).map(|text| paths(name, text)).transpose()
+        };
+        Ok(match (given("attributes", attributes)?, given("excludedAttributes", excluded)?) {
             (Some(only), _) => Self::Only(only),
             (None, Some(without)) => Self::Without(without),
             (None, None) => Self::All,
-        }
+        })
     }
 
     /// Returns the selected attributes of a resource.
@@ -160,7 +173,7 @@ mod tests {
 
     fn applied(attributes: Option<&str>, excluded: Option<&str>) -> String {
         let user: Object = serde_json::from_str(USER).unwrap();
-        let chosen = Projection::parse(attributes, excluded).apply(user);
+        let chosen = Projection::parse(attributes, excluded).unwrap().apply(user);
         let names = chosen.iter().map(|(name, value)| match value {
             Value::Object(members) => {
                 let inner: Vec<_> = members.iter().map(|(name, _)| name.as_str()).collect();
@@ -189,6 +202,15 @@ mod tests {
         ];
         for (attributes, wanted) in table {
             assert_eq!(applied(Some(attributes), Some("userName")), wanted, "{attributes}");
+        }
+    }
+
+    #[test]
+    fn selection_of_over_100_names_is_refused() {
+        let names = |count: usize| vec!["userName"; count].join(",");
+        assert!(Projection::parse(Some(&names(100)), None).is_ok());
+        for (only, without) in [(Some(names(101)), None), (None, Some(names(101)))] {
+            assert!(Projection::parse(only.as_deref(), without.as_deref()).is_err());
         }
     }
 

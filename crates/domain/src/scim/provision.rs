@@ -13,9 +13,8 @@ use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::Value;
 use crate::people::MAX_REPORTING_DEPTH;
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink, SyncIssue};
-use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Role, Status};
+use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
 use crate::refusal::{BrokenRule, DomainError};
-use crate::text::folded;
 use crate::time::Timestamp;
 
 /// The kind of request, as far as it decides about absent attributes and inactive people.
@@ -54,7 +53,7 @@ pub struct ProvisioningInput<'a> {
     pub external_id_link: Option<EmployeeId>,
     /// `true` if another active org admin exists. Read only for the deactivation of an org admin.
     pub has_other_admin: bool,
-    /// Issues about the person. Read only for a person without a connector.
+    /// Confirmed adoptions of the person. Read only for an org admin, and for a person without a connector.
     pub issues: &'a [SyncIssue],
     pub at: Timestamp,
 }
@@ -183,27 +182,6 @@ impl ProvisioningInput<'_> {
         let Some((name, _)) = taken.into_iter().find(|(_, is_taken)| *is_taken) else { return Ok(()) };
         let message = format!("Another user has this {name}. Correct it at the identity provider.");
         Err(self.identity().refused(IssueKind::IdentityConflict, message))
-    }
-
-    /// Refuses to take over an org admin, or a person with another address, until an admin has resolved the issue of
-    /// this request. A front end may find people by their address, and hand out what the person may see.
-    fn require_confirmed_adoption(&self) -> Result<(), Refused> {
-        let Some(person) = self.person.filter(|person| person.connector_id.is_none()) else { return Ok(()) };
-        let address = &self.user.email;
-        let reason = match (person.role == Role::OrgAdmin, folded(address) == folded(&person.email)) {
-            (false, true) => return Ok(()),
-            (true, true) => format!("`{address}` is an org admin"),
-            (_, false) => format!("The person of this request has another address than `{address}`"),
-        };
-        let message = format!(
-            "{reason}. To let the identity provider manage the person, an administrator resolves this issue. The \
-             provider then repeats the request."
-        );
-        let draft = self.identity().issue(IssueKind::AdoptionUnconfirmed, message);
-        if self.issues.iter().any(|issue| issue.confirms(self.connector.id, &draft)) {
-            return Ok(());
-        }
-        Err(self.identity().refused(draft.kind, draft.message))
     }
 
     fn apply_references(&self) -> AppliedReferences {
@@ -388,5 +366,6 @@ pub(super) fn last_admin(identity: UserIdentity<'_>) -> Refused {
     identity.refused(IssueKind::LastAdmin, BrokenRule::LastAdmin.message().to_owned())
 }
 
+mod adoption;
 #[cfg(test)]
 mod tests;

@@ -62,7 +62,7 @@ fn made(
     person: &Employee,
     (made_at, at): (Timestamp, Timestamp),
 ) -> Result<(Invitation, Secret), Error> {
-    let token = invitation::token(random32(&*services.ids)?);
+    let token = invitation::token(random32(&*services.ids)?, &person.email);
     let new = Invitation::new(services.id(made_at), person, &token, at)?;
     if !is_mailed(services, tenant) {
         return Ok((new, token));
@@ -142,6 +142,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         )?;
         let person = or_not_found(person)?;
         context.validate_action(person.version)?;
+        person.value.authorize_invitation(context.caller.is_data_admin())?;
         // Only the newest invitation is valid, so two within a millisecond need different times.
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
         let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
@@ -177,13 +178,15 @@ pub async fn accept(
     origin: Origin,
     body: Object,
 ) -> Result<Reply, Error> {
-    let hash = invitation::hash(&invitation::parse_acceptance(body)?);
+    let token = invitation::parse_acceptance(body)?;
+    let hash = invitation::hash(&token);
     for _ in 0..ATTEMPTS {
         let at = services.clock.now();
         let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
         let accepted = AcceptedRow { before: stored.value, accepted, seen: stored.version };
-        let person = or_not_found(services.store.row::<Employee>(tenant, accepted.before.employee_id).await?)?;
+        let person = services.store.row::<Employee>(tenant, accepted.before.employee_id).await?;
+        let person = or_not_found(person.filter(|person| invitation::is_for(&token, &person.value.email)))?;
         let (change, state) = accepting(services, (request, origin.clone()), accepted, &person, at)?;
         match services.commit(tenant, change).await {
             Ok(()) => return answer(tenant, &state),

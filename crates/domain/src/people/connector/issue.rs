@@ -14,6 +14,11 @@ use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
+/// Time for which the resolution of an issue confirms a request, in seconds.
+const CONFIRMED_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// End of the message of an issue whose confirmation was used.
+const USED: &str = " It was confirmed, and the provider has repeated the request.";
+
 /// The kind of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -128,16 +133,31 @@ impl SyncIssue {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
     }
 
-    /// Returns `true` if an admin has resolved this very occurrence of the connector. The message counts, because it
-    /// names the address.
+    /// Returns `true` if an admin has resolved this very occurrence of the connector within the last days. The message
+    /// counts, because it names the address.
     #[must_use]
-    pub fn confirms(&self, connector: ConnectorId, draft: &IssueDraft) -> bool {
+    pub fn confirms(&self, connector: ConnectorId, draft: &IssueDraft, at: Timestamp) -> bool {
         let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
-        self.resolved_at.is_some()
+        self.resolved_at.is_some_and(|resolved| at < resolved.plus_seconds(CONFIRMED_SECONDS))
             && self.connector_id == connector
             && (self.kind, &self.message) == (*kind, message)
             && (&self.user_name, &self.external_id) == (user_name, external_id)
             && self.employee_id == *employee_id
+    }
+
+    /// Returns `true` if the issue ends when its problem does not occur again. A confirmation is given by a person only.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        self.kind != IssueKind::AdoptionUnconfirmed
+    }
+
+    /// Returns the issue after its confirmation was used, or `None` if it confirms nothing. It does not confirm the next
+    /// request.
+    #[must_use]
+    pub fn used(&self) -> Option<Self> {
+        let confirms = self.kind == IssueKind::AdoptionUnconfirmed && self.resolved_at.is_some();
+        let is_used = self.message.ends_with(USED);
+        (confirms && !is_used).then(|| Self { message: format!("{}{USED}", self.message), ..self.clone() })
     }
 
     /// Returns the value by which the open issue of an occurrence is found. Occurrences of one connector and kind

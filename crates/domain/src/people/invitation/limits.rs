@@ -144,7 +144,8 @@ mod tests {
 
     fn invitation() -> Invitation {
         let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32]), NOON).unwrap()
+        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), NOON)
+            .unwrap()
     }
 
     fn wait(newest: Option<&Invitation>, is_reached: bool, at: Timestamp) -> Option<i64> {

@@ -85,7 +85,7 @@ impl Query {
         self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    fn projection(&self) -> Projection {
+    fn projection(&self) -> Result<Projection, ScimError> {
         Projection::parse(self.get("attributes"), self.get("excludedAttributes"))
     }
 }
@@ -281,7 +281,7 @@ async fn answer_users(
     query: &Query,
     body: Object,
 ) -> Result<Reply, ScimFailure> {
-    let projection = query.projection();
+    let projection = query.projection()?;
     let Endpoint::User(id) = endpoint else {
         return match *method {
             Method::POST => scim::create(services, context, body, &projection).await,

@@ -4,7 +4,7 @@ use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::Department;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::EmployeeId;
-use candor_domain::people::connector::{IssueDraft, ScimLink};
+use candor_domain::people::connector::{IssueDraft, ScimLink, SyncIssue};
 use candor_domain::people::{Connector, Employee, Status};
 use candor_domain::scim::{ProvisionedUser, resolve_manager};
 use candor_domain::time::Timestamp;
@@ -272,6 +272,12 @@ impl<'a> ScimChange<'a> {
             self.writes.push(issue.write());
         }
         Ok(())
+    }
+
+    /// Uses up the confirmation that this change needed.
+    pub(super) fn use_confirmation(&mut self, issue: Option<Versioned<SyncIssue>>) {
+        let used = issue.and_then(|stored| stored.value.used().map(|state| EndedIssue { stored, state }));
+        self.writes.extend(used.iter().map(EndedIssue::write));
     }
 
     /// Returns the change set of a request that changes no attribute of its person. `None` if nothing was added.

@@ -1,8 +1,8 @@
 //! Issues of a change: opened or counted with it, resolved when a request applies everything.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::people::Connector;
 use candor_domain::people::connector::{IssueDraft, IssueKind, SyncIssue};
+use candor_domain::people::{Connector, Employee, Role};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
@@ -63,11 +63,12 @@ impl ScimContext {
     pub(super) async fn confirmed_adoptions(
         &self,
         services: &Services,
-        person: EmployeeId,
-    ) -> Result<Vec<SyncIssue>, ScimFailure> {
-        let list = rows::sync_issues::confirmed_adoptions(person, MOST);
-        let stored = services.store.entries(self.tenant(), list).await?;
-        Ok(stored.into_iter().map(|issue| issue.value).collect())
+        person: Option<&Employee>,
+    ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
+        let concerned = person.filter(|person| person.connector_id.is_none() || person.role == Role::OrgAdmin);
+        let Some(person) = concerned else { return Ok(vec![]) };
+        let list = rows::sync_issues::confirmed_adoptions(person.id, MOST);
+        Ok(services.store.entries(self.tenant(), list).await?)
     }
 
     /// Returns the open issues about people which `recurs` does not name, resolved.
@@ -80,6 +81,7 @@ impl ScimContext {
     ) -> Result<Vec<EndedIssue>, ScimFailure> {
         let stored = self.issues_about(services, people).await?;
         let own = stored.into_iter().filter(|issue| issue.value.connector_id == self.connector);
+        let own = own.filter(|issue| issue.value.ends_by_itself());
         let ended = own
             .filter(|issue| !recurs(&issue.value))
             .filter_map(|issue| issue.value.resolved(at).map(|state| EndedIssue { stored: issue, state }));

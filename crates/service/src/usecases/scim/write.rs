@@ -227,11 +227,10 @@ impl ScimContext {
             Some(person) if write.user.active == Some(false) => self.other_admin(services, person).await?,
             Some(_) | None => None,
         };
-        let issues = match before {
-            Some(person) if person.connector_id.is_none() => self.confirmed_adoptions(services, person.id).await?,
-            Some(_) | None => vec![],
-        };
+        let confirmed = self.confirmed_adoptions(services, before).await?;
+        let issues: Vec<_> = confirmed.iter().map(|issue| issue.value.clone()).collect();
         let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
+        let confirmation = input.confirmation().map(|issue| issue.id);
         let provisioned = match input.decide() {
             Ok(provisioned) => provisioned,
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
@@ -260,6 +259,7 @@ impl ScimContext {
         }
         change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
         change.require(other_admin.filter(|_| deactivates));
+        change.use_confirmation(confirmed.into_iter().find(|issue| Some(issue.value.id) == confirmation));
         let known = write.stored.and_then(|stored| stored.live_link(self.connector));
         // Replacements of a whole cycle find people who still wait, so other changes of attributes need not search.
         let may_be_awaited = write.kind != WriteKind::Change || !new_names(before, known, &provisioned).is_empty();

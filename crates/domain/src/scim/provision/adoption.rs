@@ -1,0 +1,50 @@
+//! The requests of an identity provider that an administrator confirms first.
+
+use super::{ProvisioningInput, Refused, WriteKind};
+use crate::people::connector::{IssueDraft, IssueKind, SyncIssue};
+use crate::people::{Role, Status};
+use crate::text::folded;
+
+impl ProvisioningInput<'_> {
+    /// Refuses to take over an org admin, or a person with another address, until an admin has resolved the issue of
+    /// this request. So does a change of the address of an org admin, and their return. A front end may find people by
+    /// their address, and hand out what the person may see.
+    pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
+        match self.adoption() {
+            Some(draft) if self.confirmation().is_none() => {
+                Err(self.identity().refused(draft.kind, draft.message))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Returns the issue that confirms the request, if the request needs a confirmation.
+    #[must_use]
+    pub fn confirmation(&self) -> Option<&SyncIssue> {
+        let draft = self.adoption()?;
+        self.issues.iter().find(|issue| issue.confirms(self.connector.id, &draft, self.at))
+    }
+
+    /// Returns the issue that an admin resolves before the request is accepted.
+    fn adoption(&self) -> Option<IssueDraft> {
+        let person = self.person?;
+        let address = &self.user.email;
+        let (is_admin, is_own) = (person.role == Role::OrgAdmin, folded(address) == folded(&person.email));
+        let is_managed = person.connector_id.is_some();
+        let active = self.user.active.or((self.kind == WriteKind::Create).then_some(true));
+        let returns = active == Some(true) && person.status != Status::Active;
+        let reason = match (is_managed, is_admin, is_own) {
+            (true, false, _) | (false, false, true) => return None,
+            (true, true, true) if !returns => return None,
+            (true, true, true) => format!("`{address}` is an org admin who would be active again"),
+            (true, true, false) => format!("An org admin would get the address `{address}`"),
+            (false, true, true) => format!("`{address}` is an org admin"),
+            (false, _, false) => format!("The person of this request has another address than `{address}`"),
+        };
+        let message = format!(
+            "{reason}. To let the identity provider do this, an administrator resolves this issue. The provider then \
+             repeats the request."
+        );
+        Some(self.identity().issue(IssueKind::AdoptionUnconfirmed, message))
+    }
+}
