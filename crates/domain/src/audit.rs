@@ -1,12 +1,13 @@
 //! The audit log: the actor, the resource and the members that a change altered (decisions G).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
+use crate::access::Permission;
 use crate::decision::Resource;
 use crate::fields::StringEnum;
 use crate::id::{AuditId, Id, KeyKind, RequestKind};
@@ -32,6 +33,8 @@ pub struct AuditDraft {
 
 /// Length of the longest value that an entry keeps as it is, in bytes of its JSON.
 pub const VALUE_BYTES: usize = 4096;
+/// Length of the longest text that an entry keeps as it is, in bytes of its JSON: that of the body of a summary.
+pub const TEXT_BYTES: usize = 128 * 1024;
 
 /// The members of a resource that a change touched, by name.
 pub type Changes = BTreeMap<String, Change>;
@@ -181,6 +184,29 @@ impl AuditEntry {
         self.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
     }
 
+    /// Returns the scope that shows the values of the entry: that of GET of its target.
+    #[must_use]
+    pub fn needed_scope(&self) -> Permission {
+        match &*self.target.kind {
+            "employee" | "department" => Permission::EmployeesRead,
+            "observation" | "attribute" => Permission::ObservationsRead,
+            "objective" => Permission::ObjectivesRead,
+            "summary" => Permission::SummariesRead,
+            "conversation" | "message" => Permission::ConversationsRead,
+            "assignment" => Permission::AssignmentsRead,
+            "notification" => Permission::NotificationsRead,
+            "webhook" => Permission::WebhooksRead,
+            "erasure" | "retention_run" => Permission::EmployeesErase,
+            _ => Permission::SettingsRead,
+        }
+    }
+
+    /// Returns the entry without its values: who did what, when and to what.
+    #[must_use]
+    pub fn without_values(&self) -> Self {
+        Self { changes: Changes::new(), comment: None, ..self.clone() }
+    }
+
     /// Returns the entry as the history of its resource shows it.
     #[must_use]
     pub fn in_history(&self) -> HistoryEntry<'_> {
@@ -252,21 +278,24 @@ pub struct Side<'a, T> {
 pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: Side<'_, T>) {
     let hidden = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
     let mut seen = difference(before.shown, after.shown);
-    for name in hidden(before).chain(hidden(after)) {
+    // A name may be hidden on both sides.
+    let names: BTreeSet<_> = hidden(before).chain(hidden(after)).collect();
+    for name in names {
         if changes.remove(&name).is_some() {
             changes.extend(seen.remove_entry(&name));
         }
     }
 }
 
-/// Replaces a large value by its length and its digest. The log proves what was there, and its size stays bounded by
-/// the number of changes.
+/// Replaces a large list or object by its length and its digest. The log proves what was there, and its size stays
+/// bounded by the number of changes. Texts of people stay whole: they may be evidence.
 fn shortened(value: serde_json::Value) -> serde_json::Value {
+    let most = if value.is_string() { TEXT_BYTES } else { VALUE_BYTES };
     if !value.is_string() && !value.is_object() && !value.is_array() {
         return value;
     }
     let text = value.to_string();
-    if text.len() <= VALUE_BYTES {
+    if text.len() <= most {
         return value;
     }
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
@@ -342,12 +371,12 @@ mod tests {
 
     #[test]
     fn large_values_are_kept_as_length_and_digest() {
-        let text = "x".repeat(VALUE_BYTES - 2);
+        let text = "x".repeat(TEXT_BYTES - 2);
         let fits = difference(&json!({"body": ""}), &json!({"body": text}));
-        assert_eq!(fits["body"].to, json!(text));
-        let large = json!({"body": "x".repeat(VALUE_BYTES - 1), "fields": vec![0; VALUE_BYTES], "count": 1});
+        assert_eq!(fits["body"].to, json!(text), "texts of people may be evidence");
+        let large = json!({"body": "x".repeat(TEXT_BYTES - 1), "fields": vec![0; VALUE_BYTES], "count": 1});
         let changes = difference(&large, &json!({"count": 2}));
-        assert_eq!(changes["body"].from["bytes"], VALUE_BYTES + 1);
+        assert_eq!(changes["body"].from["bytes"], TEXT_BYTES + 1);
         assert_eq!(changes["body"].from["sha256"].as_str().unwrap().len(), 64);
         assert_eq!(changes["fields"].from["bytes"], 2 * VALUE_BYTES + 1);
         assert_eq!(changes["count"], Change { from: json!(1), to: json!(2) });

@@ -50,6 +50,14 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         vec![]
     }
 
+    /// Returns the hash that the `ETag` contains beside the version: a function of what this form of the resource shows,
+    /// so that the tag does not tell whether something is hidden.
+    fn shown_mark(&self) -> u64 {
+        let linked = mark_of_bytes(self.linked_ids().iter().flat_map(|id| id.to_bytes()));
+        let parts = [linked, mark_of_names(&self.field_names())].into_iter().filter(|part| *part != 0);
+        parts.fold(self.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part))
+    }
+
     /// Removes those of [`Resource::field_names`] that `is_shown` denies. The result is for display and never saved.
     fn retain_fields(&mut self, _is_shown: &dyn Fn(&str) -> bool) {}
 }

@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
         .named("listConnectors", "List connectors to HR systems")
         .description("Lists the connectors to HR systems.")
         .lists(&CONNECTOR, |input| drop(input.changed::<Connector>(""))),
-    Route::post("/connectors", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
+    Route::post("/connectors", PEOPLE_ADMIN, create)
         .named("createConnector", "Create a connector to an HR system")
         .description("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
         .takes(&CONNECTOR_CREATE)
@@ -34,7 +34,7 @@ const ROUTES: &[Route] = &[
         .named("getConnector", "Get a connector")
         .description("Returns one connector with its figures in the live data set.")
         .answers(&CONNECTOR_DETAILS),
-    Route::patch("/connectors/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
+    Route::patch("/connectors/{id}", PEOPLE_ADMIN, update)
         .named("updateConnector", "Change the settings of a connector")
         .description("Changes the brake and the mappings of custom fields. Members of the figures are ignored.")
         .takes(&CONNECTOR_UPDATE)

@@ -20,7 +20,7 @@ const ROUTES: &[Route] = &[
         .named("getOrganization", "Get the organization and its settings")
         .description("Returns the organization of the API key.")
         .answers(&ORGANIZATION),
-    Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite), update)
+    Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite).full_sight(), update)
         .named("updateOrganization", "Change the organization's settings")
         .description(
             "Changes the name, the review settings and the retention. The retention also needs the scope \

@@ -269,7 +269,7 @@ impl Services {
             audit::narrow(&mut change.audit.changes, before, Side { whole: &state, shown: after });
         }
         let (bytes, etag_extra) = match narrowed {
-            None => (rendered, state.mark()),
+            None => (rendered, state.shown_mark()),
             Some(Narrowed { value, mark }) => (render(&value)?, mark),
         };
         let row = Row { value: state, seen: before.map(|before| before.version) };
@@ -308,5 +308,5 @@ impl ResponseBody {
 /// # Errors
 /// [`Error::Bug`] if it cannot be rendered.
 pub(crate) fn show<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
-    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.mark()))
+    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.shown_mark()))
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use candor_domain::assignment::Assignment;
-use candor_domain::decision::{Resource, mark_of, mark_of_names};
-use candor_domain::id::{EmployeeId, Id, ObservationId};
+use candor_domain::decision::Resource;
+use candor_domain::id::{EmployeeId, Id};
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
@@ -205,7 +205,7 @@ pub(crate) async fn narrow<T: Resource>(
 /// A resource without what the caller may not see.
 pub(crate) struct Narrowed<T> {
     pub(crate) value: T,
-    /// The [`Resource::mark`] of the resource. It differs for each set of remaining ids and fields.
+    /// The [`Resource::shown_mark`] of the resource. It differs for each set of remaining ids and fields.
     pub(crate) mark: u64,
 }
 
@@ -222,10 +222,7 @@ pub(crate) async fn narrowed<T: Resource>(
     if !sight.narrow(&mut value, fresh) {
         return Ok(None);
     }
-    let left: Vec<ObservationId> = value.linked_ids().iter().map(|id| Id::from_bytes(id.to_bytes())).collect();
-    let parts = [mark_of(&left), mark_of_names(&value.field_names()), 1];
-    let mark = parts.into_iter().fold(value.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part));
-    Ok(Some(Narrowed { value, mark }))
+    Ok(Some(Narrowed { mark: value.shown_mark(), value }))
 }
 
 /// Returns the resource with its version, without what the caller may not see.

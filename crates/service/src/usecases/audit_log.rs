@@ -26,7 +26,10 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         &request,
         page,
         |entry| entry.id.to_bytes(),
-        |entry, out| list::write(out, entry),
+        |entry, out| match context.caller.require(entry.needed_scope()) {
+            Ok(()) => list::write(out, entry),
+            Err(_) => list::write(out, &entry.without_values()),
+        },
     )
     .await
 }

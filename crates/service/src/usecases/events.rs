@@ -1,7 +1,8 @@
 //! The event feed: all events of the last 30 days, in commit order and without gaps (decision F9).
 
 use candor_domain::access::Tenant;
-use candor_domain::event::{Event, FeedRequest, FeedStart, oldest_in_feed};
+use candor_domain::event::{Event, EventType, FeedRequest, FeedStart, oldest_in_feed};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::EventId;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
@@ -45,7 +46,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
 /// Invalid parameters; see [`Error`].
 pub async fn feed(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let now = services.clock.now();
-    let FeedRequest { filter, start, limit, digest } = FeedRequest::parse(params, now)?;
+    let FeedRequest { mut filter, start, limit, digest } = FeedRequest::parse(params, now)?;
+    filter.kinds = readable(context, filter.kinds)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
     // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
@@ -64,6 +66,24 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let mut body = body.text;
     body.push_str(&format!(r#"],"next_cursor":"{next}","has_more":{}}}"#, page.more));
     Ok(Reply::ok(body.into(), None))
+}
+
+/// Returns the types of a filter that the caller may read. The store counts no others, so that neither positions nor
+/// `has_more` tell about them. Empty for all types.
+///
+/// # Errors
+/// The access that the caller lacks, if the filter names such types only.
+fn readable(context: &RequestContext, kinds: Vec<EventType>) -> Result<Vec<EventType>, Error> {
+    let denied = |kind: &EventType| context.caller.may_read_events_of(*kind).err();
+    let asked = if kinds.is_empty() { EventType::ALL.to_vec() } else { kinds.clone() };
+    let readable: Vec<_> = asked.iter().copied().filter(|kind| denied(kind).is_none()).collect();
+    if readable.len() == asked.len() {
+        return Ok(kinds);
+    }
+    match asked.iter().find_map(denied) {
+        Some(denied) if readable.is_empty() => Err(denied.into()),
+        _ => Ok(readable),
+    }
 }
 
 /// Response body of a feed page, up to the end of its entries.

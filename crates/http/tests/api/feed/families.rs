@@ -38,6 +38,41 @@ async fn feed_has_the_events_whose_resources_the_key_may_read() {
 }
 
 #[tokio::test]
+async fn feed_does_not_count_events_that_the_key_may_not_read() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let key = world.scoped(&[Permission::EventsRead]).await;
+        let now = world.bare("GET", "/v1/events?since=now").key(&key).send().await.json();
+        let cursor = now["next_cursor"].as_str().unwrap().to_owned();
+        Resources::make(world, &world.admin).await;
+        let page = world.bare("GET", &format!("/v1/events?limit=1&cursor={cursor}")).key(&key).send().await.json();
+        assert_eq!((&page["data"], &page["has_more"]), (&json!([]), &json!(false)), "on {}", shared.name);
+        let named = world.bare("GET", "/v1/events?filter[event]=summary.created").key(&key).send().await;
+        assert_eq!(named.refusal(), (403, "permission_denied".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn audit_log_shows_values_under_the_scope_of_their_target() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let id = world.employee("ada@example.com").await;
+        world.patch(&format!("/v1/employees/{id}"), json!({"job_title": "SECRET"})).await;
+        let log = format!("/v1/audit-log?filter[target_id]={id}");
+        for (scopes, is_shown) in [
+            (Permissions::NONE.with(Permission::AuditRead), false),
+            (Permissions::NONE.with(Permission::AuditRead).with(Permission::SummariesRead), false),
+            (Permissions::NONE.with(Permission::AuditRead).with(Permission::EmployeesRead), true),
+        ] {
+            let key = world.key(scopes, AccessLevel::Admin, Environment::Live).await;
+            let read = world.bare("GET", &log).key(&key).send().await;
+            assert_eq!(read.text().contains("SECRET"), is_shown, "{} on {}", read.text(), shared.name);
+            assert_eq!(read.json()["data"].as_array().unwrap().len(), 2, "who did what is shown");
+        }
+    }
+}
+
+#[tokio::test]
 async fn subscription_and_replay_need_the_read_scope_of_each_family() {
     for shared in every_store().await {
         let world = &shared.world;

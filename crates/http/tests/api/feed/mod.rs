@@ -95,8 +95,5 @@ async fn connector_events_are_shown_only_to_admin_level() {
         assert_eq!(world.get(&path(event)).await.status, 200);
     }
     let page = world.bare("GET", "/v1/events?limit=1").key(&standard).send().await.json();
-    assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (0, &json!(true)));
-    let next = format!("/v1/events?cursor={}", page["next_cursor"].as_str().unwrap());
-    let page = world.bare("GET", &next).key(&standard).send().await.json();
-    assert_eq!((&page["data"][0], &page["has_more"]), (&seen[1], &json!(false)));
+    assert_eq!((&page["data"][0], &page["has_more"]), (&seen[1], &json!(false)), "the other event is not counted");
 }
