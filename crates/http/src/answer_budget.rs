@@ -31,6 +31,8 @@ impl Default for AnswerLimits {
 
 /// Maximum size of uncounted answers. They fit into the write buffer that each connection has anyway.
 const UNCOUNTED_BYTES: usize = PIECE_BYTES;
+/// Room that an organization without unsent answers has in any case, whatever others hold.
+const FLOOR: usize = 2 * ROOM_TO_BEGIN;
 /// Minimum room for a read. With less, a large answer would not fit, so the read is refused before it runs.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 
@@ -98,8 +100,10 @@ impl AnswerBudget {
     fn room(&self, held: &HeldBytes, caller: &Caller) -> usize {
         let by_key = held.by_key.get(&caller.key).copied().unwrap_or_default();
         let by_organization = held.by_organization.get(&caller.tenant.organization).copied().unwrap_or_default();
-        let free = self.limits.in_all.saturating_sub(held.in_all);
-        self.limits.per_key.saturating_sub(by_key).min(free.saturating_sub(by_organization))
+        let free = self.limits.in_all.saturating_sub(held.in_all).saturating_sub(by_organization);
+        // Answers to writes are counted without a limit, so the total may be used up by others.
+        let floor = FLOOR.saturating_sub(by_organization);
+        self.limits.per_key.saturating_sub(by_key).min(free.max(floor))
     }
 
     fn held(&self) -> MutexGuard<'_, HeldBytes> {
@@ -181,6 +185,20 @@ mod tests {
         let held = budget.held();
         assert_eq!(held.in_all, 0);
         assert!(held.by_key.is_empty() && held.by_organization.is_empty(), "idle keys are forgotten");
+    }
+
+    #[test]
+    fn answers_to_writes_leave_room_for_another_organization() {
+        let budget = AnswerBudget::new(LIMITS);
+        let _held: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
+        let other = caller(2, 100);
+        assert!(budget.require_room(&other).is_ok(), "another organization reads");
+        let first = budget.admit(&other, MIB).unwrap();
+        assert!(budget.require_room(&other).is_ok());
+        let _second = budget.admit(&other, MIB).unwrap();
+        assert!(budget.require_room(&other).is_err(), "the floor is bounded");
+        drop(first);
+        assert!(budget.require_room(&caller(1, 7)).is_err());
     }
 
     #[test]

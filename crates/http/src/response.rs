@@ -114,9 +114,10 @@ impl Answer {
             return Ok((self, None));
         };
         let bytes = self.body.len();
-        // Answers to committed writes have no limit: a refusal would make the client repeat the write.
-        let permit =
-            if exchange.is_read() { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
+        // Answers to committed writes have no limit: a refusal would make the client repeat the write. A dry run has
+        // changed nothing.
+        let is_limited = exchange.is_read() || exchange.is_dry_run;
+        let permit = if is_limited { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
         Ok((self, permit))
     }
 

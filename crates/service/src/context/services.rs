@@ -22,7 +22,7 @@ use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
 use candor_tables::flat::BackgroundWorker;
-use tokio::sync::{MutexGuard, Notify};
+use tokio::sync::{Notify, OwnedMutexGuard};
 use tracing::Instrument;
 
 use crate::context::auth::Authenticator;
@@ -31,13 +31,13 @@ use crate::context::commit_health::CommitHealth;
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
+use crate::context::keyed_locks::KeyedLocks;
 use crate::context::limits::Limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
-use crate::context::striped_locks::StripedLocks;
 use crate::context::tenant_sizes::TenantSizes;
 use crate::context::vault::Vault;
 
@@ -143,8 +143,8 @@ pub struct Services {
     pub large_bodies: LargeWork,
     /// Counts of the running exports.
     pub(crate) export_permits: ExportPermits,
-    move_locks: StripedLocks,
-    submission_locks: StripedLocks,
+    move_locks: KeyedLocks,
+    submission_locks: KeyedLocks,
 }
 
 /// Result of planning a change: a reply without a commit, or a change set with its reply.
@@ -189,8 +189,8 @@ impl Services {
             large_work: LargeWork::default(),
             large_bodies: LargeWork::default(),
             export_permits: ExportPermits::default(),
-            move_locks: StripedLocks::default(),
-            submission_locks: StripedLocks::default(),
+            move_locks: KeyedLocks::default(),
+            submission_locks: KeyedLocks::default(),
         }
     }
 
@@ -198,13 +198,13 @@ impl Services {
     ///
     /// The store accepts one of several moves based on the same tree; the remaining ones are decided again. The
     /// lock keeps concurrent moves of this instance from exhausting their attempts.
-    pub async fn move_lock(&self, tenant: Tenant) -> MutexGuard<'_, ()> {
+    pub async fn move_lock(&self, tenant: Tenant) -> OwnedMutexGuard<()> {
         self.move_locks.lock(tenant.to_bytes()).await
     }
 
     /// Waits for the lock on submissions to an assignment. Its version admits one submission at a time, and up to
     /// fifty reviewers may submit at once.
-    pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> MutexGuard<'_, ()> {
+    pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> OwnedMutexGuard<()> {
         self.submission_locks.lock(assignment.to_bytes()).await
     }
 

@@ -19,7 +19,7 @@ use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{CommitError, StorageExt};
-use tokio::sync::MutexGuard;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 
 use crate::context::error::Error;
@@ -184,7 +184,7 @@ impl<'a> Upload<'a> {
         Ok(())
     }
 
-    async fn turn(&self) -> MutexGuard<'a, ()> {
+    async fn turn(&self) -> OwnedMutexGuard<()> {
         self.services.move_lock(self.context.caller.tenant).await
     }
 
@@ -224,7 +224,7 @@ impl<'a> Upload<'a> {
         loaded: &LoadedRows,
         plan: Plan,
         ends: &mut HashMap<usize, RowOutcome>,
-        mut turn: Option<MutexGuard<'a, ()>>,
+        mut turn: Option<OwnedMutexGuard<()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let report = self.report(&plan, ends);
