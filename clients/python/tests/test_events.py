@@ -20,7 +20,14 @@ import django
 import httpx2
 import pytest
 import uvicorn
-from candor_client import AsyncCandor, AuthenticationRequiredError, Candor, WebhookVerificationError, webhooks
+from candor_client import (
+    AsyncCandor,
+    AuthenticationRequiredError,
+    Candor,
+    CandorError,
+    WebhookVerificationError,
+    webhooks,
+)
 from candor_client.types import Employee, Event, is_employee_event, is_test_event
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -216,6 +223,9 @@ def test_signatures_are_those_of_standard_webhooks() -> None:
     ]:
         with pytest.raises(WebhookVerificationError):
             webhooks.unwrap(text, headers, key)
+    for empty in ("", "whsec_", [secret.replace("B", "C"), ""]):
+        with pytest.raises(CandorError, match="not valid"):
+            webhooks.unwrap(body, signed(now), empty)
 
 
 def test_thin_delivery_has_only_a_reference_to_its_resource() -> None:

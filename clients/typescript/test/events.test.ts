@@ -172,6 +172,9 @@ test("signatures are those of Standard Webhooks", async () => {
   for (const [text, headers, key] of refused) {
     await assert.rejects(webhooks.unwrap(text, headers, key), WebhookVerificationError);
   }
+  for (const empty of ["", "whsec_", ["whsec_AAAA", ""]]) {
+    await assert.rejects(webhooks.unwrap(body, signed(new Date()), empty), /not valid/);
+  }
 });
 
 test("a thin delivery has only a reference to its resource", async () => {

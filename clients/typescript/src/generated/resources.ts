@@ -467,7 +467,8 @@ export class Connectors {
    *
    * Creates a connector to an HR system. The HR system then manages the people that it uploads.
    *
-   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+   * person are refused, unless that person is an org admin. Counts as `write`.
    */
   create(body: types.ConnectorCreate, options?: RequestOptions): AnswerPromise<types.Connector>;
   create(body: types.ConnectorCreate, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -508,7 +509,8 @@ export class Connectors {
    *
    * Changes the brake and the mappings of custom fields. Members of the figures are ignored.
    *
-   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+   * person are refused, unless that person is an org admin. Counts as `write`.
    */
   update(id: string, body: types.ConnectorUpdate, options?: RequestOptions): AnswerPromise<types.Connector>;
   update(id: string, body: types.ConnectorUpdate, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {
@@ -2289,7 +2291,8 @@ export class Organization {
    * Changes the name, the review settings and the retention. The retention also needs the scope
    * `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
    *
-   * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused, unless
+   * that person is an org admin. Counts as `write`.
    */
   update(body: types.OrganizationUpdate, options?: RequestOptions): AnswerPromise<types.Organization>;
   update(body: types.OrganizationUpdate, options?: RequestOptions | DryRunOptions): AnswerPromise<unknown> {

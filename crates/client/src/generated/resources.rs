@@ -257,7 +257,8 @@ impl Connectors {
     ///
     /// Creates a connector to an HR system. The HR system then manages the people that it uploads.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `write`.
     pub fn create(&self, body: types::ConnectorCreate) -> Call<types::Connector> {
         let spec = Spec::new(Method::POST, "/connectors").json(&body);
         Call::new(&self.core, spec)
@@ -277,7 +278,8 @@ impl Connectors {
     ///
     /// Changes the brake and the mappings of custom fields. Members of the figures are ignored.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
+    /// person are refused, unless that person is an org admin. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ConnectorUpdate) -> Call<types::Connector> {
         let spec = Spec::new(Method::PATCH, format!("/connectors/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
@@ -1270,7 +1272,8 @@ impl Organization {
     /// Changes the name, the review settings and the retention. The retention also needs the scope
     /// `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
     ///
-    /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
+    /// unless that person is an org admin. Counts as `write`.
     pub fn update(&self, body: types::OrganizationUpdate) -> Call<types::Organization> {
         let spec = Spec::new(Method::PATCH, "/organization").json(&body);
         Call::new(&self.core, spec)

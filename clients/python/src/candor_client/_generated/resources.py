@@ -1984,8 +1984,8 @@ class Connectors:
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2075,8 +2075,8 @@ class Connectors:
 
         Changes the brake and the mappings of custom fields. Members of the figures are ignored.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -2421,8 +2421,8 @@ class AsyncConnectors:
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "POST",
@@ -2512,8 +2512,8 @@ class AsyncConnectors:
 
         Changes the brake and the mappings of custom fields. Members of the figures are ignored.
 
-        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
-        `write`.
+        Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
+        for a person are refused, unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -9784,7 +9784,8 @@ class Organization:
         Changes the name, the review settings and the retention. The retention also needs the scope
         `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
 
-        Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
+        unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
@@ -9883,7 +9884,8 @@ class AsyncOrganization:
         Changes the name, the review settings and the retention. The retention also needs the scope
         `employees:erase` and a key that acts for no person. See `GET /retention/preview`.
 
-        Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
+        unless that person is an org admin. Counts as `write`.
         """
         spec = Spec(
             "PATCH",
