@@ -148,13 +148,13 @@ function Shell() {
   </div>`;
 }
 
-/** Asks whether a link may replace the session that is there. */
+/** Asks whether a link may open a session, and replace the one that is there. */
 function Offer() {
   const linked = useStore(offered);
   const current = useStore(session);
-  if (!linked || !current) return null;
+  if (!linked) return null;
   return html`<${Confirm} title=${t.offer.title(linked.me.organization_name)}
-    text=${t.offer.text(linked.me, current.me)} action=${t.offer.open} onClose=${() => offered.set(null)}
+    text=${current ? t.offer.text(linked.me, current.me) : t.offer.first(linked.me)} action=${t.offer.open} onClose=${() => offered.set(null)}
     work=${async () => enter(linked, true)} />`;
 }
 

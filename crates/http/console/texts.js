@@ -106,6 +106,8 @@ export const t = {
   },
   offer: {
     title: (/** @type {string} */ name) => `Open ${name}?`,
+    first: (/** @type {any} */ linked) => `This link opens ${linked.organization_name} (${linked.organization_id}) with the ` +
+      `key “${linked.name}”. Open it only if you expected it: anybody can send a link into an organization of theirs.`,
     text: (/** @type {any} */ linked, /** @type {any} */ current) => `This link opens ${linked.organization_name} ` +
       `with the key “${linked.name}”. Now you are in ${current.organization_name} with the key “${current.name}”. ` +
       "What you do after that is done in the other organization.",

@@ -50,7 +50,7 @@ async function replay(page, { data }) {
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Send a test" }).click();
-  await page.getByText("The receiver acknowledged the test").waitFor();
+  await page.getByText(/The receiver answered the test with 200 after/).waitFor();
 }
 
 /** A file of people below Mara, in teams of 40, with mistakes in some rows. */
@@ -140,7 +140,9 @@ async function erase(page, { check }) {
   await dialog.getByLabel("E-mail address, to confirm").fill(email);
   await begin.click();
   await heading(page, "Former employee");
-  await page.getByText("The data about this person is erased.").getByRole("link", { name: "Erasures" }).click();
+  check((await page.getByText("Noor answered every letter.").count()) === 0, "erased texts are shown");
+  check((await page.getByRole("button", { name: "Reactivate" }).count()) === 0, "an erased person can be reactivated");
+  await page.getByText("The name is erased.").getByRole("link", { name: "Erasures" }).click();
   await page.getByRole("table").getByText(id).waitFor();
   const { data: [erasure] } = await api("GET", "/erasures");
   check(erasure.employee_id === id, "the erasure is not stored");
@@ -262,6 +264,9 @@ async function link(page, { browser, check, origin }) {
     return integrator;
   };
   const integrator = await visit();
+  await integrator.getByRole("dialog").getByText("org_").waitFor();
+  check((await integrator.getByRole("heading", { name: "Webhooks" }).count()) === 0, "a link opens without a question");
+  await integrator.getByRole("dialog").getByRole("button", { name: "Open it" }).click();
   await heading(integrator, "Webhooks");
   check(!integrator.url().includes("#"), "the code stays in the address");
   const screens = await integrator.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();

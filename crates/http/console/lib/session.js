@@ -69,8 +69,8 @@ async function exchange(code) {
 }
 
 /**
- * Signs in with the kept key, or with the code in the fragment of the address. A link never replaces a session: over
- * another one, the person is asked.
+ * Signs in with the kept key. A code in the fragment of the address opens a session only after the person was asked: who
+ * sent the link decides which organization it shows.
  */
 export async function resume() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
@@ -81,8 +81,11 @@ export async function resume() {
   if (lost && (!code || lost.status !== 401)) throw lost;
   if (!code) return;
   const current = session.value;
-  if (!current) return signIn(await exchange(code), true);
-  const linked = await exchange(code).then(describe).catch(() => null);
+  // Another tab may have a session, which this one does not know. So the person is always asked.
+  const linked = await exchange(code).then(describe).catch((error) => {
+    if (!current) throw error;
+    return null;
+  });
   if (linked) offered.set(linked);
 }
 

@@ -61,7 +61,7 @@ function Details({ person }) {
   const custom = Object.entries(person.custom_fields)
     .map(([name, value]) => /** @type {[string, any]} */ ([name, plain(value)]));
   return html`<${Card} title=${t.people.details}><${Facts} entries=${[
-    [t.people.email, html`<a href=${`mailto:${person.email}`}>${person.email}</a>`],
+    [t.people.email, html`<a href=${`mailto:${encodeURIComponent(person.email)}`}>${person.email}</a>`],
     [t.state, html`<${Status} word=${person.status} />`],
     [t.people.role, t.words[person.role] ?? person.role],
     [t.people.manager, html`<${Person} id=${person.manager_id} />`],
