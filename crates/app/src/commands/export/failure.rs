@@ -21,6 +21,9 @@ pub(super) enum ExportFailure {
         .0.display()
     )]
     OtherExport(PathBuf),
+    /// Other users can exchange the files of the folder.
+    #[error("other users can write to {}; run `chmod go-w` on it, or choose another folder", .0.display())]
+    OpenFolder(PathBuf),
     /// Another process exports to the folder.
     #[error("another candor export writes to {}; wait for its end, or choose another folder", .0.display())]
     InUse(PathBuf),
@@ -56,7 +59,7 @@ impl CommandFailure for ExportFailure {
     fn exit_status(&self) -> u8 {
         match self {
             Self::Interrupted { status, .. } => *status,
-            Self::Complete(_) | Self::OtherExport(_) | Self::InUse(_) => WRONG_USAGE,
+            Self::Complete(_) | Self::OtherExport(_) | Self::OpenFolder(_) | Self::InUse(_) => WRONG_USAGE,
             Self::DamagedFile { .. } | Self::Unreadable(_) => FAILURE,
         }
     }

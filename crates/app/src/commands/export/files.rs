@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use candor_domain::fields::StringEnum;
 use ring::digest::{Context, SHA256};
+use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 
 use super::cell;
@@ -94,7 +95,14 @@ impl ExportFiles {
 impl OpenFile {
     fn open(word: &'static str, path: PathBuf, entry: FileEntry) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).mode(OWNER_ONLY).open(&path);
+        let file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(OWNER_ONLY)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path);
         let file = file.map_err(Error::io("open", &path))?;
         let size = file.metadata().map_err(Error::io("read", &path))?.len();
         if size < entry.bytes {

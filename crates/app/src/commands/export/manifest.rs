@@ -58,7 +58,24 @@ impl Manifest {
     /// # Errors
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
-        read(&folder.join(MANIFEST))
+        let path = folder.join(MANIFEST);
+        read::<Self>(&path)?.map(|manifest| manifest.checked(&path)).transpose()
+    }
+
+    /// Returns the manifest if its files have the names that this command gives them, so that it writes nowhere else.
+    fn checked(self, path: &Path) -> Result<Self, Error> {
+        let is_own = |(word, entry): (&String, &FileEntry)| {
+            let format = if word == REMOVED { ExportFormat::Ndjson } else { self.format };
+            let is_known = word == REMOVED || ExportedResource::from_word(word).is_ok();
+            is_known && entry.file == format!("{word}.{}", format.ending())
+        };
+        match self.files.iter().all(is_own) {
+            true => Ok(self),
+            false => {
+                let reason = "it names other files than those of an export".to_owned();
+                Err(ExportFailure::DamagedFile { path: path.to_owned(), reason }.into())
+            }
+        }
     }
 
     /// Replaces the manifest of a complete export.
@@ -125,7 +142,9 @@ impl UnfinishedExport {
     /// # Errors
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
-        read(&folder.join(UNFINISHED))
+        let path = folder.join(UNFINISHED);
+        let Some(unfinished) = read::<Self>(&path)? else { return Ok(None) };
+        Ok(Some(Self { manifest: unfinished.manifest.checked(&path)?, ..unfinished }))
     }
 
     /// Replaces the stored state.

@@ -29,6 +29,8 @@ use failure::ExportFailure;
 use files::ExportFiles;
 use manifest::{Manifest, UnfinishedExport};
 
+/// Permission bits with which other users can exchange files of a folder.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Name of the command in `User-Agent`.
 const USER_AGENT: &str = concat!("candor-export/", env!("CARGO_PKG_VERSION"));
 /// Template of the progress line.
@@ -72,6 +74,9 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
     let candor = Account::find(command.account)?.client(USER_AGENT)?;
     let folder = &*command.out;
     private_file::create_folder(folder).map_err(Error::io("create", folder))?;
+    if private_file::open_to_others(folder) & WRITABLE_BY_OTHERS != 0 {
+        return Err(ExportFailure::OpenFolder(folder.to_owned()).into());
+    }
     let _lock = lock(folder)?;
     let mut resources = command.resources;
     if resources.is_empty() {
