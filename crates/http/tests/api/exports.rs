@@ -267,7 +267,8 @@ async fn slow_client_of_an_export_is_disconnected() {
     let world = TestApi::new().await;
     let person = world.employee("ada@example.com").await;
     let text = "x".repeat(4_000);
-    for _ in 0..400 {
+    // More than the buffers of both sockets take.
+    for _ in 0..1_300 {
         let body = json!({"employee_id": person, "type": "strength", "observation": text});
         world.made("/v1/observations", body).await;
     }

@@ -44,7 +44,7 @@ async fn feed_does_not_count_events_that_the_key_may_not_read() {
         let key = world.scoped(&[Permission::EventsRead]).await;
         let now = world.bare("GET", "/v1/events?since=now").key(&key).send().await.json();
         let cursor = now["next_cursor"].as_str().unwrap().to_owned();
-        Resources::make(world, &world.admin).await;
+        world.observation("ada@example.com").await;
         let page = world.bare("GET", &format!("/v1/events?limit=1&cursor={cursor}")).key(&key).send().await.json();
         assert_eq!((&page["data"], &page["has_more"]), (&json!([]), &json!(false)), "on {}", shared.name);
         let named = world.bare("GET", "/v1/events?filter[event]=summary.created").key(&key).send().await;
