@@ -46,7 +46,7 @@ const camel = (name: string): string => name.replace(/_(.)/g, (_, letter: string
 /** Every method of every resource, as `resource.method`. */
 function operations(client: Candor): string[] {
   const members = (of: object): string[] =>
-    Object.getOwnPropertyNames(of).filter((name) => name !== "constructor" && name !== "follow");
+    Object.getOwnPropertyNames(of).filter((name) => !["constructor", "follow", "changes"].includes(name));
   const root = members(Object.getPrototypeOf(Candor.prototype) as object);
   const resources = Object.entries(client).filter(([name, value]) => name !== "core" && typeof value === "object");
   return [

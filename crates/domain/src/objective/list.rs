@@ -167,7 +167,8 @@ impl Filter {
             statuses.retain(|status| *status == Status::Proposed);
         }
         Self {
-            scopes,
+            // No objective has none of the statuses.
+            scopes: if statuses.is_empty() { vec![] } else { scopes },
             owner_id,
             statuses,
             in_review,

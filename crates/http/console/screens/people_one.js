@@ -41,7 +41,7 @@ export function OnePerson({ id }) {
   return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} actions=${actions}
     back=${{ href: href("/people"), text: t.screens.people }}>
     <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`<${Details} person=${data} />`}</${Shown}>
-    ${one && html`<${About} person=${one} />`}
+    ${one && !isErased(one) && html`<${About} person=${one} />`}
     ${one && canErase() && html`<${PersonData} person=${one} onSaved=${saved} />`}
     ${one && dialog === "manager" &&
       html`<${ChangeManager} person=${one} etag=${person.etag} onClose=${close} onSaved=${saved} />`}
