@@ -98,9 +98,17 @@ impl Mentions {
                 Some(_) => "",
                 None => behind,
             };
-            !is_part(before.chars().next_back(), false) && !is_part(behind.chars().next(), true)
+            (ends_with_escape(before) || !is_part(before.chars().next_back(), false))
+                && !is_part(behind.chars().next(), true)
         })
     }
+}
+
+/// Returns `true` if a JSON text ends with an escape, such as `\n` or `\u00a0`. Its letters are no part of an address.
+fn ends_with_escape(text: &str) -> bool {
+    let escape = |length: usize| text.len().checked_sub(length).and_then(|at| text.get(at..));
+    let is_short = escape(2).is_some_and(|end| end.starts_with('\\') && end.ends_with(['b', 'f', 'n', 'r', 't']));
+    is_short || escape(6).is_some_and(|end| end.starts_with("\\u"))
 }
 
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
