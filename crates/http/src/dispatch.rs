@@ -141,7 +141,9 @@ impl Api {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
                 let caller = self.admit(exchange, route).await?;
-                let _turn = self.read_turn(exchange, route, &caller).await?;
+                let may_be_large = matches!(route.response, Success::PageOf(_))
+                    || exchange.request.query_string().contains("expand");
+                let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
                 let asked = self.asked(exchange, route, captures, caller, payload).await?;
                 if asked.is_large {
                     self.keyed_apart(route, handler, asked).await??
@@ -162,9 +164,8 @@ impl Api {
                 let visit = self.visit(exchange, route, payload).await?;
                 if visit.is_large {
                     let (services, operation) = (Arc::clone(&self.services), route.operation);
-                    let begin =
-                        move || async move { handler(&services, visit).instrument(use_case(operation)).await };
-                    large_body::run(&self.services.large_bodies, None, begin).await??
+                    let reply = async move { handler(&services, visit).instrument(use_case(operation)).await };
+                    large_body::run(&self.services.large_bodies, None, reply).await??
                 } else {
                     handler(&self.services, visit).instrument(use_case(route.operation)).await?
                 }
@@ -184,12 +185,12 @@ impl Api {
         let AuthenticatedRequest { context, captures, params, body, csv, is_large } = asked;
         let (services, operation, tenant) = (Arc::clone(&self.services), route.operation, context.caller.tenant);
         let identifiers = captures.to_texts();
-        let begin = move || async move {
+        let reply = async move {
             let captures = Captures::from_texts(&identifiers);
             let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large };
             handler(&services, asked).instrument(use_case(operation)).await
         };
-        large_body::run(&self.services.large_bodies, Some(tenant), begin).await
+        large_body::run(&self.services.large_bodies, Some(tenant), reply).await
     }
 
     /// Returns the caller of the API key, or `None` if the key is missing or invalid.
@@ -219,21 +220,18 @@ impl Api {
         Ok(caller)
     }
 
-    /// Waits for the turn of a read whose answer can be large. Refuses the read if the caller has no room for
-    /// the answer.
-    async fn read_turn(
+    /// Refuses a read if the caller has no room for the answer. Waits for the turn of one whose answer can be large.
+    pub(crate) async fn read_turn(
         &self,
         exchange: &Exchange<'_>,
-        route: &Route,
         caller: &Caller,
+        may_be_large: bool,
     ) -> Result<Option<ReadTurn>, ErrorResponse> {
         if !exchange.is_read() {
             return Ok(None);
         }
         self.answers.require_room(caller)?;
-        let is_large =
-            matches!(route.response, Success::PageOf(_)) || exchange.request.query_string().contains("expand");
-        if !is_large {
+        if !may_be_large {
             return Ok(None);
         }
         let turn = self.read_turns.take(caller.key).await;

@@ -1,16 +1,15 @@
 //! Keeps large bodies away from the HTTP workers. A worker that reads or decides about one would block the small
 //! requests of all other tenants.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::future::Future;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
 use candor_domain::access::Tenant;
 use candor_fair_share::LargeWork;
-use candor_fair_share::large_work::{PIECE_BYTES, Turn};
+use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::StorageError;
-use futures_util::future::{AbortHandle, Abortable};
-use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 use tracing::{Instrument, Span};
 
@@ -31,36 +30,43 @@ pub(crate) async fn read<T: Send + 'static>(
     if is_large(bytes) { work.run(tenant, read).await.map_err(unavailable) } else { Ok(read()) }
 }
 
-/// Runs a use case with a large body on a blocking thread. It holds a turn of its tenant while it computes, and
-/// none while it waits. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a worker does.
-pub(crate) async fn run<T: Send + 'static, F: Future<Output = T>>(
+/// Runs a use case with a large body. It is polled on blocking threads, and only during turns of its tenant: while it
+/// waits, it holds neither a thread nor a turn, so any number of waiting use cases leaves threads for those who have a
+/// turn. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a worker does.
+pub(crate) async fn run<T: Send + 'static>(
     work: &LargeWork,
     tenant: Option<Tenant>,
-    begin: impl FnOnce() -> F + Send + 'static,
+    use_case: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, ErrorResponse> {
-    let first = work.turn(tenant).await.map_err(unavailable)?;
-    let (work, worker, span) = (work.clone(), Handle::current(), Span::current());
-    let (handle, registration) = AbortHandle::new_pair();
-    let _end = EndOnDrop(handle);
-    let task = spawn_blocking(move || {
-        worker.block_on(Abortable::new(in_turns(&work, tenant, first, begin), registration).instrument(span))
-    });
-    match task.await {
-        Ok(Ok(done)) => done.map_err(unavailable),
-        Ok(Err(_)) => Err(ErrorResponse::defect("large work ended before its caller".to_owned())),
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(ErrorResponse::defect(error.to_string())),
-        },
+    let mut use_case = Box::pin(use_case.instrument(Span::current()));
+    let signal = Arc::new(Signal::default());
+    loop {
+        let turn = work.turn(tenant).await.map_err(unavailable)?;
+        let waker = Waker::from(Arc::clone(&signal));
+        let poll = move || {
+            let _turn = turn;
+            let polled = use_case.as_mut().poll(&mut Context::from_waker(&waker));
+            (polled, use_case)
+        };
+        match spawn_blocking(poll).await {
+            Ok((Poll::Ready(done), _)) => return Ok(done),
+            Ok((Poll::Pending, waiting)) => use_case = waiting,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => return Err(ErrorResponse::defect(error.to_string())),
+            },
+        }
+        signal.0.notified().await;
     }
 }
 
-/// Ends work when it is dropped.
-struct EndOnDrop(AbortHandle);
+/// Remembers that a use case can continue, also if that is said before it is waited for.
+#[derive(Default)]
+struct Signal(Notify);
 
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
     }
 }
 
@@ -68,44 +74,23 @@ fn unavailable(error: StorageError) -> ErrorResponse {
     candor_service::Error::from(error).into()
 }
 
-/// Polls a future only during turns.
-async fn in_turns<F: Future>(
-    work: &LargeWork,
-    tenant: Option<Tenant>,
-    first: Turn,
-    begin: impl FnOnce() -> F,
-) -> Result<F::Output, StorageError> {
-    let mut turn = first;
-    let mut future = pin!(begin());
-    loop {
-        let polled = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
-        drop(turn);
-        if let Poll::Ready(done) = polled {
-            return Ok(done);
-        }
-        // The future has registered the waker of this task, which continues below.
-        let mut is_woken = false;
-        poll_fn(|_| if std::mem::replace(&mut is_woken, true) { Poll::Ready(()) } else { Poll::Pending }).await;
-        turn = work.turn(tenant).await?;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use futures_util::FutureExt;
-    use tokio::sync::oneshot;
+    use futures_util::future::join_all;
+    use tokio::sync::{Semaphore, mpsc, oneshot};
 
     #[tokio::test]
     async fn waiting_use_case_holds_no_turn() {
         let work = LargeWork::with_turns(1);
         let (told, waits) = oneshot::channel();
         let (answer, answered) = oneshot::channel();
-        let begin = move || async move {
+        let use_case = async move {
             let _ = told.send(());
             answered.await
         };
-        let running = run(&work, None, begin);
+        let running = run(&work, None, use_case);
         let other = async {
             waits.await.unwrap();
             let turn = work.turn(None).await.unwrap();
@@ -117,18 +102,45 @@ mod tests {
         assert_eq!(done.ok(), Some(Ok(1)));
     }
 
+    #[test]
+    fn more_use_cases_wait_than_there_are_threads() {
+        let threads = tokio::runtime::Builder::new_current_thread().max_blocking_threads(2).build().unwrap();
+        let work = LargeWork::with_turns(1);
+        let finished = threads.block_on(async {
+            let (begun, mut begins) = mpsc::channel(20);
+            let open = Arc::new(Semaphore::new(0));
+            let use_case = || {
+                let (begun, open) = (begun.clone(), Arc::clone(&open));
+                run(&work, None, async move {
+                    begun.send(()).await.unwrap();
+                    open.acquire().await.unwrap().forget();
+                })
+            };
+            let running = join_all((0..20).map(|_| use_case()));
+            let other = async {
+                for _ in 0..20 {
+                    begins.recv().await.unwrap();
+                }
+                assert_eq!(work.run(None, || 7).await.unwrap(), 7, "a thread is free for other work");
+                open.add_permits(20);
+            };
+            futures_util::future::join(running, other).await.0
+        });
+        assert_eq!(finished.iter().filter(|done| done.is_ok()).count(), 20);
+    }
+
     #[tokio::test]
     async fn use_case_ends_with_its_caller() {
         let work = LargeWork::with_turns(1);
         let (told, begun) = oneshot::channel();
         let (kept, ended) = oneshot::channel::<()>();
-        let begin = move || async move {
+        let use_case = async move {
             let _kept = kept;
             let _ = told.send(());
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            _ = run(&work, None, begin) => panic!("it never ends"),
+            _ = run(&work, None, use_case) => panic!("it never ends"),
             begun = begun => begun.unwrap(),
         }
         assert!(ended.await.is_err(), "the use case is dropped");

@@ -86,7 +86,7 @@ impl Body {
 }
 
 /// Future of a handler's answer.
-pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + 'a>>;
+pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send + 'a>>;
 
 /// Future of a handler that begins lines; `None` for `HEAD`.
 pub(crate) type LineWork<'a> = Pin<Box<dyn Future<Output = Result<Option<LineStream>, Error>> + 'a>>;

@@ -16,6 +16,12 @@ use candor_tables::read::{AnyStored, ID, LookupColumn, RowKind, StoredReaders};
 
 use crate::error::{Read, StorageError};
 
+/// Number of ids that [`StorageExt::rows_within`] looks up at a time.
+pub const IDS_AT_A_TIME: usize = 100;
+
+/// Number of values that [`StorageExt::rows_by_within`] looks up at a time.
+pub const VALUES_AT_A_TIME: usize = 250;
+
 /// Untyped reads of any table. Use them through [`StorageExt`].
 #[async_trait]
 pub trait Rows {
@@ -107,6 +113,31 @@ pub trait StorageExt: Rows + Sync {
         among(self, tenant, ID, ids)
     }
 
+    /// Returns the resources with the first of these ids, in any order, and the number of ids that were looked up.
+    /// Reading ends after the [`IDS_AT_A_TIME`] ids with which the rows reach this size.
+    fn rows_within<T: Stored>(
+        &self,
+        tenant: Tenant,
+        ids: &[Id<T::Kind>],
+        bytes: usize,
+    ) -> impl Future<Output = Read<(Vec<Versioned<T>>, usize)>> + Send {
+        let ids = ids.to_vec();
+        async move {
+            let (mut rows, mut size, mut covered) = (vec![], 0, 0);
+            for part in ids.chunks(IDS_AT_A_TIME) {
+                let values = distinct(part.iter().copied().map(SqlValue::from).collect());
+                let found = self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), ID, values).await?;
+                size += found.iter().map(|row| row.bytes).sum::<usize>();
+                covered += part.len();
+                rows.extend(found.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+                if size >= bytes {
+                    break;
+                }
+            }
+            Ok((rows, covered))
+        }
+    }
+
     /// Returns the readers of the resources with these ids, in any order, without reading the texts of the
     /// rows.
     fn readers<T: StoredReaders>(
@@ -139,6 +170,31 @@ pub trait StorageExt: Rows + Sync {
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
         debug_assert!(T::TABLE.is_unique(&by.get()), "{}.{} is not unique", T::TABLE.name, by.get().name);
         among(self, tenant, by.get(), values)
+    }
+
+    /// Returns the resources with one of these values in a unique column, in any order; `None` if their rows have more
+    /// than this size. Reading then ends after the [`VALUES_AT_A_TIME`] values that exceed it.
+    fn rows_by_within<T: Stored, V: Clone + Into<SqlValue>>(
+        &self,
+        tenant: Tenant,
+        by: LookupColumn<T>,
+        values: &[V],
+        bytes: usize,
+    ) -> impl Future<Output = Read<Option<Vec<Versioned<T>>>>> + Send {
+        let values = distinct(values.iter().cloned().map(Into::into).collect());
+        async move {
+            let (mut rows, mut size) = (vec![], 0);
+            for part in values.chunks(VALUES_AT_A_TIME) {
+                let found =
+                    self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), part.to_vec()).await?;
+                size += found.iter().map(|row| row.bytes).sum::<usize>();
+                if size > bytes {
+                    return Ok(None);
+                }
+                rows.extend(found.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+            }
+            Ok(Some(rows))
+        }
     }
 
     /// Returns the newest resource of each of these values in a column, in any order.

@@ -9,7 +9,6 @@ use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
-use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 
 use candor_tables::Version;
@@ -66,6 +65,9 @@ pub struct FeedPage {
     pub more: bool,
 }
 
+/// Ids of a manager and of one of their direct reports.
+pub type ReportingPair = (EmployeeId, EmployeeId);
+
 /// Reads of people and reporting lines.
 #[async_trait]
 pub trait People {
@@ -73,9 +75,10 @@ pub trait People {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors>;
     /// Returns the people below a manager at any depth and with any status, unordered.
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
-    /// Returns the direct reports of each of these people who have not left, ordered by last name, first name
-    /// and id; at most `most` for each.
-    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>>;
+    /// Returns the direct reports of each of these people who have not left, each after their manager's id. Those of
+    /// one manager stand together, ordered by last name, first name and id; at most `most` for each.
+    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16)
+    -> Read<Vec<ReportingPair>>;
     /// Returns the number of levels of the tenant's reporting tree below its highest people. Reads all lines.
     async fn tree_height(&self, tenant: Tenant) -> Read<u32>;
     /// Returns the number of levels below each of these people, without people who have no reports.

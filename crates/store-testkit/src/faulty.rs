@@ -11,13 +11,14 @@ use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::organization::Organization;
-use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::ValidKeys;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
 use candor_port_storage::search_index::UnindexedTable;
-use candor_port_storage::store::{Ancestors, Everyone, Expiry, FeedPage, History, People, Reporting};
+use candor_port_storage::store::{
+    Ancestors, Everyone, Expiry, FeedPage, History, People, Reporting, ReportingPair,
+};
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError, StoredAnswer};
 use candor_tables::counts::{CountedGroups, GroupKey};
@@ -221,7 +222,12 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
         self.through(FaultyCall::Batch, self.store.people_below(tenant, manager)).await
     }
-    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
+    async fn direct_reports(
+        &self,
+        tenant: Tenant,
+        managers: &[EmployeeId],
+        most: u16,
+    ) -> Read<Vec<ReportingPair>> {
         self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }
     async fn tree_height(&self, tenant: Tenant) -> Read<u32> {

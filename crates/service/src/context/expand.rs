@@ -46,6 +46,11 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
         items: &[Self],
     ) -> Result<Self::Included, Error>;
 
+    /// Returns for how many of these resources, from the first, the references were read: at least one.
+    fn covered(_: &Self::Included, items: &[Self]) -> usize {
+        items.len()
+    }
+
     /// Writes the inlined resources as members of this resource's JSON object.
     fn inline(&self, found: &Self::Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error>;
 }
@@ -106,20 +111,10 @@ pub(crate) async fn page<T: Expandable, F>(
     permitted::<T>(context, &request.expand)?;
     let mut page = services.store.page(context.caller.tenant, listing).await?;
     visible::narrow(services, context, &mut page.items).await?;
-    let paths = &*request.expand;
-    if paths.is_empty() {
+    if request.expand.is_empty() {
         return list::page(services, context, request, page, |entry, out| list::write(out, entry)).await;
     }
-    let at_a_time = T::at_a_time(paths).min(page.items.len());
-    list::page_inlined(
-        (services, context),
-        request,
-        page,
-        at_a_time,
-        async |part: &[T]| T::find(services, context, paths, part).await,
-        show,
-    )
-    .await
+    list::page_inlined(services, context, request, page).await
 }
 
 /// Returns one resource that has no references to inline.
@@ -160,7 +155,8 @@ pub(crate) async fn one<T: Expandable>(
     Ok(Reply::ok(body.into(), None))
 }
 
-fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+/// Appends the JSON form of a resource with its inlined resources.
+pub(crate) fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut shown = JsonObjectWriter::begin(out, resource)?;
     resource.inline(found, &mut shown)?;
     shown.end();

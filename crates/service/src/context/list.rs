@@ -1,5 +1,7 @@
 //! Renders pages: the list envelope of §1 with the inlined resources.
 
+use std::collections::VecDeque;
+
 use candor_domain::access::{Permission, Tenant};
 use candor_domain::decision::Resource;
 use candor_domain::page::{Page, Position, Sort, Sortable, cursor};
@@ -10,6 +12,7 @@ use serde::Serialize;
 use tokio::task::yield_now;
 
 use crate::context::error::Error;
+use crate::context::expand::{self, Expandable};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
@@ -53,6 +56,15 @@ impl<'a> JsonObjectWriter<'a> {
         self.member(name, items)
     }
 
+    /// Writes one more member: a list whose items are JSON already, with commas between them.
+    pub(crate) fn written_list(&mut self, name: &'static str, items: &[u8]) {
+        self.0.extend_from_slice(b",\"");
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":[");
+        self.0.extend_from_slice(items);
+        self.0.push(b']');
+    }
+
     /// Ends the object with its brace.
     pub(crate) fn end(self) {
         self.0.push(b'}');
@@ -81,35 +93,30 @@ where
     page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
 }
 
-/// Returns a page whose entries `show` writes with data that `load` reads for `at_a_time` entries. So `load`
-/// reads little more than fits into the page.
+/// Returns a page whose entries are written with the resources that `expand` inlines. They are read for `at_a_time`
+/// entries, so little more is read than fits into the page.
 ///
 /// # Errors
-/// Errors of `load` and `show`.
-pub(crate) async fn page_inlined<T, F, E, I>(
-    (services, context): (&Services, &RequestContext),
-    request: &ListRequest<F, E>,
+/// Errors of the store; [`Error::Bug`] if an entry cannot be rendered.
+pub(crate) async fn page_inlined<T: Expandable, F>(
+    services: &Services,
+    context: &RequestContext,
+    request: &ListRequest<F, T::Path>,
     page: Page<T>,
-    at_a_time: usize,
-    load: impl AsyncFn(&[T]) -> Result<I, Error>,
-    show: impl Fn(&I, &T, &mut Vec<u8>) -> Result<(), Error>,
-) -> Result<Reply, Error>
-where
-    T: Sortable + Resource,
-{
+) -> Result<Reply, Error> {
+    let paths = &*request.expand;
+    let at_a_time = T::at_a_time(paths).min(page.items.len()).max(1);
     let mut envelope = Envelope::new(services, context, &page);
-    let mut entries = page.items.into_iter();
-    while !envelope.is_full {
-        let part: Vec<T> = entries.by_ref().take(at_a_time.max(1)).collect();
-        if part.is_empty() {
-            break;
-        }
-        // Releases the permit for large work while the store is queried, so that other requests can use it.
-        envelope.turn = None;
-        let inlined = load(&part).await?;
-        for entry in part {
-            envelope.add(entry, |entry, out| show(&inlined, entry, out))?;
-            envelope.let_others_go_first().await?;
+    let mut entries = VecDeque::from(page.items);
+    while !envelope.is_full && !entries.is_empty() {
+        envelope.pieces.release();
+        let part = entries.make_contiguous();
+        let part = part.get(..at_a_time).unwrap_or(part);
+        let included = T::find(services, context, paths, part).await?;
+        let covered = T::covered(&included, part).max(1);
+        for entry in entries.drain(..covered.min(entries.len())).collect::<Vec<_>>() {
+            envelope.add(entry, |entry, out| expand::show(&included, entry, out))?;
+            envelope.pieces.let_others_go_first(envelope.body.len()).await?;
         }
     }
     envelope.end(request, |entry| entry.id().to_bytes())
@@ -133,15 +140,13 @@ where
     let mut envelope = Envelope::new(services, context, &page);
     for entry in page.items {
         envelope.add(entry, &show)?;
-        envelope.let_others_go_first().await?;
+        envelope.pieces.let_others_go_first(envelope.body.len()).await?;
     }
     envelope.end(request, id)
 }
 
 /// Writer of the list envelope of §1: `{"data": […], "next_cursor": …, "has_more": …}`.
 struct Envelope<'a, T> {
-    large_work: &'a LargeWork,
-    tenant: Tenant,
     /// Entries that the page would have without the size limit.
     available: usize,
     /// `true` if the list has entries after those of the page.
@@ -152,10 +157,40 @@ struct Envelope<'a, T> {
     /// blocks the thread for milliseconds.
     last: Option<T>,
     is_full: bool,
+    pieces: Pieces<'a>,
+}
+
+/// Divides the work on a large page into pieces, so that it does not delay small responses.
+pub(crate) struct Pieces<'a> {
+    large_work: &'a LargeWork,
+    tenant: Tenant,
     /// Length of the body when the task last yielded.
-    piece_begins: usize,
+    begins: usize,
     /// Permit for large work, held by a page of several pieces.
     turn: Option<Turn>,
+}
+
+impl<'a> Pieces<'a> {
+    pub(crate) fn new(services: &'a Services, tenant: Tenant) -> Self {
+        Self { large_work: &services.large_work, tenant, begins: 0, turn: None }
+    }
+
+    /// Releases the permit while the store is queried, so that other requests can use it.
+    pub(crate) fn release(&mut self) {
+        self.turn = None;
+    }
+
+    /// Yields to other tasks after each piece of a body of this length, holding a permit for large work.
+    pub(crate) async fn let_others_go_first(&mut self, length: usize) -> Result<(), Error> {
+        if length.saturating_sub(self.begins) >= PIECE_BYTES {
+            self.begins = length;
+            if self.turn.is_none() {
+                self.turn = Some(self.large_work.turn(self.tenant).await?);
+            }
+            yield_now().await;
+        }
+        Ok(())
+    }
 }
 
 impl<'a, T: Sortable> Envelope<'a, T> {
@@ -163,16 +198,13 @@ impl<'a, T: Sortable> Envelope<'a, T> {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
         Self {
-            large_work: &services.large_work,
-            tenant: context.caller.tenant,
             available: page.items.len(),
             more: page.more,
             body,
             entries: 0,
             last: None,
             is_full: false,
-            piece_begins: 0,
-            turn: None,
+            pieces: Pieces::new(services, context.caller.tenant),
         }
     }
 
@@ -192,19 +224,6 @@ impl<'a, T: Sortable> Envelope<'a, T> {
         } else {
             self.entries += 1;
             self.last = Some(entry);
-        }
-        Ok(())
-    }
-
-    /// Yields to other tasks after each piece of the page, holding a permit for large work: large pages must not
-    /// delay small responses.
-    async fn let_others_go_first(&mut self) -> Result<(), Error> {
-        if self.body.len().saturating_sub(self.piece_begins) >= PIECE_BYTES {
-            self.piece_begins = self.body.len();
-            if self.turn.is_none() {
-                self.turn = Some(self.large_work.turn(self.tenant).await?);
-            }
-            yield_now().await;
         }
         Ok(())
     }

@@ -3,15 +3,14 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
-use candor_domain::people::Employee;
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
-use candor_port_storage::store::{Ancestors, People, Reporting};
-use candor_tables::flat::{SqlValue, Stored};
+use candor_port_storage::store::{Ancestors, People, Reporting, ReportingPair};
+use candor_tables::flat::SqlValue;
 use candor_tables::rows::employees;
 
 use crate::sql::Sql;
-use crate::sql::row::{columns, flag, id, int, versioned};
+use crate::sql::row::{flag, id, int};
 use crate::store::PostgresStore;
 
 /// Returns the stored words of all statuses but the one of people who have left.
@@ -52,7 +51,12 @@ impl People for PostgresStore {
         self.read(&sql, |row| Ok(Id::from_bytes(id(row)?))).await
     }
 
-    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
+    async fn direct_reports(
+        &self,
+        tenant: Tenant,
+        managers: &[EmployeeId],
+        most: u16,
+    ) -> Read<Vec<ReportingPair>> {
         let mut sql = Sql::default();
         let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|manager| manager.to_bytes())));
         let most = sql.bind(SqlValue::Int(i64::from(most)));
@@ -61,19 +65,17 @@ impl People for PostgresStore {
             .map(|status| {
                 let status = sql.bind(status);
                 format!(
-                    "(SELECT * FROM employees WHERE tenant_id = {tenant} AND manager_id = m.id \
+                    "(SELECT id, last_name_key, first_name_key FROM employees WHERE tenant_id = {tenant} AND manager_id = m.id \
                      AND status = {status} {order} LIMIT {most})"
                 )
             })
             .collect();
         sql.push(&format!(
-            "SELECT {} FROM UNNEST({managers}) AS m (id) CROSS JOIN LATERAL (SELECT * FROM ({}) AS r {order} \
+            "SELECT m.id, e.id FROM UNNEST({managers}) AS m (id) CROSS JOIN LATERAL (SELECT id FROM ({}) AS r {order} \
              LIMIT {most}) AS e",
-            columns(Employee::TABLE, "e."),
             runs.join(" UNION ALL "),
         ));
-        let found = self.read(&sql, versioned::<Employee>).await?;
-        Ok(found.into_iter().map(|row| row.value).collect())
+        self.read(&sql, |row| Ok((Id::from_bytes(id(row)?), Id::from_bytes(id(row)?)))).await
     }
 
     async fn tree_height(&self, tenant: Tenant) -> Read<u32> {

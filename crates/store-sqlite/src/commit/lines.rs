@@ -239,7 +239,7 @@ pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
     Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(nobody)).bind(tenant)
 }
 
-fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], StorageError> {
+pub(crate) fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], StorageError> {
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column, reason };
     row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))
 }

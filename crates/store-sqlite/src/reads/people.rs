@@ -5,19 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::EmployeeId;
-use candor_domain::people::Employee;
+use candor_domain::id::{EmployeeId, Id};
 use candor_port_storage::error::Read;
-use candor_port_storage::store::{Ancestors, People, Reporting};
+use candor_port_storage::store::{Ancestors, People, Reporting, ReportingPair};
 use candor_port_storage::{StorageError, Version};
-use candor_tables::flat::Stored;
 use candor_tables::rows::employees;
 
+use crate::SqliteStore;
 use crate::commit::{lines, rebuild};
 use crate::listing::teams;
 use crate::sql::{Db, Sql};
 use crate::text::Draft;
-use crate::{SqliteStore, table};
 
 #[async_trait]
 impl People for SqliteStore {
@@ -30,7 +28,12 @@ impl People for SqliteStore {
         self.read(tenant, move |db| teams::people_below(db, tenant, manager)).await
     }
 
-    async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<Employee>> {
+    async fn direct_reports(
+        &self,
+        tenant: Tenant,
+        managers: &[EmployeeId],
+        most: u16,
+    ) -> Read<Vec<ReportingPair>> {
         let managers = managers.to_vec();
         let read = move |db: &mut Db| {
             let mut all = vec![];
@@ -62,15 +65,20 @@ impl People for SqliteStore {
     }
 }
 
-fn reports_of(db: &mut Db, tenant: Tenant, manager: EmployeeId, most: u16) -> Result<Vec<Employee>, StorageError> {
+fn reports_of(
+    db: &mut Db,
+    tenant: Tenant,
+    manager: EmployeeId,
+    most: u16,
+) -> Result<Vec<ReportingPair>, StorageError> {
     let mut draft = Draft::default();
-    draft.add("SELECT ").add(&db.statements(Employee::TABLE).columns).add(" FROM employees");
+    draft.add("SELECT id FROM employees");
     draft
         .with(" WHERE tenant_id = ", tenant)
         .with(" AND manager_id = ", manager)
         .any_of(" AND status", employees::present());
     draft.with(" ORDER BY last_name_key, first_name_key, id LIMIT ", i64::from(most));
-    db.rows(draft.finish(), table::value)
+    db.rows(draft.finish(), |row| Ok((manager, Id::from_bytes(lines::id(row, "id")?))))
 }
 
 fn reporting(

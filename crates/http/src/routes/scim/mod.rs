@@ -191,6 +191,7 @@ impl Api {
         if !endpoint.is_of_users() {
             return endpoint.discovery(&base, request.method()).ok_or_else(ErrorResponse::not_found);
         }
+        let _turn = self.read_turn(exchange, caller, *endpoint == Endpoint::Users).await?;
         let bytes = match *request.method() {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,
@@ -209,10 +210,9 @@ impl Api {
         context.request.idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
         let (services, method) = (Arc::clone(&self.services), request.method().clone());
         let (endpoint, answered) = (endpoint.clone(), context.clone());
-        let users =
-            move || async move { answer_users(&services, &method, &endpoint, &context, &query, body).await };
+        let users = async move { answer_users(&services, &method, &endpoint, &context, &query, body).await };
         let done =
-            if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users().await };
+            if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users.await };
         match done {
             Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
             Err(ScimFailure::Refused(error)) => Ok(refused(&error)),

@@ -1,32 +1,43 @@
 //! Reading people with inlined resources (§2.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use candor_domain::access::Permission;
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
 use candor_domain::params::Params;
 use candor_domain::people::{Employee, Expand, Filter, MAX_DIRECT_REPORTS};
+use candor_port_storage::StorageExt;
+use candor_port_storage::read::IDS_AT_A_TIME;
 use candor_tables::rows;
 
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
-use crate::context::list::JsonObjectWriter;
+use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::context::visible;
 use crate::usecases::organization;
 
-/// Number of people whose direct reports are read together. A page of 100 people with 100 reports of up to 140
-/// KB each has a gigabyte, of which 8 MB are shown.
+/// Number of people whose direct reports are read together.
 const WITH_REPORTS_AT_A_TIME: usize = 10;
+
+// The reports of one person are always read completely.
+const _: () = assert!(MAX_DIRECT_REPORTS as usize <= IDS_AT_A_TIME);
 
 /// Resources to inline in the people of a page.
 pub(crate) struct Included {
     managers: Inlined<Employee>,
     departments: Inlined<Department>,
-    reports: Option<BTreeMap<EmployeeId, Vec<Employee>>>,
+    reports: Option<Reports>,
+}
+
+/// Direct reports of the first people of a page, by manager.
+struct Reports {
+    by_manager: BTreeMap<EmployeeId, Vec<Employee>>,
+    /// Number of people of the page whose reports were read.
+    covered: usize,
 }
 
 impl Expandable for Employee {
@@ -65,32 +76,40 @@ impl Expandable for Employee {
         Ok(Included { managers, departments, reports })
     }
 
+    fn covered(included: &Included, items: &[Self]) -> usize {
+        included.reports.as_ref().map_or(items.len(), |reports| reports.covered)
+    }
+
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         let managers = found.managers.as_ref();
         shown.member("manager", managers.map(|all| self.manager_id.and_then(|id| all.get(&id))))?;
         let departments = found.departments.as_ref();
         shown.member("department", departments.map(|all| self.department_id.and_then(|id| all.get(&id))))?;
         let reports = found.reports.as_ref();
-        shown.member("direct_reports", reports.map(|all| all.get(&self.id).map_or(&[][..], Vec::as_slice)))
+        let reports = reports.map(|reports| reports.by_manager.get(&self.id).map_or(&[][..], Vec::as_slice));
+        shown.member("direct_reports", reports)
     }
 }
 
-/// Returns the direct reports of these people, by manager.
-async fn reports(
-    services: &Services,
-    context: &RequestContext,
-    managers: &[Employee],
-) -> Result<BTreeMap<EmployeeId, Vec<Employee>>, Error> {
+/// Returns the direct reports of the first of these people: of as many as a page has room for, and at least of one. 10
+/// people with 100 reports of up to 140 KB each have 140 MB, of which 8 MB are shown.
+async fn reports(services: &Services, context: &RequestContext, managers: &[Employee]) -> Result<Reports, Error> {
+    let tenant = context.caller.tenant;
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
-    let mut reports: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    let mut found = services.store.direct_reports(context.caller.tenant, &ids, MAX_DIRECT_REPORTS).await?;
-    visible::narrow(services, context, &mut found).await?;
-    for it in found {
-        if let Some(manager) = it.manager_id {
-            reports.entry(manager).or_default().push(it);
-        }
+    let pairs = services.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await?;
+    // In the order of the page, so that what is left out belongs to its last people.
+    let ordered = || ids.iter().flat_map(|manager| pairs.iter().filter(move |pair| pair.0 == *manager));
+    let reports: Vec<_> = ordered().map(|(_, report)| *report).collect();
+    let (rows, read) = services.store.rows_within::<Employee>(tenant, &reports, MAX_PAGE_BYTES).await?;
+    let incomplete = ordered().nth(read).and_then(|(manager, _)| ids.iter().position(|id| id == manager));
+    let mut people: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+    visible::narrow(services, context, &mut people).await?;
+    let mut people: HashMap<_, _> = people.into_iter().map(|person| (person.id, person)).collect();
+    let mut by_manager: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (manager, report) in ordered().take(read) {
+        by_manager.entry(*manager).or_default().extend(people.remove(report));
     }
-    Ok(reports)
+    Ok(Reports { by_manager, covered: incomplete.unwrap_or(ids.len()) })
 }
 
 /// `GET /employees`: lists people.

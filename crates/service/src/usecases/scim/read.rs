@@ -16,14 +16,58 @@ use candor_tables::rows;
 
 use super::view::LoadedUser;
 use super::{ScimContext, ScimFailure, render};
+use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES, Pieces};
 use crate::context::reply::Reply;
 use crate::context::services::Services;
 
+/// Number of people that a page reads at a time: each with custom fields and unmapped attributes of at most 128 KiB.
+const PEOPLE_AT_A_TIME: usize = 8;
+
 /// People of a page, with the figures of the list.
 struct UserPage {
-    users: Vec<LoadedUser>,
+    people: PagePeople,
     total: u64,
-    next: Option<UserCursor>,
+    /// `true` if the list has people after those of the page.
+    has_more: bool,
+    /// `true` if a page may end early and name a cursor for the rest.
+    is_cursor: bool,
+}
+
+/// People of a page.
+enum PagePeople {
+    /// The people whom an identifier names: at most one for each kind of identifier.
+    Loaded(Vec<LoadedUser>),
+    /// People who are still to be read.
+    Ids(Vec<EmployeeId>),
+}
+
+/// Resources of a page, as JSON.
+#[derive(Default)]
+struct RenderedUsers {
+    json: Vec<u8>,
+    count: usize,
+    /// Id of the last person that was read, shown or not.
+    last: Option<EmployeeId>,
+    /// `true` if the page ended before its last person, because of its size.
+    is_full: bool,
+}
+
+impl RenderedUsers {
+    /// Writes a resource if the page has room for it. The first one always fits.
+    fn add(&mut self, id: EmployeeId, resource: &Object) -> Result<(), ScimFailure> {
+        let json = render(resource)?;
+        if self.count > 0 && self.json.len() + json.len() > MAX_PAGE_BYTES {
+            self.is_full = true;
+            return Ok(());
+        }
+        if self.count > 0 {
+            self.json.push(b',');
+        }
+        self.json.extend_from_slice(&json);
+        self.count += 1;
+        self.last = Some(id);
+        Ok(())
+    }
 }
 
 /// `GET /Users`: lists the people that the connector sees.
@@ -41,23 +85,25 @@ pub async fn list(
     } else {
         context.visible_page(services, request).await?
     };
-    let resources = page
-        .users
-        .iter()
-        .map(|user| Value::Object(request.projection.apply(context.resource(&connector.mappings, user))));
-    let resources: Vec<_> = resources.collect();
+    let resource = |user: &LoadedUser| request.projection.apply(context.resource(&connector.mappings, user));
+    let rendered = context.render_users(services, page.people, resource).await?;
     let mut body = Object::new();
     body.push("schemas", Value::List(vec![Value::Text(LIST_SCHEMA.to_owned())]));
     body.push("totalResults", Value::Number(page.total.into()));
-    body.push("itemsPerPage", Value::Number(resources.len().into()));
+    body.push("itemsPerPage", Value::Number(rendered.count.into()));
     if let UserListStart::Index(start) = request.start {
         body.push("startIndex", Value::Number(start.into()));
     }
-    if let Some(next) = page.next {
+    let after = rendered.last.filter(|_| page.is_cursor && (page.has_more || rendered.is_full));
+    if let Some(after) = after {
+        let next = UserCursor { after, total: page.total };
         body.push("nextCursor", Value::Text(next.encode(&request.filter)));
     }
-    body.push("Resources", Value::List(resources));
-    Ok(Reply::ok(render(&body)?, None))
+    let mut json = vec![];
+    let mut shown = JsonObjectWriter::begin(&mut json, &body)?;
+    shown.written_list("Resources", &rendered.json);
+    shown.end();
+    Ok(Reply::ok(json.into(), None))
 }
 
 /// `GET /Users/{id}`: returns one user.
@@ -82,6 +128,45 @@ impl ScimContext {
     pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, ScimFailure> {
         let user = self.load_person(services, id).await?.filter(|user| self.sees(user));
         Ok(user.ok_or_else(ScimError::not_found)?)
+    }
+
+    /// Reads and renders the people of a page, a few at a time, until the page has its maximum size.
+    async fn render_users(
+        &self,
+        services: &Services,
+        people: PagePeople,
+        resource: impl Fn(&LoadedUser) -> Object,
+    ) -> Result<RenderedUsers, ScimFailure> {
+        let mut rendered = RenderedUsers::default();
+        let ids = match people {
+            PagePeople::Loaded(users) => {
+                for user in &users {
+                    rendered.add(user.person.value.id, &resource(user))?;
+                }
+                return Ok(rendered);
+            }
+            PagePeople::Ids(ids) => ids,
+        };
+        let mut pieces = Pieces::new(services, self.tenant());
+        for part in ids.chunks(PEOPLE_AT_A_TIME) {
+            pieces.release();
+            let people = services.store.rows::<Employee>(self.tenant(), part).await?;
+            let mut users = self.load_users(services, people).await?;
+            // Another connector may have adopted a person since the page was read.
+            users.retain(|user| self.sees(user));
+            users.sort_by_key(|user| user.person.value.id);
+            for user in &users {
+                if !rendered.is_full {
+                    rendered.add(user.person.value.id, &resource(user))?;
+                    pieces.let_others_go_first(rendered.json.len()).await?;
+                }
+            }
+            if rendered.is_full {
+                return Ok(rendered);
+            }
+            rendered.last = part.last().copied();
+        }
+        Ok(rendered)
     }
 
     fn sees(&self, user: &LoadedUser) -> bool {
@@ -152,7 +237,8 @@ impl ScimContext {
         };
         let count = usize::try_from(request.count).unwrap_or(usize::MAX);
         let users = users.into_iter().skip(skipped).take(count).collect();
-        Ok(UserPage { users, total: u64::try_from(total).unwrap_or(u64::MAX), next: None })
+        let total = u64::try_from(total).unwrap_or(u64::MAX);
+        Ok(UserPage { people: PagePeople::Loaded(users), total, has_more: false, is_cursor: false })
     }
 
     /// Returns the person that the filter's condition on the manager names.
@@ -170,7 +256,7 @@ impl ScimContext {
     async fn visible_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
         let manager = self.manager_of_filter(services, &request.filter).await?;
         if request.filter.manager().is_some() && manager.is_none() {
-            return Ok(UserPage { users: vec![], total: 0, next: None });
+            return Ok(UserPage { people: PagePeople::Ids(vec![]), total: 0, has_more: false, is_cursor: false });
         }
         let cursor = match &request.start {
             UserListStart::Cursor(Some(text)) => Some(UserCursor::decode(text, &request.filter)?),
@@ -194,12 +280,6 @@ impl ScimContext {
         let has_more = page.ids.len() > count;
         page.ids.truncate(count);
         let is_cursor = matches!(request.start, UserListStart::Cursor(_));
-        let next = page.ids.last().filter(|_| has_more && is_cursor).map(|id| UserCursor { after: *id, total });
-        let people = services.store.rows::<Employee>(self.tenant(), &page.ids).await?;
-        let mut users = self.load_users(services, people).await?;
-        // Another connector may have adopted a person since the page was read.
-        users.retain(|user| self.sees(user));
-        users.sort_by_key(|user| user.person.value.id);
-        Ok(UserPage { users, total, next })
+        Ok(UserPage { people: PagePeople::Ids(page.ids), total, has_more, is_cursor })
     }
 }
