@@ -21,7 +21,7 @@ mod steps;
 pub use columns::UnknownColumn;
 pub use names::PersonNames;
 pub use plan::{Plan, PlanOptions, plan};
-pub use read::{CsvRow, File, UnreadableFile, too_many_bytes};
+pub use read::{CsvRow, File, UnreadableFile, too_many_bytes, too_much_stored};
 pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning};
 pub use row_problem::{OtherCode, RowCode, RowProblem, RowRejection};
 pub use split::{Part, Split, split};

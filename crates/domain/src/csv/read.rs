@@ -124,6 +124,12 @@ impl File {
         unique(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
     }
 
+    /// Returns the number of rows.
+    #[must_use]
+    pub const fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Returns the distinct external ids of the rows.
     #[must_use]
     pub fn external_ids(&self) -> Vec<String> {
@@ -159,6 +165,13 @@ fn too_large() -> UnreadableFile {
 #[must_use]
 pub fn too_many_bytes() -> ValueError {
     ValueError::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))
+}
+
+/// Returns the problem of a file whose people have more stored data than an upload may hold in memory.
+#[must_use]
+pub fn too_much_stored(most_bytes: usize) -> ValidationErrors {
+    let text = format!("must name people with at most {most_bytes} bytes of stored data; split the file");
+    ValidationErrors::one("body", ValueError::new(Code::TooLong, text))
 }
 
 impl Record<'_, '_> {

@@ -32,6 +32,7 @@ mod isolation;
 mod kept_by_hold;
 mod key_bounds;
 mod large_bodies;
+mod large_people;
 mod legal_holds;
 mod limits;
 mod metadata;

@@ -103,6 +103,9 @@ impl ServiceSettings {
     }
 }
 
+/// Number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored people.
+const LARGE_UPLOADS: usize = 4;
+
 /// The store, the clocks, the vault and the other parts that a use case needs beside its request.
 pub struct Services {
     /// Store of all persistent data.
@@ -141,6 +144,8 @@ pub struct Services {
     pub large_work: LargeWork,
     /// Turns of requests with large bodies. Their use cases may take turns of `large_work`, so these are others.
     pub large_bodies: LargeWork,
+    /// Turns of uploads of many people, each of which holds the stored people of its file.
+    pub(crate) uploads: LargeWork,
     /// Counts of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,
@@ -188,6 +193,7 @@ impl Services {
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
             large_bodies: LargeWork::default(),
+            uploads: LargeWork::with_turns(LARGE_UPLOADS),
             export_permits: ExportPermits::default(),
             move_locks: KeyedLocks::default(),
             submission_locks: KeyedLocks::default(),

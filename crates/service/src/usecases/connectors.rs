@@ -5,6 +5,8 @@ pub mod provider;
 
 pub use log::{list_issues, list_requests, resolve_issue};
 
+use std::collections::BTreeSet;
+
 use candor_domain::audit::AuditDraft;
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::Reference;
@@ -36,8 +38,8 @@ pub struct Released {
     released: usize,
 }
 
-/// People released in one commit; larger releases need several commits.
-const CHUNK: u16 = 200;
+/// People released in one commit, each with custom fields of at most 139 KB; larger releases need several commits.
+const CHUNK: u16 = 50;
 
 /// `GET /connectors`: lists connectors.
 ///
@@ -105,7 +107,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 
 /// `POST /connectors/{id}/release`: releases people's records, which keep their values.
 ///
-/// People are released in commits of a few hundred; the last one stores the reply. If the service stops in
+/// People are released in small commits; the last one stores the reply. If the service stops in
 /// between, a retry releases the rest.
 ///
 /// # Errors
@@ -123,15 +125,18 @@ pub async fn release(
     let connector = services.find_stored::<Connector>(context, id).await?;
     let named = context.validate_update(connector.version, || parse_release(body))?;
     let connector = connector.value;
+    let named = match named {
+        Some(named) => Some(named_people(services, context, &named).await?),
+        None => None,
+    };
     let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
     let selection = |after| Selection { connector: id, named: named.as_deref(), after, chunk };
     let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
     loop {
-        let mut people = people(services, context, &selection(after)).await?;
+        let people = people(services, context, &selection(after)).await?;
         if people.len() < chunk {
             break;
         }
-        people.truncate(chunk);
         let (change, count) = giving_back(services, context, &connector, &people, services.clock.now()).await?;
         if context.dry_run {
             // Nothing is saved, so the next people are those after these.
@@ -141,7 +146,11 @@ pub async fn release(
             continue;
         }
         match services.commit(tenant, change).await {
-            Ok(()) => earlier += count,
+            Ok(()) => {
+                earlier += count;
+                // A list is gone through once. The connector can get more people meanwhile.
+                after = people.last().filter(|_| named.is_some()).map(|person| person.value.id);
+            }
             Err(CommitError::Storage(error)) => return Err(error.into()),
             // Another request changed one of these people meanwhile: read them again.
             Err(_) => {}
@@ -160,48 +169,60 @@ pub async fn release(
 /// Selection of the people to release in one commit.
 struct Selection<'a> {
     connector: ConnectorId,
-    /// `None` for all people that the connector manages.
-    named: Option<&'a [Reference<EmployeeKind>]>,
+    /// People in the order of their ids; `None` for all people that the connector manages.
+    named: Option<&'a [EmployeeId]>,
     /// Only people with a later id.
     after: Option<EmployeeId>,
     chunk: usize,
 }
 
-/// Returns people to release, ordered by id: all that the request names, or the next ones that the connector
-/// manages.
+/// Returns the next people to release, ordered by id, of those that the connector manages: at most a chunk.
 async fn people(
     services: &Services,
     context: &RequestContext,
     selection: &Selection<'_>,
 ) -> Result<Vec<Versioned<Employee>>, Error> {
     let Selection { connector, named, after, chunk } = *selection;
+    let (store, tenant) = (&services.store, context.caller.tenant);
     let Some(named) = named else {
         let most = u16::try_from(chunk).unwrap_or(CHUNK);
-        let managed = rows::employees::managed_by(connector, after, most);
-        return Ok(services.store.entries(context.caller.tenant, managed).await?);
+        return Ok(store.entries(tenant, rows::employees::managed_by(connector, after, most)).await?);
     };
-    let mut people = named_people(services, context, named).await?;
-    let is_selected = |person: &Employee| person.connector_id == Some(connector) && Some(person.id) > after;
-    people.retain(|person| is_selected(&person.value));
-    people.sort_unstable_by_key(|person| person.value.id);
-    Ok(people)
+    let mut selected = vec![];
+    let rest = named.get(named.partition_point(|id| Some(*id) <= after)..).unwrap_or_default();
+    for part in rest.chunks(chunk.max(1)) {
+        let mut people = store.rows::<Employee>(tenant, part).await?;
+        people.retain(|person| person.value.connector_id == Some(connector));
+        people.sort_unstable_by_key(|person| person.value.id);
+        selected.append(&mut people);
+        if selected.len() >= chunk {
+            break;
+        }
+    }
+    selected.truncate(chunk);
+    Ok(selected)
 }
 
-/// Returns the people that a release names; all of them must exist.
+/// Returns the ids of the people that a release names, in their order; all of them must exist.
 async fn named_people(
     services: &Services,
     context: &RequestContext,
     named: &[Reference<EmployeeKind>],
-) -> Result<Vec<Versioned<Employee>>, Error> {
-    let ids: Vec<_> = named.iter().filter_map(|connector| connector.id).collect();
-    let people = services.store.rows::<Employee>(context.caller.tenant, &ids).await?;
+) -> Result<Vec<EmployeeId>, Error> {
+    let ids: Vec<_> = named.iter().filter_map(|person| person.id).collect();
+    let mut stored = BTreeSet::new();
+    for part in ids.chunks(CHUNK.into()) {
+        let people = services.store.rows::<Employee>(context.caller.tenant, part).await?;
+        stored.extend(people.into_iter().map(|person| person.value.id));
+    }
     let mut problems = ValidationErrors::none();
-    for it in named {
-        if people.iter().all(|person| Some(person.value.id) != it.id) {
-            problems.add("employee_ids", it.not_found());
+    for person in named {
+        if person.id.is_none_or(|id| !stored.contains(&id)) {
+            problems.add("employee_ids", person.not_found());
         }
     }
-    problems.or(people).map_err(|error| DomainError::Unprocessable(error).into())
+    let ids = stored.into_iter().collect();
+    problems.or(ids).map_err(|error| DomainError::Unprocessable(error).into())
 }
 
 /// Creates the change set that releases these people and ends their links; returns it with the number of people

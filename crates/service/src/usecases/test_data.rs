@@ -25,8 +25,8 @@ pub struct TestDataReset {
     complete: bool,
 }
 
-/// Rows removed in one commit: few, so that other writers do not wait long.
-const PIECE: u32 = 500;
+/// Rows removed in one commit: few, so that other writers do not wait long, also if each row has 139 KB.
+const PIECE: u32 = 100;
 /// Maximum passes over all tables. A concurrent request can add rows that refer to rows about to be removed,
 /// which starts another pass.
 const ATTEMPTS: usize = 8;

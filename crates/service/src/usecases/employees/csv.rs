@@ -31,6 +31,11 @@ use load::LoadedRows;
 /// Rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may reduce the
 /// number if subscriptions want the events.
 pub const PIECE: usize = 150;
+/// Size of the people, as JSON, after which a commit takes no more rows. It writes each of them several times: as a
+/// row, in events and in the audit log.
+const COMMIT_BYTES: usize = 1024 * 1024;
+/// Number of rows up to which an upload does not wait for others.
+const SMALL_ROWS: usize = 100;
 /// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
 /// file again continues from there.
 const STALLS: usize = 8;
@@ -70,6 +75,8 @@ pub async fn upsert(
         context.caller.require_admin(AdminContext::Settings)?;
     }
     context.authorize()?;
+    let is_small = file.row_count() <= SMALL_ROWS;
+    let _turn = if is_small { None } else { Some(services.uploads.turn(context.caller.tenant).await?) };
     let connector = connector(services, context, request.connector.as_deref()).await?;
     let asked = UploadSettings {
         file,

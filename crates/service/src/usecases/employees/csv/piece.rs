@@ -13,7 +13,7 @@ use candor_domain::webhook::Subscribers;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version, Write};
 
 use super::load::LoadedRows;
-use super::{PIECE, Upload, refused_later};
+use super::{COMMIT_BYTES, PIECE, Upload, refused_later};
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
 use crate::context::invitation_events;
@@ -50,12 +50,15 @@ struct ChangeParts<'a> {
     subscribers: &'a Subscribers,
     /// Number of deliveries that the events so far queue.
     deliveries: usize,
+    /// Size of the states so far, as JSON.
+    bytes: usize,
 }
 
 impl ChangeParts<'_> {
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let rendered = render(&decision.state)?;
+        self.bytes += rendered.len();
         let (mut one, state) = upload.services.change_set(upload.context, decision, &rendered, at);
         if let Some(connector) = &upload.asked.connector {
             one.audit.act_as(connector);
@@ -105,12 +108,12 @@ impl<'a> PieceBuilder<'a> {
     /// departments before the people who join them.
     fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
         let upload = self.upload;
-        let mut parts = ChangeParts { change: None, subscribers, deliveries: 0 };
+        let mut parts = ChangeParts { change: None, subscribers, deliveries: 0, bytes: 0 };
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
         let (mut count, mut loses_admin) = (0, false);
         for step in self.rest.iter().take(PIECE) {
-            if parts.deliveries >= DELIVERIES {
+            if parts.deliveries >= DELIVERIES || parts.bytes >= COMMIT_BYTES {
                 break;
             }
             count += 1;
