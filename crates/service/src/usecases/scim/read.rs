@@ -35,9 +35,9 @@ struct UserPage {
 
 /// People of a page.
 enum PagePeople {
-    /// The people whom an identifier names: at most one for each kind of identifier.
+    /// Users that an identifier names: at most one for each kind of identifier.
     Loaded(Vec<LoadedUser>),
-    /// People who are still to be read.
+    /// Ids of people that are still to be read.
     Ids(Vec<EmployeeId>),
 }
 
