@@ -30,6 +30,16 @@ impl<T> TenantQueue<T> {
         items.push_back(item);
     }
 
+    /// Puts back an item that was taken and not used: before the other items of its tenant, who is next.
+    pub fn put_back(&mut self, tenant: Option<Tenant>, item: T) {
+        let items = self.waiting.entry(tenant).or_default();
+        if !items.is_empty() {
+            self.turns.retain(|other| *other != tenant);
+        }
+        self.turns.push_front(tenant);
+        items.push_front(item);
+    }
+
     /// Takes the first item of the next tenant.
     pub fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
@@ -88,6 +98,22 @@ mod tests {
         assert_eq!(queue.pop(), Some(0));
         queue.push(tenant(2), 1_000);
         assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some(1), Some(1_000), Some(2)]);
+    }
+
+    #[test]
+    fn items_that_are_put_back_are_taken_as_before() {
+        let mut queue = TenantQueue::default();
+        for (owner, item) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1")] {
+            queue.push(tenant(owner), item);
+        }
+        let mut first: Vec<_> =
+            [tenant(1), tenant(2), tenant(1)].map(|owner| (owner, queue.pop().unwrap())).into();
+        assert_eq!(first.iter().map(|(_, item)| *item).collect::<Vec<_>>(), ["a1", "b1", "a2"]);
+        queue.push(tenant(3), "c1");
+        while let Some((owner, item)) = first.pop() {
+            queue.put_back(owner, item);
+        }
+        assert_eq!(taken(&mut queue), ["a1", "b1", "c1", "a2", "a3"]);
     }
 
     #[test]

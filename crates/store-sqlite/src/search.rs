@@ -105,7 +105,7 @@ impl SearchIndex for SqliteStore {
 
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         let table = table.to_owned();
-        let done = writer::ask_for(&self.tasks, true, move |db| write(db, tenant, &table, &change)).await;
+        let done = writer::ask_for(&self.tasks, tenant, true, move |db| write(db, tenant, &table, &change)).await;
         match done {
             Ok(()) => Ok(true),
             Err(CommitError::Stale) => Ok(false),
@@ -128,7 +128,7 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
-        writer::ask_for(&self.tasks, true, move |db| {
+        writer::ask_for(&self.tasks, None, true, move |db| {
             let sql = Sql::new(GONE).bind(before).bind(i64::from(most));
             let gone = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
             for (tenant, segment) in &gone {

@@ -113,6 +113,6 @@ pub(crate) fn complete_all(db: &mut Db) -> Result<(), StorageError> {
 
 /// Rebuilds the lines of a tenant in pieces, between other writes, until they are complete.
 pub(crate) async fn complete(tasks: Arc<Tasks>, tenant: Tenant) -> Result<(), StorageError> {
-    while writer::ask_for(&tasks, true, move |db| rebuild_some(db, tenant)).await? {}
+    while writer::ask_for(&tasks, tenant, true, move |db| rebuild_some(db, tenant)).await? {}
     Ok(())
 }

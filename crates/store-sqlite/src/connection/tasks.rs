@@ -1,22 +1,37 @@
 //! Queue between callers and threads.
 
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A FIFO queue that can be closed.
+use candor_domain::access::Tenant;
+use candor_fair_share::TenantQueue;
+
+/// A queue that can be closed. Tenants take turns; the items of one tenant keep their order.
 pub(crate) struct TaskQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
 }
 
 struct State<T> {
-    waiting: VecDeque<T>,
+    waiting: TenantQueue<Queued<T>>,
+    length: usize,
     open: bool,
 }
 
+/// An item with its tenant; `None` is the service itself.
+pub(crate) type Queued<T> = (Option<Tenant>, T);
+
+impl<T> State<T> {
+    fn take(&mut self, most: usize) -> Vec<Queued<T>> {
+        let taken: Vec<_> = std::iter::from_fn(|| self.waiting.pop()).take(most).collect();
+        self.length -= taken.len();
+        taken
+    }
+}
+
 impl<T> TaskQueue<T> {
-    pub(crate) const fn new() -> Self {
-        Self { state: Mutex::new(State { waiting: VecDeque::new(), open: true }), changed: Condvar::new() }
+    pub(crate) fn new() -> Self {
+        let state = State { waiting: TenantQueue::default(), length: 0, open: true };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -24,20 +39,30 @@ impl<T> TaskQueue<T> {
     }
 
     /// Adds an item and returns the queue length, or returns the item if the queue is closed.
-    pub(crate) fn push(&self, it: T) -> Result<usize, T> {
+    pub(crate) fn push(&self, tenant: Option<Tenant>, item: T) -> Result<usize, T> {
         let mut state = self.lock();
         if !state.open {
-            return Err(it);
+            return Err(item);
         }
-        state.waiting.push_back(it);
-        let waiting = state.waiting.len();
+        state.waiting.push(tenant, (tenant, item));
+        state.length += 1;
+        let waiting = state.length;
         drop(state);
         self.changed.notify_one();
         Ok(waiting)
     }
 
+    /// Puts back items that were taken, also into a closed queue: they are taken next, as before.
+    pub(crate) fn put_back(&self, items: Vec<Queued<T>>) {
+        let mut state = self.lock();
+        state.length += items.len();
+        for (tenant, item) in items.into_iter().rev() {
+            state.waiting.put_back(tenant, (tenant, item));
+        }
+    }
+
     /// Waits for items and takes at most `most`. Returns `None` once the queue is closed and empty.
-    pub(crate) fn take(&self, most: usize) -> Option<Vec<T>> {
+    pub(crate) fn take(&self, most: usize) -> Option<Vec<Queued<T>>> {
         let mut state = self.lock();
         while state.waiting.is_empty() {
             if !state.open {
@@ -45,15 +70,12 @@ impl<T> TaskQueue<T> {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let count = state.waiting.len().min(most);
-        Some(state.waiting.drain(..count).collect())
+        Some(state.take(most))
     }
 
     /// Takes at most `most` queued items without waiting.
-    pub(crate) fn take_waiting(&self, most: usize) -> Vec<T> {
-        let mut state = self.lock();
-        let count = state.waiting.len().min(most);
-        state.waiting.drain(..count).collect()
+    pub(crate) fn take_waiting(&self, most: usize) -> Vec<Queued<T>> {
+        self.lock().take(most)
     }
 
     /// Refuses new items; queued ones can still be taken.
@@ -67,6 +89,7 @@ impl<T> TaskQueue<T> {
         let mut state = self.lock();
         state.open = false;
         state.waiting.clear();
+        state.length = 0;
     }
 }
 
@@ -86,20 +109,21 @@ mod tests {
     #[test]
     fn closed_queue_returns_waiting_tasks() {
         let queue = TaskQueue::new();
-        assert_eq!((queue.push(1), queue.push(2), queue.push(3)), (Ok(1), Ok(2), Ok(3)));
+        assert_eq!((queue.push(None, 1), queue.push(None, 2), queue.push(None, 3)), (Ok(1), Ok(2), Ok(3)));
         queue.close();
-        assert_eq!(queue.push(4), Err(4));
-        assert_eq!(queue.take(2), Some(vec![1, 2]));
-        assert_eq!(queue.take(2), Some(vec![3]));
+        assert_eq!(queue.push(None, 4), Err(4));
+        assert_eq!(queue.take(2), Some(vec![(None, 1), (None, 2)]));
+        queue.put_back(vec![(None, 2)]);
+        assert_eq!(queue.take(2), Some(vec![(None, 2), (None, 3)]));
         assert_eq!(queue.take(2), None);
     }
 
     #[test]
     fn queue_without_a_consumer_refuses_tasks() {
         let queue = TaskQueue::new();
-        assert_eq!(queue.push(1), Ok(1));
+        assert_eq!(queue.push(None, 1), Ok(1));
         drop(ConsumerGuard(&queue));
-        assert_eq!(queue.push(2), Err(2));
+        assert_eq!(queue.push(None, 2), Err(2));
         assert_eq!(queue.take(2), None);
     }
 }

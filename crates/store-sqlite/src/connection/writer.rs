@@ -1,26 +1,30 @@
 //! The writer thread: commits all waiting tasks as one transaction, each in its own savepoint.
 //!
 //! One flush serves the whole group, and a failing task rolls back only its own savepoint. A long task has
-//! its own transaction. Short tasks go first, so that none of them waits for two long ones.
+//! its own transaction. Short tasks go first, so that none of them waits for two long ones. Tenants take turns, and a
+//! group ends after a while, so that the tasks of one tenant delay those of the others little.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use tracing::Span;
 
+use candor_domain::access::Tenant;
+use candor_fair_share::TenantQueue;
 use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
-use crate::connection::tasks::{ConsumerGuard, TaskQueue};
+use crate::connection::tasks::{ConsumerGuard, Queued, TaskQueue};
 use crate::sql::{Db, Sql, failed};
 
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
 /// the last.
 const MOST_AT_ONCE: usize = 512;
+/// Time after which no further task joins a group, so that a task that comes meanwhile waits little longer.
+pub(crate) const GROUP_TIME: Duration = Duration::from_millis(25);
 
 /// A write that is waiting for the writer.
 pub(crate) trait Task: Send {
@@ -36,6 +40,7 @@ pub(crate) trait Task: Send {
 
 /// Queue of the writer.
 pub(crate) type Tasks = TaskQueue<Box<dyn Task>>;
+type QueuedTask = Queued<Box<dyn Task>>;
 
 /// A task made of a closure.
 struct ClosureTask<F, T, E> {
@@ -78,18 +83,23 @@ where
     }
 }
 
-/// Hands work to the writer and waits for the end of its transaction.
-pub(crate) async fn ask<F, T, E>(tasks: &Tasks, work: F) -> Result<T, E>
+/// Hands work of a tenant, or of the service itself, to the writer and waits for the end of its transaction.
+pub(crate) async fn ask<F, T, E>(tasks: &Tasks, tenant: impl Into<Option<Tenant>>, work: F) -> Result<T, E>
 where
     F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<StorageError> + Send + 'static,
 {
-    ask_for(tasks, false, work).await
+    ask_for(tasks, tenant, false, work).await
 }
 
 /// Variant of [`ask`] for work that may take long.
-pub(crate) async fn ask_for<F, T, E>(tasks: &Tasks, is_long: bool, work: F) -> Result<T, E>
+pub(crate) async fn ask_for<F, T, E>(
+    tasks: &Tasks,
+    tenant: impl Into<Option<Tenant>>,
+    is_long: bool,
+    work: F,
+) -> Result<T, E>
 where
     F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
@@ -104,7 +114,7 @@ where
         since: Instant::now(),
         span: Span::current(),
     };
-    let waiting = tasks.push(Box::new(task)).map_err(|_| stopped())?;
+    let waiting = tasks.push(tenant.into(), Box::new(task)).map_err(|_| stopped())?;
     queue_length(waiting);
     answered.await.map_err(|_| stopped())?
 }
@@ -142,7 +152,7 @@ impl Writer {
     pub(crate) fn work(mut self) {
         let tasks = Arc::clone(&self.tasks);
         let _taker = ConsumerGuard(&tasks);
-        let mut long = VecDeque::new();
+        let mut long = TenantQueue::default();
         count_group(0, 0);
         loop {
             let waiting = match long.is_empty() {
@@ -150,43 +160,51 @@ impl Writer {
                 false => Some(tasks.take_waiting(MOST_AT_ONCE)),
             };
             let Some(waiting) = waiting else { return };
-            let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|waiting| waiting.is_long());
-            long.extend(late);
-            self.carry_out(group);
-            self.carry_out(long.pop_front().into_iter().collect());
+            let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, task)| task.is_long());
+            late.into_iter().for_each(|(tenant, task)| long.push(tenant, (tenant, task)));
+            tasks.put_back(self.carry_out(group));
+            // A group of one task leaves nothing.
+            drop(self.carry_out(long.pop().into_iter().collect()));
         }
     }
 
-    fn carry_out(&mut self, group: Vec<Box<dyn Task>>) {
-        let count = group.len();
-        if count == 0 {
-            return;
+    /// Executes tasks as one transaction. Returns those for which the group had no time.
+    fn carry_out(&mut self, group: Vec<QueuedTask>) -> Vec<QueuedTask> {
+        if group.is_empty() {
+            return group;
         }
-        count_group(1, count as u64);
-        queue_length(0);
         self.log.pass();
-        self.group(group);
+        let (count, rest) = self.group(group);
+        count_group(1, count as u64);
+        queue_length(rest.len());
         if let Some(written) = &self.written {
             // A full channel means that the checkpoint thread has enough to do already.
             let _ = written.try_send(count);
         }
+        rest
     }
 
-    fn group(&mut self, mut group: Vec<Box<dyn Task>>) {
+    /// Returns the number of executed tasks, and the remaining ones.
+    fn group(&mut self, mut group: Vec<QueuedTask>) -> (usize, Vec<QueuedTask>) {
         let ended = {
             let _gate = self.gate.as_ref().map(|gate| gate.write().unwrap_or_else(PoisonError::into_inner));
             transaction(&mut self.db, &mut group)
         };
-        for task in group {
+        // A transaction that fails, fails for all.
+        let count = *ended.as_ref().unwrap_or(&group.len());
+        let rest = group.split_off(count);
+        for (_, task) in group {
             task.finish(match &ended {
-                Ok(()) => Ok(()),
+                Ok(_) => Ok(()),
                 Err(reason) => Err(StorageError::Unavailable(reason.clone())),
             });
         }
+        (count, rest)
     }
 }
 
-fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
+/// Executes tasks for [`GROUP_TIME`] and returns their number.
+fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, String> {
     let ended = begin_to_commit(db, group).map_err(|error| error.to_string());
     if let Err(reason) = &ended {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
@@ -196,19 +214,22 @@ fn transaction(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), String> {
     ended
 }
 
-fn begin_to_commit(db: &mut Db, group: &mut [Box<dyn Task>]) -> Result<(), StorageError> {
+fn begin_to_commit(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {
     run(db, "BEGIN IMMEDIATE")?;
-    if let [only] = group {
+    if let [(_, only)] = group {
         // The transaction serves as the savepoint: a savepoint would keep a copy of every changed page.
-        if !kept(only.as_mut(), db) {
-            return run(db, "ROLLBACK");
-        }
-    } else {
-        for task in group {
-            savepoint(task.as_mut(), db)?;
+        let end = if kept(only.as_mut(), db) { "COMMIT" } else { "ROLLBACK" };
+        return run(db, end).map(|()| 1);
+    }
+    let (since, mut count) = (Instant::now(), 0);
+    for (_, task) in group {
+        savepoint(task.as_mut(), db)?;
+        count += 1;
+        if since.elapsed() >= GROUP_TIME {
+            break;
         }
     }
-    run(db, "COMMIT")
+    run(db, "COMMIT").map(|()| count)
 }
 
 /// Runs one task of a group in a savepoint.

@@ -34,16 +34,16 @@ const COUNTED: &str = "SELECT coalesce(sum(mails), 0) FROM recipient_mails WHERE
 #[async_trait]
 impl MailQueue for SqliteStore {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
-        writer::ask(&self.tasks, move |db| claim(db, lease, now, most)).await
+        writer::ask(&self.tasks, None, move |db| claim(db, lease, now, most)).await
     }
 
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         let is_long = results.len() > FEW;
-        writer::ask_for(&self.tasks, is_long, move |db| record(db, worker, results)).await
+        writer::ask_for(&self.tasks, None, is_long, move |db| record(db, worker, results)).await
     }
 
     async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
-        writer::ask(&self.tasks, move |db| count(db, counter, day, most)).await
+        writer::ask(&self.tasks, None, move |db| count(db, counter, day, most)).await
     }
 
     async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {

@@ -58,7 +58,7 @@ impl Queue for SqliteStore {
         let claim = claim.clone();
         // A walk along many queues takes hundreds of steps.
         let is_long = !matches!(claim, Claim::Oldest { .. });
-        writer::ask_for(&self.tasks, is_long, move |db| self::claim(db, lease, now, &claim)).await
+        writer::ask_for(&self.tasks, None, is_long, move |db| self::claim(db, lease, now, &claim)).await
     }
 
     async fn record(
@@ -68,15 +68,15 @@ impl Queue for SqliteStore {
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome> {
         let is_long = results.len() > FEW;
-        writer::ask_for(&self.tasks, is_long, move |db| self::record(db, worker, &results, &health)).await
+        writer::ask_for(&self.tasks, None, is_long, move |db| self::record(db, worker, &results, &health)).await
     }
 
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
-        writer::ask(&self.tasks, move |db| rate::lease_rate(db, queue, lease, now)).await
+        writer::ask(&self.tasks, None, move |db| rate::lease_rate(db, queue, lease, now)).await
     }
 
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
-        writer::ask_for(&self.tasks, true, move |db| clock::correct(db, now, lease)).await
+        writer::ask_for(&self.tasks, None, true, move |db| clock::correct(db, now, lease)).await
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
@@ -84,7 +84,7 @@ impl Queue for SqliteStore {
     }
 
     async fn keep_log(&self, _: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        writer::ask(&self.tasks, move |db| forget(db, before, most)).await
+        writer::ask(&self.tasks, None, move |db| forget(db, before, most)).await
     }
 }
 

@@ -25,7 +25,7 @@ impl Erasing for SqliteStore {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
         let changes = changes.to_vec();
         let apply = move |db: &mut Db| changes.iter().try_for_each(|change| removal::apply(db, tenant, change));
-        writer::ask_for(&self.tasks, true, apply).await
+        writer::ask_for(&self.tasks, tenant, true, apply).await
     }
 
     async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {

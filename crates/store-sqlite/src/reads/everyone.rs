@@ -49,7 +49,7 @@ impl Everyone for SqliteStore {
             }
             Ok(())
         };
-        writer::ask(&self.tasks, touch).await
+        writer::ask(&self.tasks, None, touch).await
     }
 }
 

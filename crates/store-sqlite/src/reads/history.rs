@@ -40,7 +40,7 @@ impl History for SqliteStore {
     }
 
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        let kept = writer::ask(&self.tasks, move |db| commit::keep_answer(db, tenant, &replay)).await;
+        let kept = writer::ask(&self.tasks, tenant, move |db| commit::keep_answer(db, tenant, &replay)).await;
         match kept {
             Ok(()) => Ok(true),
             Err(CommitError::Replayed) => Ok(false),
@@ -83,8 +83,8 @@ impl History for SqliteStore {
         // One transaction for each kind of rows, so that other writers do not wait for the whole sweep.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
-            swept +=
-                writer::ask(&self.tasks, move |db| db.execute(&sql).map_err(|error| failed(&error))).await? as u64;
+            swept += writer::ask(&self.tasks, None, move |db| db.execute(&sql).map_err(|error| failed(&error)))
+                .await? as u64;
         }
         Ok(swept)
     }

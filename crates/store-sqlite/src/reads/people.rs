@@ -57,7 +57,7 @@ impl People for SqliteStore {
             rebuild::complete(Arc::clone(&self.tasks), tenant).await?;
         }
         let people = people.to_vec();
-        self.read(tenant, move |db| lines::heights(db, tenant, &people)).await
+        self.read_large(tenant, move |db| lines::heights(db, tenant, &people)).await
     }
 
     async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {

@@ -70,7 +70,7 @@ impl Provisioning for SqliteStore {
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool> {
         let sql = Sql::new(REPEAT).bind(message).bind(at).bind(tenant).bind(id);
         let repeat = move |db: &mut Db| db.execute(&sql).map(|rows| rows > 0).map_err(|error| failed(&error));
-        writer::ask(&self.tasks, repeat).await
+        writer::ask(&self.tasks, tenant, repeat).await
     }
 
     async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()> {
@@ -84,7 +84,7 @@ impl Provisioning for SqliteStore {
             let trim = Sql::new(TRIM).bind(tenant).bind(connector).bind(i64::from(KEPT_REQUESTS - 1));
             db.execute(&trim).map(drop).map_err(|error| failed(&error))
         };
-        writer::ask(&self.tasks, log).await
+        writer::ask(&self.tasks, tenant, log).await
     }
 }
 

@@ -34,7 +34,7 @@ impl RequestCounts for SqliteStore {
             let forget = Sql::new(FORGET).bind(tenant).bind(oldest);
             db.execute(&forget).map(drop).map_err(|error| failed(&error))
         };
-        writer::ask(&self.tasks, add).await
+        writer::ask(&self.tasks, None, add).await
     }
 
     async fn request_counts(&self, tenant: Tenant, since: i64) -> Read<Vec<RequestCount>> {

@@ -38,7 +38,7 @@ async fn carry_out_moves(
         let committed = commit::carry_out(db, tenant, &change)?;
         Ok::<_, CommitError>((committed, rebuild::are_complete(db, tenant)?))
     };
-    let (committed, is_complete) = writer::ask_for(&tasks, is_long, work).await?;
+    let (committed, is_complete) = writer::ask_for(&tasks, tenant, is_long, work).await?;
     if !is_complete {
         tokio::spawn(async move {
             if let Err(error) = rebuild::complete(tasks, tenant).await {
@@ -54,7 +54,10 @@ impl Storage for SqliteStore {
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let is_long = change.writes.len() > MANY_WRITES || change.events.len() > MANY_EVENTS;
         if !change.writes.iter().any(moves_a_person) {
-            return writer::ask_for(&self.tasks, is_long, move |db| commit::carry_out(db, tenant, &change)).await;
+            return writer::ask_for(&self.tasks, tenant, is_long, move |db| {
+                commit::carry_out(db, tenant, &change)
+            })
+            .await;
         }
         // A task of its own, because the change is executed even if its caller no longer waits.
         let moving = carry_out_moves(Arc::clone(&self.tasks), tenant, change, is_long);

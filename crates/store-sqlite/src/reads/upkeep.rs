@@ -34,11 +34,11 @@ impl Upkeep for SqliteStore {
     }
 
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
-        writer::ask(&self.tasks, move |db| add(db, &key, seen)).await
+        writer::ask(&self.tasks, None, move |db| add(db, &key, seen)).await
     }
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
-        writer::ask(&self.tasks, move |db| {
+        writer::ask(&self.tasks, None, move |db| {
             db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|error| failed(&error))?;
             add(db, &key, 0)
         })
@@ -46,7 +46,7 @@ impl Upkeep for SqliteStore {
     }
 
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
-        writer::ask_for(&self.tasks, true, move |db| empty(db, tenant, table, most)).await
+        writer::ask_for(&self.tasks, tenant, true, move |db| empty(db, tenant, table, most)).await
     }
 
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
@@ -63,7 +63,7 @@ impl Upkeep for SqliteStore {
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         let probe =
             move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| failed(&error));
-        writer::ask(&self.tasks, probe).await
+        writer::ask(&self.tasks, None, probe).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
 
 use candor_domain::event::EventType;
 use candor_domain::people::Employee;
@@ -23,7 +24,7 @@ fn hold(store: &SqliteStore) -> Sender<()> {
         Ok(())
     };
     // The first poll only queues the task.
-    assert!(writer::ask(&store.tasks, work).now_or_never().is_none());
+    assert!(writer::ask(&store.tasks, None, work).now_or_never().is_none());
     release
 }
 
@@ -53,7 +54,8 @@ async fn failing_change_in_a_group_rolls_back_alone() {
     there.sort_by_key(|row| row.id);
     assert_eq!(there, [first, third]);
     let count = Sql::new("SELECT count(*) FROM search_pending");
-    let indexed = writer::ask(&store.tasks, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
+    let indexed =
+        writer::ask(&store.tasks, None, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
     assert_eq!(indexed.unwrap(), 2, "what was taken back does not wait for the index of words");
 }
 
@@ -63,7 +65,7 @@ async fn panicking_task_rolls_back_alone_and_the_writer_continues() {
     let tenant = make.tenant();
     let (before, after) = (make.employee(), make.employee());
     let held = hold(&store);
-    let bad = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
+    let bad = writer::ask(&store.tasks, None, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("DELETE FROM employees")).unwrap();
         panic!("a defect")
     });
@@ -83,7 +85,7 @@ async fn lost_transaction_is_not_reported_as_saved() {
     let held = hold(&store);
     let saved = store.commit(tenant, make.change(vec![new(&lost)]));
     // The task rolls back the group's transaction, as SQLite itself does when the disk is full.
-    let rollback = writer::ask(&store.tasks, |db: &mut Db| -> Result<(), StorageError> {
+    let rollback = writer::ask(&store.tasks, None, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|error| StorageError::Failed(error.to_string()))
     });
     let (saved, rollback, ()) = tokio::join!(saved, rollback, async { drop(held) });
@@ -148,4 +150,47 @@ async fn commit_of_many_rows_runs_after_waiting_ones() {
 #[tokio::test]
 async fn commit_of_many_events_runs_after_waiting_ones() {
     comes_after_who_waits(7, 1, 5).await;
+}
+
+#[tokio::test]
+async fn task_of_another_tenant_goes_before_the_rest_of_many() {
+    let (store, make) = (in_memory(), Fixtures::new(8));
+    let (busy, quiet) = (make.tenant(), make.tenant());
+    let (order, ended) = channel();
+    let note = |name: &'static str| {
+        let order = order.clone();
+        move |_: &mut Db| -> Result<(), StorageError> {
+            order.send(name).map_err(|error| StorageError::Failed(error.to_string()))
+        }
+    };
+    let held = hold(&store);
+    let many = join_all(["first", "second", "third"].map(|name| writer::ask(&store.tasks, busy, note(name))));
+    let one = writer::ask(&store.tasks, quiet, note("other"));
+    let (many, one, ()) = tokio::join!(many, one, async { drop(held) });
+    assert!(one.is_ok() && many.iter().all(Result::is_ok));
+    assert_eq!(ended.try_iter().collect::<Vec<_>>(), ["first", "other", "second", "third"]);
+}
+
+#[tokio::test]
+async fn group_ends_after_its_time_and_its_rest_follows() {
+    let store = in_memory();
+    let held = hold(&store);
+    let (tell, told) = channel();
+    let takes_long = writer::ask(&store.tasks, None, |_: &mut Db| -> Result<(), StorageError> {
+        let since = Instant::now();
+        while since.elapsed() < writer::GROUP_TIME {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    });
+    // In one group with the first task, this one would wait for what its own end causes.
+    let waits = writer::ask(&store.tasks, None, move |_: &mut Db| -> Result<(), StorageError> {
+        told.recv_timeout(Duration::from_secs(60)).map_err(|error| StorageError::Failed(error.to_string()))
+    });
+    let first = async {
+        takes_long.await.unwrap();
+        tell.send(()).unwrap();
+    };
+    let (waits, (), ()) = tokio::join!(waits, first, async { drop(held) });
+    assert_eq!(waits.ok(), Some(()));
 }
