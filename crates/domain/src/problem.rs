@@ -188,6 +188,12 @@ impl ValidationErrors {
         self.listed.extend(others.listed.into_iter().take(room));
     }
 
+    /// Leaves out the problems of some fields.
+    pub(crate) fn except(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.listed.retain(|problem| !is_left_out(&problem.field));
+        self
+    }
+
     /// Returns the first [`MAX_PROBLEMS`] problems as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[FieldError] {

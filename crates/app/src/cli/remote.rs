@@ -158,6 +158,9 @@ pub(crate) struct Import {
     /// Empty cells clear stored values
     #[arg(long)]
     pub(crate) clear_empty: bool,
+    /// Column of the file that is ignored without a warning; may be repeated
+    #[arg(long = "ignore-column", value_name = "NAME")]
+    pub(crate) ignore_columns: Vec<String>,
     /// Connector on whose behalf the file is imported
     #[arg(long, value_name = "CONNECTOR_ID")]
     pub(crate) connector: Option<ConnectorId>,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::guess::guess;
+use super::guess::{guess, has_full_names, is_status};
 use super::scan::{BOM, Record};
 use super::{MAX_COLUMNS, UnreadableFile};
 use crate::keyed::check_key;
@@ -40,6 +40,8 @@ pub(super) const KNOWN: [Column; 9] = [
 ];
 /// Header of the column with the role of a person.
 pub(super) const ROLE: &str = "role";
+/// The word `E-Mail` as a header, by which many programs name the addresses. It is that column if no other one is.
+const GERMAN_EMAIL: &str = "e_mail";
 const CUSTOM: &str = "custom.";
 /// Maximum number of characters of a column's name in a message.
 const SHOWN_CHARS: usize = 80;
@@ -109,8 +111,14 @@ pub(super) struct Header {
 pub struct UnknownColumn {
     /// The header as given, truncated to 80 characters.
     pub name: String,
+    /// Place of the column in the header.
+    pub(super) place: usize,
     /// The known column that the header probably means, unless the file has that column.
     pub probably: Option<&'static str>,
+    /// `true` for a column of first and last names together.
+    pub has_full_names: bool,
+    /// `true` if the header or the cells say who has left, in a file without a column `status`.
+    pub is_status: bool,
 }
 
 impl Header {
@@ -128,7 +136,12 @@ impl Header {
         if let Some(first) = names.first_mut() {
             *first = first.trim_start_matches(|letter: char| letter == BOM || letter.is_whitespace());
         }
-        let columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
+        let mut columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
+        if !columns.contains(&Column::Email)
+            && let Some(at) = names.iter().position(|name| normalized(name) == GERMAN_EMAIL)
+        {
+            columns[at] = Column::Email;
+        }
         let mut problems = ValidationErrors::none();
         if !columns.contains(&Column::Email) {
             problems.add("email", missing_email(&names, &columns));
@@ -137,7 +150,7 @@ impl Header {
         for (name, column) in names.iter().zip(&columns) {
             // Known columns are compared by name, so that `First Name` repeats `first_name`.
             let compared = column.name().map_or_else(|| folded(name), str::to_owned);
-            if !name.is_empty() && !seen.insert(compared) {
+            if !name.is_empty() && !seen.insert(compared) && *column != Column::Unknown {
                 problems.add(truncate(name), ValueError::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
@@ -158,10 +171,45 @@ fn truncate(name: &str) -> String {
 /// Lists the columns with unknown headers. A guess is left out if the file has the guessed column.
 fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
     let is_missing = |name: &&str| !columns.iter().any(|column| column.name() == Some(*name));
-    let named = names.iter().zip(columns).filter(|(name, column)| **column == Column::Unknown && !name.is_empty());
+    let named = names.iter().zip(columns).enumerate();
+    let named = named.filter(|(_, (name, column))| **column == Column::Unknown && !name.is_empty());
+    let has_status = columns.contains(&Column::Status);
     named
-        .map(|(name, _)| UnknownColumn { name: truncate(name), probably: guess(name).filter(is_missing) })
+        .map(|(place, (name, _))| UnknownColumn {
+            name: truncate(name),
+            place,
+            probably: guess(name).filter(is_missing),
+            has_full_names: has_full_names(name),
+            is_status: !has_status && is_status(name),
+        })
         .collect()
+}
+
+/// Takes these columns from the ignored ones.
+///
+/// # Errors
+/// A name that is no ignored column of the file; a column, not among them, that says who has left.
+pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) -> Result<(), ValidationErrors> {
+    let mut problems = ValidationErrors::none();
+    for name in names {
+        let is_named = |column: &UnknownColumn| normalized(&column.name) == normalized(name);
+        if unknown.iter().any(is_named) {
+            unknown.retain(|column| !is_named(column));
+        } else {
+            problems.add("ignore_columns", ValueError::format("the name of a column that is not known"));
+        }
+    }
+    for column in unknown.iter().filter(|column| column.is_status) {
+        let text = "seems to say who has left, and is not known: name the column `status`, with `active` or \
+                    `deactivated` in each cell, or list it in `ignore_columns`";
+        problems.add(column.name.clone(), ValueError::new(Code::InvalidFormat, text));
+    }
+    problems.or(())
+}
+
+/// Returns `true` if a header means the column of addresses.
+pub(super) fn names_addresses(name: &str) -> bool {
+    Column::from_name(name) == Column::Email || guess(name) == Some("email")
 }
 
 /// Describes a file without a column of addresses: another separator, or headers with other names.

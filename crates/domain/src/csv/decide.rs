@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::columns::{Column, ROLE, normalized};
 use super::row_problem::RowRejection;
 use super::{CsvRow, File, PlanOptions, StoredRows};
+use serde_json::Number;
+
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, StringEnum};
 use crate::id::{DepartmentId, EmployeeId, Id, Kind};
@@ -54,6 +56,45 @@ pub(super) fn parse(
     }
 }
 
+/// Returns the problems of a row's cells.
+pub(super) fn check_cells(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> ValidationErrors {
+    let mut problems = ValidationErrors::none();
+    for (at, _) in row.cells.iter().filter(|(_, cell)| is_error_word(cell)) {
+        let field = match file.columns.get(usize::from(*at)) {
+            Some(Column::Custom(key)) => format!("custom_fields.{key}"),
+            Some(column) => column.label().into_owned(),
+            None => continue,
+        };
+        problems.add(field, spreadsheet_error());
+    }
+    let is_known = |field: &str| problems.as_slice().iter().any(|problem| problem.field == field);
+    let mut others = ValidationErrors::none();
+    if let Err(found) = parse(file, row, stored, clear) {
+        others.extend(found);
+    }
+    others.take("status", status(file, row, stored));
+    let others = others.except(is_known);
+    problems.extend(others);
+    problems
+}
+
+/// Words that spreadsheets show in place of a value that they cannot calculate.
+const ERROR_WORDS: [&str; 12] = [
+    "#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#NUM!", "#SPILL!", "#NV", "#BEZUG!", "#WERT!",
+    "#ZAHL!",
+];
+
+/// Returns `true` for the word of a spreadsheet's error.
+pub(super) fn is_error_word(cell: &str) -> bool {
+    let cell = cell.trim();
+    cell.starts_with('#') && ERROR_WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+/// Returns the problem of a cell with an error of the spreadsheet.
+pub(super) fn spreadsheet_error() -> ValueError {
+    ValueError::format("a value; the spreadsheet shows an error in this cell: correct its formula")
+}
+
 /// Returns the row as the body of a single write. References are added later.
 fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Object {
     let (mut body, mut custom) = (Object::new(), Object::new());
@@ -66,6 +107,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
         match column {
             // Spreadsheets write `Manager` and `Org Admin`.
             Column::Member { name, .. } if *name == ROLE => text(name, &normalized(cell)),
+            Column::Member { name, .. } if *column == Column::EXTERNAL_ID => text(name, cell.trim()),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
                 let before = stored.and_then(|person| person.custom_fields.0.get(key));
@@ -98,13 +140,55 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
 /// one (decision E7).
 fn to_typed(before: Option<&Custom>, cell: &str) -> Value {
     match before {
-        Some(Custom::Number(_)) => serde_json::from_str(cell).ok().map(Value::Number),
+        Some(Custom::Number(stored)) => serde_json::from_str(cell).ok().map(|number: Number| {
+            // `7.0` and `7` are one number: it is not written anew.
+            Value::Number(if is_same(stored, &number) { stored.clone() } else { number })
+        }),
         // Spreadsheets write booleans in capitals.
         Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
         Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
         _ => None,
     }
     .unwrap_or_else(|| Value::Text(cell.to_owned()))
+}
+
+/// Returns the columns in which a row replaces a stored number or boolean by a text, as the formats of some countries
+/// do: `0,5`, `WAHR`.
+pub(super) fn lost_types<'a>(
+    file: &'a File,
+    row: &'a CsvRow,
+    stored: &'a Employee,
+) -> impl Iterator<Item = usize> + 'a {
+    let is_lost = |column: &Column, cell: &str| match column {
+        Column::Custom(key) => {
+            let before = stored.custom_fields.0.get(key).filter(|value| !matches!(value, Custom::Text(_)));
+            before.is_some() && matches!(to_typed(before, cell), Value::Text(_))
+        }
+        Column::Email
+        | Column::Member { .. }
+        | Column::ManagerEmail
+        | Column::DepartmentName
+        | Column::Status
+        | Column::Unknown => false,
+    };
+    row.cells.iter().filter_map(move |(at, cell)| {
+        let at = usize::from(*at);
+        file.columns.get(at).filter(|column| is_lost(column, cell)).map(|_| at)
+    })
+}
+
+/// Returns `true` for the same decimal number, whatever its trailing zeros. Exponents are compared as they are.
+fn is_same(one: &Number, other: &Number) -> bool {
+    let shortest = |number: &Number| {
+        let text = number.to_string();
+        match text.split_once('.') {
+            Some((_, fraction)) if fraction.bytes().all(|digit| digit.is_ascii_digit()) => {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            _ => text,
+        }
+    };
+    shortest(one) == shortest(other)
 }
 
 /// Returns the status that a row asks for, or `None` for no change (decision E5).

@@ -19,10 +19,16 @@ const SYNONYMS: [(&str, &[&str]); 8] = [
             "email_primary_work",
             "userprincipalname",
             "user_principal_name",
+            "login",
+            "workemail",
+            "email_work",
+            "e_mail_adresse",
+            "email_adresse",
+            "mailadresse",
         ],
     ),
-    ("first_name", &["firstname", "given_name", "givenname", "forename", "first"]),
-    ("last_name", &["lastname", "surname", "family_name", "familyname", "last"]),
+    ("first_name", &["firstname", "given_name", "givenname", "forename", "first", "vorname", "prénom", "prenom"]),
+    ("last_name", &["lastname", "surname", "family_name", "familyname", "last", "nachname", "nom_de_famille"]),
     (
         "manager_email",
         &[
@@ -37,30 +43,129 @@ const SYNONYMS: [(&str, &[&str]); 8] = [
             "reporting_to",
             "line_manager",
             "line_manager_email",
+            "managers_email_address",
+            "managers_e_mail",
+            "manager_e_mail_address",
+            "vorgesetzter",
+            "vorgesetzte",
         ],
     ),
-    ("department_name", &["department", "dept", "supervisory_organization"]),
+    ("department_name", &["department", "dept", "supervisory_organization", "abteilung"]),
     (
         "external_id",
-        &["id", "employee_id", "employee_number", "employee_no", "employee", "worker_id", "personnel_number"],
+        &[
+            "id",
+            "employee_id",
+            "employee_number",
+            "employee_no",
+            "employee",
+            "worker_id",
+            "personnel_number",
+            "userid",
+            "user_id",
+            "personalnummer",
+        ],
     ),
-    ("job_title", &["jobtitle", "title", "position"]),
+    ("job_title", &["jobtitle", "title", "position", "stellenbezeichnung"]),
     ("status", &["employment_status", "employee_status", "account_status"]),
 ];
+/// Normalized headers of first and last names together.
+const FULL_NAMES: [&str; 7] =
+    ["full_name", "fullname", "name", "display_name", "displayname", "last_name,_first_name", "employee_name"];
+/// Normalized headers of columns that say who has left.
+const STATUSES: [&str; 20] = [
+    "active",
+    "is_active",
+    "account_enabled",
+    "accountenabled",
+    "enabled",
+    "is_enabled",
+    "inactive",
+    "is_inactive",
+    "disabled",
+    "deactivated",
+    "suspended",
+    "terminated",
+    "is_terminated",
+    "termination_date",
+    "leaver",
+    "employment_status",
+    "employee_status",
+    "account_status",
+    "user_status",
+    "worker_status",
+];
+/// Normalized cells of columns that say who has left. The first ones say who has not.
+const STATUS_CELLS: [&str; 12] = [
+    "active",
+    "employed",
+    "on_leave",
+    "inactive",
+    "deactivated",
+    "disabled",
+    "terminated",
+    "suspended",
+    "left",
+    "leaver",
+    "resigned",
+    "dismissed",
+];
+/// Number of the words of [`STATUS_CELLS`] for people who have not left.
+const PRESENT_CELLS: usize = 3;
 /// Maximum number of edits between a header and a column's name for a misspelling.
 const MOST_EDITS: usize = 2;
 
 /// Returns the name of the column that a header probably means, if one is likely.
 pub(super) fn guess(header: &str) -> Option<&'static str> {
-    // Real headers have decorations: `Email Address [Required]`, `Manager's email`, `Employee #`.
-    let bare: String =
-        header.replace("[Required]", "").chars().filter(|letter| !"'’#*".contains(*letter)).collect();
-    let bare = normalized(&bare);
-    if let Some((name, _)) = SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())) {
-        return Some(name);
+    let readings = readings(header);
+    let by_synonym = readings.iter().find_map(|bare| {
+        SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())).map(|(name, _)| *name)
+    });
+    by_synonym.or_else(|| readings.first().and_then(|bare| misspelled(bare)))
+}
+
+/// Returns `true` if a header means first and last names together.
+pub(super) fn has_full_names(header: &str) -> bool {
+    readings(header).iter().any(|bare| FULL_NAMES.contains(&bare.as_str()))
+}
+
+/// Returns `true` if a header means a column that says who has left.
+pub(super) fn is_status(header: &str) -> bool {
+    readings(header).iter().any(|bare| STATUSES.contains(&bare.as_str()))
+}
+
+/// Returns what a cell says about a status: `None` if nothing, otherwise whether the person has left.
+pub(super) fn read_status(cell: &str) -> Option<bool> {
+    let word = normalized(cell);
+    STATUS_CELLS.iter().position(|known| *known == word).map(|at| at >= PRESENT_CELLS)
+}
+
+/// Returns the normalized readings of a header. Real ones have decorations: `Email Address [Required]`, `Manager's
+/// email`, `Employee #`, `User name [userPrincipalName] Required`, `Reports To (Email)`. So the text in brackets is
+/// read by itself, too.
+fn readings(header: &str) -> Vec<String> {
+    let (mut outside, mut inside, mut depth) = (String::new(), vec![], 0_u32);
+    for letter in header.chars().filter(|letter| !"'’#*?".contains(*letter)) {
+        match letter {
+            '[' | '(' => {
+                depth += 1;
+                inside.push(String::new());
+            }
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => outside.push(letter),
+            _ => inside.iter_mut().last().into_iter().for_each(|text| text.push(letter)),
+        }
     }
+    let without = |text: &str, word: &str| text.strip_suffix(word).map(str::to_owned);
+    let bare = normalized(&outside);
+    let bare = without(&bare, "_required").or_else(|| without(&bare, "_optional")).unwrap_or(bare);
+    std::iter::once(bare).chain(inside.iter().map(|text| normalized(text))).collect()
+}
+
+/// Returns the column whose name a header misspells.
+fn misspelled(bare: &str) -> Option<&'static str> {
     let names = KNOWN.into_iter().filter_map(|column| column.name());
-    let distances = names.map(|name| (strsim::osa_distance(&bare, name), name));
+    let distances = names.map(|name| (strsim::osa_distance(bare, name), name));
     let (edits, name) = distances.min_by_key(|(edits, _)| *edits)?;
     // A short word with many edits is no misspelling: `rank` is not `role`.
     (edits <= MOST_EDITS && edits * 4 <= name.len()).then_some(name)
@@ -87,11 +192,33 @@ mod tests {
             ("Employee #", "external_id"),
             ("fist_name", "first_name"),
             ("emial", "email"),
+            ("User name [userPrincipalName] Required", "email"),
+            ("Work Email [workEmail]", "email"),
+            ("login", "email"),
+            ("Manager's Email Address", "manager_email"),
+            ("Reports To (Email)", "manager_email"),
+            ("Vorname", "first_name"),
+            ("Nachname", "last_name"),
+            ("USERID", "external_id"),
         ] {
             assert_eq!(guess(header), Some(column), "{header}");
         }
         for header in ["Shoe size", "rank", "state", "", "#", "custom", "name"] {
             assert_eq!(guess(header), None, "{header}");
         }
+    }
+
+    #[test]
+    fn columns_of_names_and_statuses_are_recognized() {
+        for header in ["Full Name", "Name", "Name [displayName] Required", "Last name, First name"] {
+            assert!(has_full_names(header), "{header}");
+        }
+        for header in ["is_active", "Employment Status", "Terminated?", "accountEnabled", "Account status (Okta)"]
+        {
+            assert!(is_status(header), "{header}");
+        }
+        assert!(!has_full_names("First Name") && !is_status("Shoe size") && !is_status("status"));
+        let cells = ["Active", "On leave", "TERMINATED", "left", "Berlin", ""].map(read_status);
+        assert_eq!(cells, [Some(false), Some(false), Some(true), Some(true), None, None]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
-use super::columns::Column;
+use super::decide::{is_error_word, spreadsheet_error};
 use super::report::RowOutcome;
 use super::row_problem::RowRejection;
 use super::{CsvRow, File, StoredRows};
@@ -51,7 +51,7 @@ impl<'a> Index<'a> {
 
     /// Returns the index of the stored person that a row is about: by external id, else by address.
     pub(super) fn person_of(&self, file: &File, row: &CsvRow) -> Option<usize> {
-        let external_id = file.cell(row, &Column::EXTERNAL_ID);
+        let external_id = file.external_id(row);
         let found = external_id.and_then(|external_id| self.by_external_id.get(external_id).copied());
         found.or_else(|| self.by_email(&row.email_key))
     }
@@ -107,6 +107,8 @@ fn check_form(row: &CsvRow) -> Result<(), RowRejection> {
     }
     if row.email.is_empty() {
         problems.add("email", ValueError::required());
+    } else if is_error_word(&row.email) {
+        problems.add("email", spreadsheet_error());
     } else if let Err(flaw) = text::email(&row.email) {
         problems.add("email", flaw);
     }
@@ -125,7 +127,7 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
         let stored = targets[at]
             .and_then(|target| if let Target::Stored(at) = target { Some(Person::Stored(at)) } else { None });
         // Rows with one external id are about one person, even if that person does not have the id yet.
-        let named = file.cell(row, &Column::EXTERNAL_ID).map(Person::Named);
+        let named = file.external_id(row).map(Person::Named);
         for person in stored.into_iter().chain(named) {
             rows.entry(person).or_default().push(at);
         }

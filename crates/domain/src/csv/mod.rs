@@ -12,10 +12,12 @@ mod matching;
 mod names;
 mod plan;
 mod read;
+mod recognize;
 mod report;
 mod row_problem;
 mod scan;
 mod split;
+mod statuses;
 mod steps;
 
 pub use columns::UnknownColumn;
@@ -68,6 +70,8 @@ pub struct UploadRequest {
     pub clear_empty: bool,
     /// Id of the uploading connector, as the client sent it.
     pub connector: Option<String>,
+    /// Names of columns that are ignored without a warning.
+    pub ignore_columns: Vec<String>,
 }
 
 impl UploadRequest {
@@ -92,7 +96,13 @@ impl UploadRequest {
             "Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level \
              key.",
         ));
-        Self { dry_run: dry_run.unwrap_or(false), clear_empty: empty == Some(EmptyCell::Clear), connector }
+        let ignore_columns = params.many(&params::plain(
+            "ignore_columns",
+            "Column of the file that is ignored without a warning. A column that seems to say who has left is refused \
+             otherwise. May be repeated.",
+        ));
+        let clear_empty = empty == Some(EmptyCell::Clear);
+        Self { dry_run: dry_run.unwrap_or(false), clear_empty, connector, ignore_columns }
     }
 }
 

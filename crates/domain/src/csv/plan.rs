@@ -2,23 +2,23 @@
 
 mod complete;
 mod departments;
+mod managers;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ulid::Ulid;
 
-use super::columns::Column;
 use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext, keep_an_admin};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
-use super::report::RowOutcome;
+use super::report::{RowOutcome, Warning};
 use super::row_problem::RowRejection;
 use super::{File, PlannedStep, StoredRows};
 use crate::catalog::Department;
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::people::{Connector, Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
-use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::problem::ValidationErrors;
 use crate::text::folded;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
@@ -50,6 +50,8 @@ pub struct Plan {
     pub outcomes: Vec<RowOutcome>,
     /// Departments to create before people join them.
     pub departments: HashMap<DepartmentId, Decision<Department>>,
+    /// Columns in which stored numbers or booleans become texts.
+    pub warnings: Vec<Warning>,
 }
 
 /// Decides the outcome of each row of a file. Rows that were `applied` in an earlier piece of the same upload are
@@ -83,6 +85,7 @@ pub fn plan(
         providers: HashMap::new(),
         given_up: HashSet::new(),
         dependents: HashMap::new(),
+        rows_by_address: file.rows.iter().enumerate().map(|(at, row)| (row.email_key.as_str(), at)).collect(),
     };
     planner.read(ids);
     planner.resolve_managers();
@@ -117,6 +120,8 @@ struct Planner<'a> {
     given_up: HashSet<String>,
     /// Rows that name each address as that of a manager, by address.
     dependents: HashMap<String, Vec<usize>>,
+    /// Row that counts for each address of the file.
+    rows_by_address: HashMap<&'a str, usize>,
 }
 
 impl Planner<'_> {
@@ -141,10 +146,7 @@ impl Planner<'_> {
         for at in self.open_rows() {
             let row = &file.rows[at];
             let stored = self.stored(at);
-            let mut problems = ValidationErrors::none();
-            let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
-            drop(parsed.map_err(|found| problems.extend(found)));
-            problems.take("status", decide::status(self.file, row, stored));
+            let problems = decide::check_cells(self.file, row, stored, self.options.clear_empty);
             let department = self.department(row, stored);
             if !problems.is_empty() {
                 self.outcomes[at] = Some(RowOutcome::Reject(RowRejection::from_problems(&problems)));
@@ -161,80 +163,6 @@ impl Planner<'_> {
                 Err(rejection) => self.outcomes[at] = Some(RowOutcome::Reject(rejection)),
             }
         }
-    }
-
-    /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
-    /// upload (decision E4).
-    fn resolve_managers(&mut self) {
-        let open = self.open_rows();
-        for at in &open {
-            let row = &self.file.rows[*at];
-            match self.targets[*at] {
-                Some(Target::New(_)) => {
-                    self.providers.insert(row.email_key.clone(), *at);
-                }
-                Some(Target::Stored(person)) if self.index.is_renamed(person, row) => {
-                    self.providers.insert(row.email_key.clone(), *at);
-                    self.given_up.insert(self.index.key_of(person));
-                }
-                _ => {}
-            }
-        }
-        let mut missing = Vec::new();
-        for at in open {
-            let row = &self.file.rows[at];
-            let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
-                let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);
-                if let (true, Some(wanted)) = (clears, &mut self.wanted[at]) {
-                    wanted.manager = ReferenceChange::Clear;
-                }
-                continue;
-            };
-            let key = folded(cell.trim());
-            match (self.find_manager(&key), &mut self.wanted[at]) {
-                (Some(id), Some(wanted)) => wanted.manager = ReferenceChange::Set(id),
-                _ => missing.push(at),
-            }
-            self.dependents.entry(key).or_default().push(at);
-        }
-        let missing = missing.into_iter().map(|at| (at, self.missing_manager(at))).collect();
-        self.reject(missing);
-    }
-
-    /// Returns the person with this address after the upload, among stored people and people of the file.
-    fn find_manager(&self, key: &str) -> Option<EmployeeId> {
-        let is_rejected = |row: usize| matches!(self.outcomes[row], Some(RowOutcome::Reject(_)));
-        let provided = self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
-        let stored = self.index.by_email(key).filter(|_| !self.given_up.contains(key));
-        provided.or_else(|| stored.map(|person| self.known.people[person].id))
-    }
-
-    fn missing_manager(&self, at: usize) -> RowRejection {
-        let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
-        RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::not_found(cell)))
-    }
-
-    /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
-    fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
-        let mut rejected = Vec::new();
-        let mut next = rows;
-        while !next.is_empty() {
-            let mut bereft = Vec::new();
-            for (at, rejection) in next {
-                if self.outcomes[at].is_some() {
-                    continue;
-                }
-                self.outcomes[at] = Some(RowOutcome::Reject(rejection));
-                self.decided[at] = None;
-                rejected.push(at);
-                let key = &self.file.rows[at].email_key;
-                if self.providers.get(key) == Some(&at) {
-                    bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
-                }
-            }
-            next = bereft.into_iter().map(|at| (at, self.missing_manager(at))).collect();
-        }
-        rejected
     }
 
     fn decide(&mut self) {
@@ -303,7 +231,8 @@ impl Planner<'_> {
             let mut on_cycle: Vec<usize> =
                 cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
             on_cycle.sort_unstable();
-            for gone in self.reject(on_cycle.into_iter().map(|at| (at, reporting_cycle())).collect()) {
+            let on_cycle = on_cycle.into_iter().map(|at| (at, self.reporting_cycle(at))).collect();
+            for gone in self.reject(on_cycle) {
                 let Some(person) = self.person(gone) else { continue };
                 set_manager(&mut lines, person, self.known.lines.get(&person).copied());
                 changed.push(person);
@@ -327,6 +256,7 @@ impl Planner<'_> {
         let lines = self.final_lines();
         let depths = graph::depths(&lines, open.iter().filter_map(|at| self.person(*at)));
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
+        let mut lost_types: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
         for at in open {
             let Some(RowSummary { outcome, department, .. }) = self.decided[at].take() else { continue };
             if let (true, Some(id), Some(wanted)) =
@@ -339,22 +269,24 @@ impl Planner<'_> {
                 ));
                 joined.extend(department);
             }
+            if let Some(stored) = self.stored(at) {
+                let row = &self.file.rows[at];
+                for column in decide::lost_types(self.file, row, stored) {
+                    lost_types.entry(column).or_insert((row.number, 0)).1 += 1;
+                }
+            }
             self.outcomes[at] = Some(outcome);
         }
+        let warnings = lost_types
+            .into_iter()
+            .map(|(column, (row, count))| Warning::of_lost_type(&self.file.columns[column].label(), row, count));
+        let warnings = warnings.collect();
         steps.sort_unstable_by_key(|(depth, step)| (*depth, step.row));
         let steps = steps.into_iter().map(|(_, step)| step).collect();
         let departments = self.departments.into_values().filter(|(id, _)| joined.contains(id)).collect();
         let outcomes = self.outcomes.into_iter().map(|outcome| outcome.unwrap_or(RowOutcome::Unchanged)).collect();
-        Plan { steps, outcomes, departments }
+        Plan { steps, outcomes, departments, warnings }
     }
-}
-
-fn reporting_cycle() -> RowRejection {
-    let message = "would make the person their own manager, directly or through others";
-    RowRejection::from_problems(&ValidationErrors::one(
-        "manager_email",
-        ValueError::new(Code::ReportingCycle, message),
-    ))
 }
 
 fn too_deep() -> RowRejection {

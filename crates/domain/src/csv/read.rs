@@ -1,8 +1,9 @@
 //! Reads a file into its header and rows. Only cells with content are kept.
 
-use super::columns::{Column, Header, UnknownColumn};
+use super::columns::{Column, Header, UnknownColumn, check_ignored};
 use super::scan::{CsvSyntaxError, Record, Scanner};
-use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS};
+use super::statuses::StatusCells;
+use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS, recognize};
 use crate::people::connector::{Sync, SyncStatus};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::text::folded;
@@ -36,8 +37,8 @@ impl UnreadableFile {
 impl From<CsvSyntaxError> for UnreadableFile {
     fn from(broken: CsvSyntaxError) -> Self {
         Self::Malformed(format!(
-            "The file is not CSV in UTF-8: {} at line {}, byte {}.",
-            broken.reason, broken.line, broken.byte
+            "The file is not CSV in UTF-8: {} at line {}, column {}.",
+            broken.reason, broken.line, broken.column
         ))
     }
 }
@@ -75,18 +76,12 @@ impl File {
         if bytes.len() > MAX_BYTES {
             return Err(too_large());
         }
+        if let Some(kind) = recognize::other_kind(bytes) {
+            return Err(UnreadableFile::Malformed(kind));
+        }
         let mut scanner = Scanner::new(bytes)?;
-        let header = loop {
-            match scanner.next()? {
-                Some(record) if record.is_blank() => {}
-                Some(record) => break Header::read(&record)?,
-                None => {
-                    let flaw = ValueError::new(Code::Required, "is required as a column; the file is empty");
-                    return Err(UnreadableFile::Invalid(ValidationErrors::one("email", flaw)));
-                }
-            }
-        };
-        let Header { columns, unknown } = header;
+        let (Header { columns, unknown }, _) = recognize::read_header(&mut scanner)?;
+        let mut statuses = StatusCells::new(&unknown);
         // Reserves the rows at once: a growing vector would hold them twice in memory.
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         let mut rows = Vec::with_capacity(lines.min(MAX_ROWS));
@@ -100,9 +95,23 @@ impl File {
                     ValueError::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
                 return Err(UnreadableFile::Invalid(ValidationErrors::one("body", flaw)));
             }
+            statuses.note(&record);
             rows.push(CsvRow::from_record(&columns, &record));
         }
-        Ok(Self { columns, unknown, rows })
+        let mut file = Self { columns, unknown, rows };
+        if !file.columns.contains(&Column::Status) {
+            statuses.mark(&mut file.unknown);
+        }
+        Ok(file)
+    }
+
+    /// Leaves these columns out of the warnings. They are ignored in any case.
+    ///
+    /// # Errors
+    /// A name that is no ignored column of the file; a column, not among them, that says who has left: those people
+    /// would stay active.
+    pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
+        check_ignored(&mut self.unknown, names)
     }
 
     /// Returns the content of a row's cell, or `None` if the cell is empty or missing.
@@ -120,7 +129,10 @@ impl File {
     /// Returns the distinct addresses of the rows and of their managers, folded.
     #[must_use]
     pub fn emails(&self) -> Vec<String> {
-        let managers = self.rows.iter().filter_map(|row| self.cell(row, &Column::ManagerEmail).map(folded));
+        let managers = self
+            .rows
+            .iter()
+            .filter_map(|row| self.cell(row, &Column::ManagerEmail).map(|cell| folded(cell.trim())));
         unique(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
     }
 
@@ -133,7 +145,12 @@ impl File {
     /// Returns the distinct external ids of the rows.
     #[must_use]
     pub fn external_ids(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|row| self.cell(row, &Column::EXTERNAL_ID).map(str::to_owned)))
+        unique(self.rows.iter().filter_map(|row| self.external_id(row).map(str::to_owned)))
+    }
+
+    /// Returns the external id of a row.
+    pub(super) fn external_id<'a>(&self, row: &'a CsvRow) -> Option<&'a str> {
+        self.cell(row, &Column::EXTERNAL_ID).map(str::trim).filter(|id| !id.is_empty())
     }
 
     /// Returns the distinct names of departments of the rows, folded.
@@ -206,7 +223,7 @@ impl CsvRow {
         };
         for (at, (column, cell)) in (0_u16..).zip(columns.iter().zip(record.cells)) {
             match column {
-                Column::Email => row.email = cell.to_owned(),
+                Column::Email => cell.trim().clone_into(&mut row.email),
                 Column::Unknown => {}
                 Column::Member { .. }
                 | Column::ManagerEmail
@@ -253,7 +270,8 @@ mod tests {
         let file = File::read(b" E-Mail , EMAIL ,Custom.Grade\nx,a@example.com,7\n").unwrap();
         let custom = Column::Custom("Grade".to_owned());
         assert_eq!(file.columns, [Column::Unknown, Column::Email, custom.clone()]);
-        assert_eq!(file.unknown, [UnknownColumn { name: "E-Mail".to_owned(), probably: None }]);
+        let unknown: Vec<_> = file.unknown.iter().map(|column| (column.name.as_str(), column.probably)).collect();
+        assert_eq!(unknown, [("E-Mail", None)]);
         assert_eq!(file.cell(&file.rows[0], &custom), Some("7"));
     }
 
@@ -289,6 +307,18 @@ mod tests {
         let file = File::read(b"email,Work Email,Supervisor,Shoe size\n").unwrap();
         let found: Vec<_> = file.unknown.iter().map(|column| (column.name.as_str(), column.probably)).collect();
         assert_eq!(found, [("Work Email", None), ("Supervisor", Some("manager_email")), ("Shoe size", None)]);
+    }
+
+    #[test]
+    fn header_e_mail_names_the_addresses_if_no_other_one_does() {
+        let file = File::read(b"E-Mail,First Name\n ada@example.com\xc2\xa0,Ada\n").unwrap();
+        assert_eq!((file.columns[0].clone(), file.rows[0].email.as_str()), (Column::Email, "ada@example.com"));
+    }
+
+    #[test]
+    fn ignored_column_that_is_there_twice_is_a_warning() {
+        let file = File::read(b"email,Notes,notes\n").unwrap();
+        assert_eq!(file.unknown.len(), 2);
     }
 
     #[test]

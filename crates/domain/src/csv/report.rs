@@ -83,7 +83,7 @@ impl RowOutcome {
 pub struct Report {
     /// Result of the upload. The four counts and the number of `errors` add up to the number of rows.
     pub data: Counts,
-    /// Columns that were ignored because their names are unknown.
+    /// Columns that were ignored because their names are unknown, and columns in which numbers or booleans become texts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
     /// Effect that each row would have. Present with `dry_run=true`.
@@ -123,15 +123,19 @@ pub struct RowError {
     pub message: String,
     /// Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first one.
     pub problems: Vec<RowProblem>,
+    /// Row whose correction is enough for this one. Absent if the row has a problem of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1))]
+    pub caused_by_row: Option<u32>,
 }
 
-/// A column that was ignored.
+/// A warning about a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Warning {
     /// Name of the column in the header.
     pub column: String,
-    /// Reason why the column was ignored, and the column that it probably means, for display.
+    /// Reason for the warning, and the remedy, for display.
     pub message: String,
 }
 
@@ -143,6 +147,7 @@ impl RowError {
             code: rejection.code(),
             message: rejection.message_up_to(most),
             problems: rejection.first_problems(most).to_vec(),
+            caused_by_row: rejection.cause(),
         }
     }
 }
@@ -150,10 +155,26 @@ impl RowError {
 impl Warning {
     fn new(column: &UnknownColumn) -> Self {
         let mut message = "is not known and was ignored".to_owned();
-        if let Some(probably) = column.probably {
+        if column.has_full_names {
+            message.push_str("; split the names into the columns `first_name` and `last_name`");
+        } else if let Some(probably) = column.probably {
             message.push_str(&format!("; it is probably `{probably}`: rename it in the first row"));
         }
         Self { column: column.name.clone(), message }
+    }
+
+    /// Creates the warning about texts in place of numbers or booleans: in a row and, with it, `count` of them.
+    pub(super) fn of_lost_type(column: &str, row: u32, count: usize) -> Self {
+        let rows = match count {
+            0 | 1 => format!("row {row}"),
+            2 => format!("row {row} and 1 more row"),
+            count => format!("row {row} and {} more rows", count - 1),
+        };
+        let message = format!(
+            "becomes a text in {rows}, where a number or boolean is stored; write numbers as 0.5 and booleans as true or \
+             false"
+        );
+        Self { column: column.to_owned(), message }
     }
 }
 
@@ -201,6 +222,13 @@ impl Report {
             format!("{failed} of {rows} rows had errors, the first in row {}: {}", error.row_number, error.message)
         });
         Sync { at, status, message }
+    }
+
+    /// Adds the warnings of a plan.
+    #[must_use]
+    pub fn with_warnings(mut self, warnings: &[Warning]) -> Self {
+        self.warnings.extend_from_slice(warnings);
+        self
     }
 
     /// Creates the response to a file with these outcomes of its rows.

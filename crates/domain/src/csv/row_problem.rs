@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::access::PermissionDenied;
-use crate::problem::{Code, FieldError, ValidationErrors};
+use crate::problem::{Code, FieldError, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::schema::{inline_schema, open};
 
@@ -45,6 +45,10 @@ pub struct RowProblem {
     pub code: RowCode,
     /// Required correction, for display.
     pub message: String,
+    /// Row whose correction solves this problem, too. Absent for a problem of the row itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1))]
+    pub caused_by_row: Option<u32>,
 }
 
 impl RowProblem {
@@ -55,7 +59,7 @@ impl RowProblem {
             }
             None => problem.message.clone(),
         };
-        Self { field: column(&problem.field), code: RowCode::Field(problem.code), message }
+        Self { field: column(&problem.field), code: RowCode::Field(problem.code), message, caused_by_row: None }
     }
 
     /// Returns the problem as a sentence that names its column.
@@ -76,7 +80,12 @@ pub struct RowRejection {
 
 impl RowRejection {
     fn other(code: OtherCode, field: &str, message: impl Into<String>) -> Self {
-        let problem = RowProblem { field: field.to_owned(), code: RowCode::Other(code), message: message.into() };
+        let problem = RowProblem {
+            field: field.to_owned(),
+            code: RowCode::Other(code),
+            message: message.into(),
+            caused_by_row: None,
+        };
         Self { problems: vec![problem] }
     }
 
@@ -88,6 +97,23 @@ impl RowRejection {
     /// Creates the rejection of a row whose address belongs to another person.
     pub(super) fn taken_email(message: impl Into<String>) -> Self {
         Self::other(OtherCode::Conflict, "email", message)
+    }
+
+    /// Creates the rejection of a row whose manager has a row that was not imported. `cause` is the row to correct.
+    pub(super) fn without_manager(address: &str, row: u32, cause: u32) -> Self {
+        let reason = if row == cause { String::new() } else { format!(" because of row {cause}") };
+        let mut flaw = ValueError::not_found(address);
+        flaw.message = format!("is in row {row}, which was not imported{reason}: correct that row first");
+        let mut rejection = Self::from_problems(&ValidationErrors::one("manager_email", flaw));
+        rejection.problems.iter_mut().for_each(|problem| problem.caused_by_row = Some(cause));
+        rejection
+    }
+
+    /// Returns the row whose correction solves all problems of this one.
+    pub(super) fn cause(&self) -> Option<u32> {
+        let mut causes = self.problems.iter().map(|problem| problem.caused_by_row);
+        let first = causes.next()??;
+        causes.all(|cause| cause == Some(first)).then_some(first)
     }
 
     /// Creates the rejection of a row whose department the key may not create.

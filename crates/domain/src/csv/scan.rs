@@ -12,8 +12,8 @@ use super::MAX_COLUMNS;
 pub(super) struct CsvSyntaxError {
     /// Line of the text, from 1.
     pub(super) line: usize,
-    /// Offset in the file in bytes, from 1.
-    pub(super) byte: usize,
+    /// Place in the line in characters, from 1.
+    pub(super) column: usize,
     /// Syntax error at that position.
     pub(super) reason: &'static str,
 }
@@ -45,7 +45,6 @@ impl Record<'_, '_> {
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    offset: usize,
     number: u32,
     reader: Reader<&'a [u8]>,
     cells: StringRecord,
@@ -76,13 +75,13 @@ impl<'a> Scanner<'a> {
     /// A file that is not UTF-8.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, CsvSyntaxError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            let before = &bytes[..error.valid_up_to()];
-            CsvSyntaxError { line: lines(before), byte: before.len() + 1, reason: "not UTF-8" }
+            let (valid, _) = bytes.split_at(error.valid_up_to());
+            let reason = "not UTF-8 (it may be in a local encoding such as Windows-1252: save it as CSV UTF-8)";
+            CsvSyntaxError::after(std::str::from_utf8(valid).unwrap_or_default(), reason)
         })?;
         let bare = text.trim_start_matches(BOM);
         let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bare.as_bytes());
-        let (offset, cells) = (text.len() - bare.len(), StringRecord::new());
-        Ok(Self { text: bare, at: 0, offset, number: 0, reader, cells })
+        Ok(Self { text: bare, at: 0, number: 0, reader, cells: StringRecord::new() })
     }
 
     /// Returns the next record, or `None` at the end of the text.
@@ -155,6 +154,16 @@ impl<'a> Scanner<'a> {
             [b',', ..] => (1, End::Comma),
             [b'\n', ..] => (1, End::Line),
             [b'\r', b'\n', ..] => (2, End::Line),
+            [b'\r', b'\r', b'\n', ..] => {
+                return Err(
+                    self.error_at(self.at, "two carriage returns before a line feed; write the file with one")
+                );
+            }
+            [b'\r', ..] if !self.text.contains('\n') => {
+                let reason = "a carriage return at the end of a line, as old Macintosh programs write it; save the file \
+                              as CSV UTF-8";
+                return Err(self.error_at(self.at, reason));
+            }
             [b'\r', ..] => return Err(self.error_at(self.at, "a carriage return without a line feed")),
             _ => return Err(self.error_at(self.at, "text after the closing quote of a cell")),
         };
@@ -163,12 +172,17 @@ impl<'a> Scanner<'a> {
     }
 
     fn error_at(&self, at: usize, reason: &'static str) -> CsvSyntaxError {
-        CsvSyntaxError { line: lines(&self.text.as_bytes()[..at]), byte: self.offset + at + 1, reason }
+        CsvSyntaxError::after(self.text.get(..at).unwrap_or_default(), reason)
     }
 }
 
-fn lines(before: &[u8]) -> usize {
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
+impl CsvSyntaxError {
+    /// Creates the error of what follows this text.
+    fn after(before: &str, reason: &'static str) -> Self {
+        let line = before.matches('\n').count() + 1;
+        let begun = before.rsplit('\n').next().unwrap_or_default().trim_start_matches(BOM);
+        Self { line, column: begun.chars().count() + 1, reason }
+    }
 }
 
 #[cfg(test)]
@@ -221,17 +235,18 @@ mod tests {
     }
 
     #[test]
-    fn syntax_error_names_its_line_and_byte() {
-        for (text, line, byte) in [
-            (&b"a,b\nc,\"d"[..], 2, 7),
+    fn syntax_error_names_its_line_and_column() {
+        for (text, line, column) in [
+            (&b"a,b\nc,\"d"[..], 2, 3),
             (b"a\"b", 1, 2),
             (b"\"a\"b", 1, 4),
             (b"a\rb", 1, 2),
-            (b"a\n\xffb", 2, 3),
-            (b"\xef\xbb\xbfa\"", 1, 5),
+            (b"a\n\xffb", 2, 1),
+            (b"\xef\xbb\xbfa\"", 1, 2),
+            ("a,b\nÅsa \"Adi\",x".as_bytes(), 2, 5),
         ] {
             let broken = scan(text).unwrap_err();
-            assert_eq!((broken.line, broken.byte), (line, byte), "{broken:?}");
+            assert_eq!((broken.line, broken.column), (line, column), "{broken:?}");
         }
     }
 }

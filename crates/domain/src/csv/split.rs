@@ -2,9 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::columns::{Column, Header};
+use super::columns::{Column, UnknownColumn, check_ignored};
+use super::recognize;
 use super::scan::Scanner;
+use super::statuses::StatusCells;
 use super::{MAX_BYTES, MAX_ROWS, UnreadableFile};
+use crate::problem::ValidationErrors;
 use crate::text::folded;
 
 /// A file within the limits.
@@ -14,12 +17,17 @@ pub struct Part {
     pub bytes: Vec<u8>,
     /// Number of each row of the part in the whole file.
     pub numbers: Vec<u32>,
+    /// `true` for the whole file as it is, so that messages about it have its row numbers.
+    pub is_whole: bool,
 }
 
 impl Part {
     /// Converts the number of a row in this part to its number in the whole file.
     #[must_use]
     pub fn number(&self, here: u32) -> u32 {
+        if self.is_whole {
+            return here;
+        }
         let at = usize::try_from(here).unwrap_or_default().checked_sub(2);
         at.and_then(|at| self.numbers.get(at)).copied().unwrap_or(here)
     }
@@ -32,6 +40,19 @@ pub struct Split {
     pub parts: Vec<Part>,
     /// Number of rows that were dropped because a later row has the same address.
     pub duplicates: usize,
+    /// The columns that are ignored.
+    pub unknown: Vec<UnknownColumn>,
+}
+
+impl Split {
+    /// Checks the columns that are ignored, as [`super::File::ignore_columns`] does. A part may lack the rows that make
+    /// a column refuse the file.
+    ///
+    /// # Errors
+    /// Those of [`super::File::ignore_columns`].
+    pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
+        check_ignored(&mut self.unknown, names)
+    }
 }
 
 struct Piece<'a> {
@@ -48,37 +69,40 @@ struct Piece<'a> {
 /// [`UnreadableFile`], as for a file that is sent whole.
 pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, UnreadableFile> {
     let (most_rows, most_bytes) = (most_rows.clamp(1, MAX_ROWS), most_bytes.min(MAX_BYTES));
+    if let Some(kind) = recognize::other_kind(bytes) {
+        return Err(UnreadableFile::Malformed(kind));
+    }
     let mut scanner = Scanner::new(bytes)?;
-    let (mut header, mut pieces) = (None, Vec::new());
+    let (header, raw_header) = recognize::read_header(&mut scanner)?;
+    let place = |wanted: &Column| header.columns.iter().position(|column| column == wanted);
+    let places = (place(&Column::Email), place(&Column::ManagerEmail));
+    let (mut pieces, mut statuses) = (Vec::new(), StatusCells::new(&header.unknown));
     while let Some(record) = scanner.next()? {
-        let raw = record.raw.as_bytes();
         if record.is_blank() {
             continue;
         }
-        let Some((_, places)) = &header else {
-            let columns = Header::read(&record)?.columns;
-            let place = |wanted: &Column| columns.iter().position(|column| column == wanted);
-            header = Some((raw, (place(&Column::Email), place(&Column::ManagerEmail))));
-            continue;
-        };
         record.check_width()?;
-        let cell = |at: &Option<usize>| at.and_then(|at| record.cells.get(at)).map(folded).unwrap_or_default();
-        let (email, manager) = (cell(&places.0), cell(&places.1).trim().to_owned());
-        pieces.push(Piece { number: record.number, raw, email, manager });
+        statuses.note(&record);
+        let cell = |at: &Option<usize>| {
+            at.and_then(|at| record.cells.get(at)).map(|cell| folded(cell.trim())).unwrap_or_default()
+        };
+        let (email, manager) = (cell(&places.0), cell(&places.1));
+        pieces.push(Piece { number: record.number, raw: record.raw.as_bytes(), email, manager });
     }
-    let Some((header, _)) = header else {
-        return super::File::read(bytes).map(|_| Split { parts: vec![], duplicates: 0 });
-    };
+    let mut unknown = header.unknown;
+    if !header.columns.contains(&Column::Status) {
+        statuses.mark(&mut unknown);
+    }
     let rows = pieces.len();
     if rows <= most_rows && bytes.len() <= most_bytes {
         let numbers = pieces.iter().map(|piece| piece.number).collect();
-        let whole: Vec<u8> =
-            std::iter::once(header).chain(pieces.iter().map(|piece| piece.raw)).flatten().copied().collect();
-        return Ok(Split { parts: vec![Part { bytes: whole, numbers }], duplicates: 0 });
+        let part = Part { bytes: bytes.to_vec(), numbers, is_whole: true };
+        return Ok(Split { parts: vec![part], duplicates: 0, unknown });
     }
     let pieces = sort_managers_first(drop_duplicates(pieces));
     let duplicates = rows - pieces.len();
-    Ok(Split { parts: pack(header, &pieces, most_rows, most_bytes), duplicates })
+    let parts = pack(raw_header.as_bytes(), &pieces, most_rows, most_bytes);
+    Ok(Split { parts, duplicates, unknown })
 }
 
 /// Drops earlier rows of an address: the last row wins (decision E1), but in parts the earlier ones would be
@@ -127,7 +151,7 @@ fn pack(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize
         let is_full =
             |part: &Part| part.numbers.len() == most_rows || part.bytes.len() + piece.raw.len() + 2 > most_bytes;
         if parts.last().is_none_or(is_full) {
-            parts.push(Part { bytes: header.to_vec(), numbers: Vec::new() });
+            parts.push(Part { bytes: header.to_vec(), numbers: Vec::new(), is_whole: false });
         }
         let Some(part) = parts.last_mut() else { continue };
         part.bytes.extend_from_slice(piece.raw);
@@ -178,7 +202,7 @@ mod tests {
         for marks in ["\u{feff}", "\u{feff}\u{feff}"] {
             let file = format!("{marks}email\n\na@x\n");
             let found = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
-            assert_eq!((texts(&found), found.parts[0].number(2)), (vec!["email\na@x\n"], 3));
+            assert_eq!((texts(&found), found.parts[0].number(2)), (vec![file.as_str()], 2));
         }
         for marked in ["\u{feff}", "\n\u{feff}", "\n\u{feff} \u{feff}"] {
             let twice = format!("{marked}email,role,Email\na@x,\n");

@@ -42,7 +42,10 @@ proptest! {
                 prop_assert!(file.emails().iter().all(|email| !email.contains('\0')));
             }
             Err(UnreadableFile::Invalid(problems)) => prop_assert!(!problems.is_empty()),
-            Err(UnreadableFile::Malformed(message)) => prop_assert!(message.contains(" at line ")),
+            Err(UnreadableFile::Malformed(message)) => {
+                let is_of_another_kind = message.starts_with("The file is ") && message.ends_with("save it as CSV UTF-8.");
+                prop_assert!(is_of_another_kind || message.contains(" at line "), "{message}");
+            }
         }
     }
 
@@ -62,9 +65,9 @@ proptest! {
 
     #[test]
     fn well_formed_file_is_read_like_by_the_csv_crate((rows, text) in well_formed()) {
-        let wanted: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).map(|row| &row[0]).collect();
+        let wanted: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).map(|row| row[0].trim()).collect();
         let file = File::read(text.as_bytes()).unwrap();
-        prop_assert_eq!(file.rows.iter().map(|row| &row.email).collect::<Vec<_>>(), wanted);
+        prop_assert_eq!(file.rows.iter().map(|row| row.email.as_str()).collect::<Vec<_>>(), wanted);
         let mut usual = ::csv::ReaderBuilder::new().from_reader(text.as_bytes());
         let usual: Vec<Vec<String>> = usual.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect();
         prop_assert_eq!(usual, rows, "the csv crate reads the generated cells");

@@ -67,7 +67,7 @@ async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error
 async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let account = Account::find(import.account.clone())?;
     let connection = Connection::new(&import, &account)?;
-    let Split { parts, duplicates } = divided(import.file).await?;
+    let Split { parts, duplicates, .. } = divided(import.file, import.ignore_columns).await?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
         let answer =
@@ -83,11 +83,14 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
 
 /// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
 /// meanwhile.
-async fn divided(file: PathBuf) -> Result<Split, Error> {
+async fn divided(file: PathBuf, ignored: Vec<String>) -> Result<Split, Error> {
     let work = spawn_blocking(move || {
         let bytes = read(&file)?;
-        let parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
-        Ok(parts)
+        let mut divided = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
+        divided
+            .ignore_columns(&ignored)
+            .map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
+        Ok(divided)
     });
     let defect = |error: JoinError| Error::Defect { what: "read the file", reason: error.to_string() };
     work.await.map_err(defect)?

@@ -73,6 +73,7 @@ impl Connection {
         if import.clear_empty {
             query.push(("empty", "clear".to_owned()));
         }
+        query.extend(import.ignore_columns.iter().map(|name| ("ignore_columns", name.clone())));
         if let Some(connector) = &import.connector {
             query.push(("connector_id", connector.to_string()));
         }

@@ -92,6 +92,10 @@ impl Tally {
                 let here =
                     row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
                 row["row_number"] = json!(part.number(here));
+                let cause = row["caused_by_row"].as_u64().and_then(|number| u32::try_from(number).ok());
+                if let Some(cause) = cause {
+                    row["caused_by_row"] = json!(part.number(cause));
+                }
             }
             rows
         };
@@ -99,8 +103,10 @@ impl Tally {
         self.plan.append(&mut numbered(&mut answer["plan"]));
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
-        if self.warnings.is_empty() {
-            self.warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        for warning in answer["warnings"].as_array().into_iter().flatten() {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
         }
     }
 
@@ -262,8 +268,8 @@ mod tests {
             ]}})
         };
         let mut tally = Tally::new([7, 7, 5].into_iter(), 1);
-        tally.add(0, &Part { bytes: vec![], numbers: vec![9, 12] }, answer(3));
-        tally.add(1, &Part { bytes: vec![], numbers: vec![4] }, answer(2));
+        tally.add(0, &Part { bytes: vec![], numbers: vec![9, 12], is_whole: false }, answer(3));
+        tally.add(1, &Part { bytes: vec![], numbers: vec![4], is_whole: false }, answer(2));
         tally
     }
 

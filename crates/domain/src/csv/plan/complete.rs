@@ -6,7 +6,6 @@ use super::super::row_problem::RowRejection;
 use super::super::{CsvRow, RowOutcome};
 use super::{DepartmentCell, Planner};
 use crate::people::Employee;
-use crate::problem::ValidationErrors;
 use crate::text::folded;
 
 impl Planner<'_> {
@@ -26,10 +25,7 @@ impl Planner<'_> {
     fn complete_rejection(&self, at: usize, mut rejection: RowRejection) -> RowRejection {
         let row = &self.file.rows[at];
         let stored = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
-        let mut problems = ValidationErrors::none();
-        let parsed = decide::parse(self.file, row, stored, self.options.clear_empty);
-        drop(parsed.map_err(|others| problems.extend(others)));
-        problems.take("status", decide::status(self.file, row, stored));
+        let problems = decide::check_cells(self.file, row, stored, self.options.clear_empty);
         rejection.add(RowRejection::from_problems(&problems));
         let department = match self.department(row, stored) {
             Ok(DepartmentCell::Known(wish)) => wish,
@@ -85,7 +81,8 @@ mod tests {
         let file = File::read(text.as_bytes()).unwrap();
         let at = Timestamp::from_millis(1_000);
         let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
-        let plan = plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut || Ulid(1));
+        let mut ids = (1..).map(Ulid);
+        let plan = plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut || ids.next().unwrap());
         Report::from_outcomes(&file, plan.outcomes.iter()).data.errors
     }
 
@@ -136,6 +133,49 @@ mod tests {
         let found: Vec<_> = errors(text).iter().map(problems).collect();
         let missing = vec!["role invalid_enum", "manager_email not_found_in_organization"];
         assert_eq!(found, [vec!["role invalid_enum"], missing, vec!["manager_email reporting_cycle"]]);
+    }
+
+    #[test]
+    fn row_without_its_manager_names_the_row_to_correct() {
+        let found = errors(
+            "email,first_name,last_name,manager_email\n\
+             ceo@example.com,Cy,Lo,CEO@example.com\n\
+             vp@example.com,Vi,Pe,ceo@example.com\n\
+             ada@example.com,Ada,Moreau,vp@example.com\n\
+             bo@example.com,Bo,,\n\
+             cy@example.com,,Cy,bo@example.com\n",
+        );
+        let messages: Vec<_> = found.iter().map(|error| (error.message.as_str(), error.caused_by_row)).collect();
+        assert_eq!(
+            messages,
+            [
+                ("manager_email is the person's own address; leave the cell of the top person empty", None),
+                (
+                    "manager_email \"ceo@example.com\" is in row 2, which was not imported: correct that row first",
+                    Some(2)
+                ),
+                (
+                    "manager_email \"vp@example.com\" is in row 3, which was not imported because of row 2: correct \
+                     that row first",
+                    Some(2)
+                ),
+                ("last_name is required", None),
+                (
+                    "first_name is required; manager_email \"bo@example.com\" is in row 5, which was not imported: \
+                     correct that row first",
+                    None
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn error_of_a_spreadsheet_is_a_problem_of_its_cell() {
+        let found = errors("email,first_name,last_name,custom.desk\na@example.com,#NAME?,#REF!,#N/A\n#N/A,A,X,\n");
+        let wanted = ["first_name invalid_format", "last_name invalid_format", "custom.desk invalid_format"];
+        assert_eq!(problems(&found[0]), wanted);
+        assert_eq!(problems(&found[1]), ["email invalid_format"]);
+        assert!(found[1].message.contains("the spreadsheet shows an error in this cell"), "{}", found[1].message);
     }
 
     #[test]

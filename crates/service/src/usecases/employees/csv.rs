@@ -62,7 +62,13 @@ pub async fn upsert(
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let file = match off_thread(services, context, move || File::read(&body)).await? {
+    let ignored = request.ignore_columns;
+    let read = move || {
+        let mut file = File::read(&body)?;
+        file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
+        Ok(file)
+    };
+    let file = match off_thread(services, context, read).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
@@ -213,7 +219,8 @@ impl<'a> Upload<'a> {
         let asked = Arc::clone(&self.asked);
         let report = off_thread(self.services, self.context, move || {
             let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
-            Ok(Report { plan: Some(rows), ..Report::from_outcomes(&asked.file, plan.outcomes.iter()) })
+            let report = Report::from_outcomes(&asked.file, plan.outcomes.iter()).with_warnings(&plan.warnings);
+            Ok(Report { plan: Some(rows), ..report })
         });
         let report = report.await?.map_err(|error| refused_later(&error))?;
         Ok(Reply::ok(render(&report)?, None))
@@ -221,7 +228,7 @@ impl<'a> Upload<'a> {
 
     fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
         let outcomes = plan.outcomes.iter().enumerate().map(|(at, outcome)| ends.get(&at).unwrap_or(outcome));
-        Report::from_outcomes(&self.asked.file, outcomes)
+        Report::from_outcomes(&self.asked.file, outcomes).with_warnings(&plan.warnings)
     }
 
     /// Saves a plan piece by piece. Returns `None` if another change was committed first, so that the rest must

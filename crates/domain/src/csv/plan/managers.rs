@@ -1,0 +1,107 @@
+//! Managers of the rows, and the rows that fail because those of their managers do.
+
+use super::super::columns::Column;
+use super::super::decide::ReferenceChange;
+use super::super::matching::Target;
+use super::super::row_problem::RowRejection;
+use super::{Planner, RowOutcome};
+use crate::id::EmployeeId;
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::text::folded;
+
+impl Planner<'_> {
+    /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
+    /// upload (decision E4).
+    pub(super) fn resolve_managers(&mut self) {
+        let open = self.open_rows();
+        for at in &open {
+            let row = &self.file.rows[*at];
+            match self.targets[*at] {
+                Some(Target::New(_)) => {
+                    self.providers.insert(row.email_key.clone(), *at);
+                }
+                Some(Target::Stored(person)) if self.index.is_renamed(person, row) => {
+                    self.providers.insert(row.email_key.clone(), *at);
+                    self.given_up.insert(self.index.key_of(person));
+                }
+                _ => {}
+            }
+        }
+        let mut missing = Vec::new();
+        for at in open {
+            let row = &self.file.rows[at];
+            let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
+                let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);
+                if let (true, Some(wanted)) = (clears, &mut self.wanted[at]) {
+                    wanted.manager = ReferenceChange::Clear;
+                }
+                continue;
+            };
+            let key = folded(cell.trim());
+            match (self.find_manager(&key), &mut self.wanted[at]) {
+                (Some(id), Some(wanted)) => wanted.manager = ReferenceChange::Set(id),
+                _ => missing.push(at),
+            }
+            self.dependents.entry(key).or_default().push(at);
+        }
+        let missing = missing.into_iter().map(|at| (at, self.missing_manager(at))).collect();
+        self.reject(missing);
+    }
+
+    /// Returns the person with this address after the upload, among stored people and people of the file.
+    pub(super) fn find_manager(&self, key: &str) -> Option<EmployeeId> {
+        let is_rejected = |row: usize| matches!(self.outcomes[row], Some(RowOutcome::Reject(_)));
+        let provided = self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
+        let stored = self.index.by_email(key).filter(|_| !self.given_up.contains(key));
+        provided.or_else(|| stored.map(|person| self.known.people[person].id))
+    }
+
+    /// Rejects a row without its manager: no person has the address, or the row of the manager is rejected. Then that row
+    /// is the cause, or the one that is the cause of its rejection.
+    pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
+        let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
+        let of_manager = self.rows_by_address.get(folded(cell.trim()).as_str()).copied();
+        match of_manager.map(|row| (row, self.outcomes[row].as_ref())) {
+            Some((row, Some(RowOutcome::Reject(rejection)))) if row != at => {
+                let number = self.file.rows[row].number;
+                RowRejection::without_manager(cell, number, rejection.cause().unwrap_or(number))
+            }
+            _ => RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::not_found(cell))),
+        }
+    }
+
+    /// Rejects a row that would close a cycle of reporting lines.
+    pub(super) fn reporting_cycle(&self, at: usize) -> RowRejection {
+        let is_own = self.person(at).is_some() && self.moves_to(at).flatten() == self.person(at);
+        let message = if is_own {
+            "is the person's own address; leave the cell of the top person empty"
+        } else {
+            "would make the person their own manager, through others"
+        };
+        let flaw = ValueError::new(Code::ReportingCycle, message);
+        RowRejection::from_problems(&ValidationErrors::one("manager_email", flaw))
+    }
+
+    /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
+    pub(super) fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
+        let mut rejected = Vec::new();
+        let mut next = rows;
+        while !next.is_empty() {
+            let mut bereft = Vec::new();
+            for (at, rejection) in next {
+                if self.outcomes[at].is_some() {
+                    continue;
+                }
+                self.outcomes[at] = Some(RowOutcome::Reject(rejection));
+                self.decided[at] = None;
+                rejected.push(at);
+                let key = &self.file.rows[at].email_key;
+                if self.providers.get(key) == Some(&at) {
+                    bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
+                }
+            }
+            next = bereft.into_iter().map(|at| (at, self.missing_manager(at))).collect();
+        }
+        rejected
+    }
+}
