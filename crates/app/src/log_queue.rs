@@ -1,6 +1,8 @@
 //! Bounded queue between the service and standard error: a log that is not read delays no request and no stop.
+//!
+//! The lines of a few milliseconds are written together. A thread that is woken for each line costs more than the request
+//! that the line is about.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -14,6 +16,10 @@ use tracing_subscriber::fmt::MakeWriter;
 pub(crate) const DROPPED: &str = "candor_log_lines_dropped_total";
 /// Maximum number of waiting bytes: some thousand lines, so a short pause of the reader loses none.
 const CAPACITY: usize = 1024 * 1024;
+/// Time for which lines are collected before they are written.
+const COLLECT: Duration = Duration::from_millis(5);
+/// Number of waiting bytes that are written at once.
+const BATCH: usize = 64 * 1024;
 /// Time limit for writing the last lines at the end of the process.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
@@ -28,11 +34,16 @@ struct Shared {
 
 #[derive(Default)]
 struct Waiting {
-    lines: VecDeque<Vec<u8>>,
-    /// Bytes of the waiting lines and of the line that is being written.
+    /// The lines, one after another.
+    text: Vec<u8>,
+    /// Bytes of the waiting lines and of those that are being written.
     bytes: usize,
     /// Number of lines that were dropped since the last report.
     dropped: u64,
+    /// `true` while the writing thread waits for the first line.
+    is_idle: bool,
+    /// `true` once lines are no longer collected, because the process ends.
+    is_ending: bool,
 }
 
 /// Guard that waits at the end of the process until the last lines are written, for a limited time.
@@ -60,11 +71,12 @@ fn start_with(mut out: impl Write + Send + 'static) -> io::Result<LogQueue> {
     let lines = queue.clone();
     let write = move || {
         loop {
-            let line = lines.next();
-            if out.write_all(&line).is_err() {
-                metrics::counter!(DROPPED).increment(1);
+            let batch = lines.next_batch();
+            if out.write_all(&batch).is_err() {
+                let count = batch.iter().filter(|byte| **byte == b'\n').count();
+                metrics::counter!(DROPPED).increment(count as u64);
             }
-            if let Some(dropped) = lines.finish(&line) {
+            if let Some(dropped) = lines.finish(&batch) {
                 tracing::warn!(dropped, "log lines were dropped because standard error was not read");
             }
         }
@@ -86,27 +98,33 @@ impl LogQueue {
             metrics::counter!(DROPPED).increment(1);
             return;
         }
+        let before = waiting.text.len();
+        waiting.text.extend_from_slice(line);
         waiting.bytes += line.len();
-        waiting.lines.push_back(line.to_vec());
+        let is_full = before < BATCH && waiting.text.len() >= BATCH;
+        let is_awaited = std::mem::take(&mut waiting.is_idle) || is_full;
         drop(waiting);
-        self.0.changed.notify_all();
-    }
-
-    /// Waits for the next line.
-    fn next(&self) -> Vec<u8> {
-        let mut waiting = self.lock();
-        loop {
-            if let Some(line) = waiting.lines.pop_front() {
-                return line;
-            }
-            waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        if is_awaited {
+            self.0.changed.notify_all();
         }
     }
 
-    /// Frees the room of a written line. Returns the number of dropped lines once no line waits.
-    fn finish(&self, line: &[u8]) -> Option<u64> {
+    /// Waits for lines, and then for those that follow within [`COLLECT`].
+    fn next_batch(&self) -> Vec<u8> {
         let mut waiting = self.lock();
-        waiting.bytes -= line.len();
+        while waiting.text.is_empty() {
+            waiting.is_idle = true;
+            waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let is_small = |waiting: &mut Waiting| waiting.text.len() < BATCH && !waiting.is_ending;
+        let collected = self.0.changed.wait_timeout_while(waiting, COLLECT, is_small);
+        std::mem::take(&mut collected.unwrap_or_else(PoisonError::into_inner).0.text)
+    }
+
+    /// Frees the room of written lines. Returns the number of dropped lines once no line waits.
+    fn finish(&self, batch: &[u8]) -> Option<u64> {
+        let mut waiting = self.lock();
+        waiting.bytes -= batch.len();
         if waiting.bytes > 0 {
             return None;
         }
@@ -118,7 +136,10 @@ impl LogQueue {
 
     /// Waits until all lines are written. Returns `false` if that takes longer than the limit.
     fn wait_until_written(&self, limit: Duration) -> bool {
-        let waited = self.0.changed.wait_timeout_while(self.lock(), limit, |waiting| waiting.bytes > 0);
+        let mut waiting = self.lock();
+        waiting.is_ending = true;
+        self.0.changed.notify_all();
+        let waited = self.0.changed.wait_timeout_while(waiting, limit, |waiting| waiting.bytes > 0);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
@@ -148,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// A reader that takes a line when the test permits it.
+    /// A reader that takes a batch when the test permits it.
     struct SlowReader {
         permits: Receiver<()>,
         read: Sender<Vec<u8>>,
@@ -184,10 +205,12 @@ mod tests {
         queue.push(b"too much");
         assert_eq!(counts(&queue), (1, CAPACITY));
         assert!(!queue.wait_until_written(Duration::ZERO));
-        for _ in 0..CAPACITY / line.len() {
+        let mut length = 0;
+        while length < CAPACITY {
             permit.send(()).unwrap();
-            assert_eq!(lines.recv().unwrap(), line);
+            length += lines.recv().unwrap().len();
         }
+        assert_eq!(length, CAPACITY);
         assert!(queue.wait_until_written(Duration::from_secs(60)));
         assert_eq!(counts(&queue), (0, 0));
     }
@@ -196,13 +219,18 @@ mod tests {
     fn lines_are_written_in_order_and_whole() {
         let ((permit, permits), (read, lines)) = (channel(), channel());
         let mut queue = start_with(SlowReader { permits, read }).unwrap();
-        for number in 0..100 {
-            queue.write_all(format!("line {number}\n").as_bytes()).unwrap();
+        let wanted: Vec<_> = (0..100).map(|number| format!("line {number}\n")).collect();
+        for line in &wanted {
+            queue.write_all(line.as_bytes()).unwrap();
         }
-        for number in 0..100 {
+        let (wanted, mut text) = (wanted.concat().into_bytes(), vec![]);
+        while text.len() < wanted.len() {
             permit.send(()).unwrap();
-            assert_eq!(lines.recv().unwrap(), format!("line {number}\n").into_bytes());
+            let batch = lines.recv().unwrap();
+            assert!(batch.ends_with(b"\n"), "only whole lines are written");
+            text.extend(batch);
         }
+        assert_eq!(text, wanted);
     }
 
     #[test]
