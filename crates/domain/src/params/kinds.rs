@@ -203,6 +203,18 @@ pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.to_owned()))
 }
 
+/// Creates a filter whose value must equal a whole stored identifier, without white space around it.
+#[must_use]
+pub const fn trimmed(name: &'static str, about: &'static str) -> Param<String> {
+    param(name, about, ValueForm::Text, |text| Ok(text.trim().to_owned()))
+}
+
+/// Creates a filter whose value must equal a whole stored address, without white space around it and without case.
+#[must_use]
+pub const fn address(name: &'static str, about: &'static str) -> Param<String> {
+    param(name, about, ValueForm::Text, |text| Ok(text::folded(text.trim())))
+}
+
 /// Creates a filter whose value must equal a whole stored text, compared without case.
 #[must_use]
 pub const fn folded(name: &'static str, about: &'static str) -> Param<String> {

@@ -115,7 +115,7 @@ impl Filter {
     /// Declares and reads the parameters of `GET /employees`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let filter = Self {
-            email: params.one(&params::folded(
+            email: params.one(&params::address(
                 "filter[email]",
                 "Only the person with this e-mail address. The whole address is compared, without case.",
             )),

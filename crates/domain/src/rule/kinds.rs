@@ -49,12 +49,23 @@ impl<T> Rule for Checked<T> {
 
 /// The rule that [`text()`] creates.
 #[derive(Debug, Clone)]
-pub struct Text(RangeInclusive<usize>);
+pub struct Text {
+    chars: RangeInclusive<usize>,
+    is_trimmed: bool,
+}
 
 /// Creates the rule of a text with a limited number of characters.
 #[must_use]
 pub const fn text(chars: RangeInclusive<usize>) -> Text {
-    Text(chars)
+    Text { chars, is_trimmed: false }
+}
+
+impl Text {
+    /// Returns the rule of an identifier: white space around it is no part of it and is not stored.
+    #[must_use]
+    pub const fn trimmed(self) -> Self {
+        Self { is_trimmed: true, ..self }
+    }
 }
 
 impl Rule for Text {
@@ -62,12 +73,13 @@ impl Rule for Text {
 
     fn parse(&self, value: &Value) -> Result<String, ValueError> {
         let given = as_text(value)?;
-        text::bounded(given, self.0.clone())?;
+        let given = if self.is_trimmed { given.trim() } else { given };
+        text::bounded(given, self.chars.clone())?;
         Ok(given.to_owned())
     }
 
     fn shape(&self) -> Shape {
-        Shape::Text { min: *self.0.start(), max: *self.0.end() }
+        Shape::Text { min: *self.chars.start(), max: *self.chars.end() }
     }
 }
 
@@ -100,7 +112,7 @@ impl Rule for Line {
 pub const fn email() -> Checked<String> {
     rule(
         |value| {
-            let address = as_text(value)?;
+            let address = as_text(value)?.trim();
             text::email(address).map(|()| address.to_owned())
         },
         || Shape::Email(text::EMAIL_CHARS),
