@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import pickle
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -11,6 +15,7 @@ from candor_client import (
     ApiTimeoutError,
     AsyncCandor,
     Candor,
+    CandorError,
     NotFoundError,
     RateLimitedError,
     ValidationError,
@@ -111,11 +116,72 @@ def test_advice_of_the_service_overrides_the_status() -> None:
         assert len(sent) == attempts
 
 
-def test_wait_beyond_the_budget_is_not_begun() -> None:
-    client, sent = answering(429, error("rate_limited"), {"retry-after": "60"})
+def test_used_up_quota_is_waited_for_within_its_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    client, sent = answering(429, error("rate_limited"), {"retry-after": "52"})
     with pytest.raises(RateLimitedError) as refused:
         client.me.get()
-    assert (refused.value.retry_after, len(sent)) == (60.0, 1)
+    assert (refused.value.retry_after, len(sent), len(pauses)) == (52.0, 3, 2)
+    assert all(pause >= 52 for pause in pauses)
+
+
+def test_wait_beyond_the_longest_one_is_not_begun() -> None:
+    for retry_after, status, max_wait in [("66", 429, None), ("31", 503, None), ("8", 429, 5.0)]:
+        client, sent = answering(status, error("rate_limited"), {"retry-after": retry_after})
+        with pytest.raises(ApiError):
+            client.request("GET", "/me", max_wait=max_wait)
+        assert len(sent) == 1, (retry_after, status)
+
+
+def test_text_of_an_error_has_its_problems_and_its_request() -> None:
+    cases = json.loads((Path(__file__).parents[2] / "errors.json").read_text())
+    assert len(cases) == 6
+    for case in cases:
+        client, _ = answering(case["status"], case["body"], case.get("headers"))
+        with pytest.raises(ApiError) as refused:
+            client.request("GET", "/me", max_retries=0)
+        assert str(refused.value) == case["text"], case["name"]
+        copied = pickle.loads(pickle.dumps(refused.value))
+        assert (type(copied), str(copied), copied.status) == (type(refused.value), case["text"], case["status"])
+    assert NotFoundError.__module__ == "candor_client"
+
+
+def test_url_without_a_scheme_or_host_is_refused() -> None:
+    for url in ["localhost:8080", "ftp://example.com", "https://", "http:///v1"]:
+        with pytest.raises(CandorError, match="http:// or https://"):
+            Candor(api_key="cdr_live_x", base_url=url)
+
+
+def test_headers_of_client_and_call_are_sent() -> None:
+    seen: list[httpx2.Headers] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request.headers)
+        return httpx2.Response(200, json={"data": 1})
+
+    http = httpx2.Client(transport=httpx2.MockTransport(handle))
+    own = {"X-Trace": "client", "X-Gate": "a", "Authorization": "none"}
+    client = Candor(api_key="cdr_live_x", base_url="http://localhost", http=http, headers=own)
+    assert client.request("PUT", "/v1/things", body={}, extra_headers={"x-trace": "call"}) == {"data": 1}
+    assert (seen[0]["x-trace"], seen[0]["x-gate"]) == ("call", "a")
+    assert seen[0]["authorization"] == "Bearer cdr_live_x", "the key is that of the client"
+
+
+def test_dates_are_sent_as_the_service_reads_them() -> None:
+    bodies: list[bytes] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        bodies.append(request.content)
+        return httpx2.Response(200, json={})
+
+    http = httpx2.Client(transport=httpx2.MockTransport(handle))
+    client = Candor(api_key="cdr_live_x", base_url="http://localhost", http=http)
+    at = datetime(2026, 3, 1, 13, 0, 0, 1500, tzinfo=timezone(timedelta(hours=1)))
+    client.request("POST", "/things", body={"day": date(2026, 3, 1), "at": at})
+    assert bodies == [b'{"day":"2026-03-01","at":"2026-03-01T12:00:00.001Z"}']
+    with pytest.raises(CandorError, match="time zone"):
+        client.request("POST", "/things", body={"at": datetime(2026, 3, 1)})
 
 
 def test_errors_have_the_class_of_their_code(client: Candor) -> None:

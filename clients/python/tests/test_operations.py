@@ -132,16 +132,18 @@ def test_every_page_of_a_list_is_read(client: Candor) -> None:
 
 
 def test_dry_run_has_the_effects_of_a_call_and_changes_nothing(client: Candor) -> None:
-    effects = client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run", dry_run=True)
+    effects = client.dry_run(
+        client.employees.create, email="dry@example.com", first_name="Dry", last_name="Run"
+    )
     data = effects["data"] or {}
     assert (effects["status"], data["id"], data["email"]) == (201, None, "dry@example.com")
     assert effects["events"] == ["employee.created"]
     created = client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run")
-    update = client.employees.update(created["id"], first_name="Wet", dry_run=True)
+    update = client.dry_run(client.employees.update, created["id"], first_name="Wet")
     assert update["changes"]["first_name"] == {"from": "Dry", "to": "Wet"}
     assert client.employees.get(created["id"])["first_name"] == "Dry"
     with pytest.raises(ConflictError):
-        client.employees.create(email="dry@example.com", first_name="Dry", last_name="Run", dry_run=True)
+        client.dry_run(client.employees.create, email="dry@example.com", first_name="Dry", last_name="Run")
 
 
 def test_answer_has_request_id_quota_and_version(client: Candor) -> None:

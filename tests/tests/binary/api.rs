@@ -253,7 +253,7 @@ fn api_tells_the_class_of_an_error_by_its_exit_status() {
     let narrow = fixture.place.key_of(&fixture.key.organization, "employees:read", &[]);
     fixture.log_in(&narrow.secret, "narrow").succeeded();
     let absent = fixture.api(&["GET", "employees/emp_01J00000000000000000000000"]);
-    refused(&absent, 4, &["cannot GET /employees/emp_", "404 not_found", "(request req_"]);
+    refused(&absent, 4, &["cannot GET /employees/emp_", "Not found (404 not_found, request req_"]);
     assert_eq!(absent.object()["error"]["code"], "not_found", "the body is printed");
     let invalid = fixture.api(&["POST", "employees", "-f", "email=ada"]);
     refused(&invalid, 4, &["first_name is required", "last_name is required"]);

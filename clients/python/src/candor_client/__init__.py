@@ -65,3 +65,8 @@ __all__ = [
     "types",
     "webhooks",
 ]
+
+for _name in __all__:
+    # Tracebacks and logs show the name by which a program imports an error.
+    if isinstance(globals()[_name], type) and issubclass(globals()[_name], CandorError):
+        globals()[_name].__module__ = __name__

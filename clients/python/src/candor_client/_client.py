@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Literal, ParamSpec, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar, overload
 
 import httpx2
 
@@ -14,7 +14,7 @@ from ._errors import CandorError
 from ._events import AsyncEventFeed, EventFeed
 from ._export import export, export_async
 from ._generated.resources import AsyncResources, Resources
-from ._request import MAX_RETRIES, TIMEOUT, UNSET, AsyncCore, Core, LogEntry, Settings, Unset
+from ._request import MAX_RETRIES, TIMEOUT, UNSET, AsyncCore, Core, LogEntry, Settings, Unset, is_dry_run, requested
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +31,9 @@ class Candor(Resources):
     """A client of one Candor service with one API key.
 
     `api_key` and `base_url` default to CANDOR_API_KEY and CANDOR_URL; the URL may end in `/v1`. With `environment`
-    a key of the other environment is refused. `http` replaces the HTTP client, for proxies and certificates.
+    a key of the other environment is refused. `max_wait` is the longest time in seconds from the first attempt of a
+    call to its last; by default 30, and for a used-up quota its window. `headers` are sent with each request. `http`
+    replaces the HTTP client, for proxies and certificates.
     """
 
     def __init__(
@@ -44,9 +46,13 @@ class Candor(Resources):
         max_retries: int = MAX_RETRIES,
         user_agent: str | None = None,
         log: Callable[[LogEntry], None] | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
         http: httpx2.Client | None = None,
     ) -> None:
-        settings = Settings.resolve(api_key, base_url, environment, timeout, max_retries, user_agent, log)
+        settings = Settings.resolve(
+            api_key, base_url, environment, timeout, max_retries, user_agent, log, max_wait, headers
+        )
         core = Core(settings, http)
         super().__init__(core)
         self.events: EventFeed = EventFeed(core)
@@ -56,6 +62,64 @@ class Candor(Resources):
         last_answer.set(None)
         data = method(*args, **kwargs)
         return Answer(data, _last())
+
+    @overload
+    def dry_run(
+        self, method: Callable[P, types.CsvReport], *args: P.args, **kwargs: P.kwargs
+    ) -> types.CsvReport: ...
+
+    @overload
+    def dry_run(
+        self, method: Callable[P, object], *args: P.args, **kwargs: P.kwargs
+    ) -> types.DryRun: ...
+
+    def dry_run(self, method: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Returns the effects of a call of a method of this client, without any change.
+
+        For instance `dry_run(client.employees.update, id, job_title="Engineer")`. `data` is the body that the call would
+        return; ids and secrets that it would create are None. A CSV file has its own form, `types.CsvReport`.
+        """
+        last_answer.set(None)
+        token = is_dry_run.set(True)
+        try:
+            effects = method(*args, **kwargs)
+        finally:
+            is_dry_run.reset(token)
+        _last()
+        return effects
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+    ) -> Any:
+        """Sends a request by method and path, for instance `request("GET", "/employees")`.
+
+        `path` is that of the API document, without `/v1`. It is retried and answered as the other methods are.
+        """
+        return self._core.send(
+            requested(
+                method,
+                path,
+                body=body,
+                query=query,
+                headers=extra_headers,
+                idempotency_key=idempotency_key,
+                if_match=if_match,
+                timeout=timeout,
+                max_retries=max_retries,
+                max_wait=max_wait,
+            )
+        )
 
     def export(
         self,
@@ -90,7 +154,9 @@ class AsyncCandor(AsyncResources):
     """An asynchronous client of one Candor service with one API key.
 
     `api_key` and `base_url` default to CANDOR_API_KEY and CANDOR_URL; the URL may end in `/v1`. With `environment`
-    a key of the other environment is refused. `http` replaces the HTTP client, for proxies and certificates.
+    a key of the other environment is refused. `max_wait` is the longest time in seconds from the first attempt of a
+    call to its last; by default 30, and for a used-up quota its window. `headers` are sent with each request. `http`
+    replaces the HTTP client, for proxies and certificates.
     """
 
     def __init__(
@@ -103,9 +169,13 @@ class AsyncCandor(AsyncResources):
         max_retries: int = MAX_RETRIES,
         user_agent: str | None = None,
         log: Callable[[LogEntry], None] | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
         http: httpx2.AsyncClient | None = None,
     ) -> None:
-        settings = Settings.resolve(api_key, base_url, environment, timeout, max_retries, user_agent, log)
+        settings = Settings.resolve(
+            api_key, base_url, environment, timeout, max_retries, user_agent, log, max_wait, headers
+        )
         core = AsyncCore(settings, http)
         super().__init__(core)
         self.events: AsyncEventFeed = AsyncEventFeed(core)
@@ -117,6 +187,64 @@ class AsyncCandor(AsyncResources):
         last_answer.set(None)
         data = await method(*args, **kwargs)
         return Answer(data, _last())
+
+    @overload
+    async def dry_run(
+        self, method: Callable[P, Awaitable[types.CsvReport]], *args: P.args, **kwargs: P.kwargs
+    ) -> types.CsvReport: ...
+
+    @overload
+    async def dry_run(
+        self, method: Callable[P, Awaitable[object]], *args: P.args, **kwargs: P.kwargs
+    ) -> types.DryRun: ...
+
+    async def dry_run(self, method: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Returns the effects of a call of a method of this client, without any change.
+
+        For instance `dry_run(client.employees.update, id, job_title="Engineer")`. `data` is the body that the call would
+        return; ids and secrets that it would create are None. A CSV file has its own form, `types.CsvReport`.
+        """
+        last_answer.set(None)
+        token = is_dry_run.set(True)
+        try:
+            effects = await method(*args, **kwargs)
+        finally:
+            is_dry_run.reset(token)
+        _last()
+        return effects
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+    ) -> Any:
+        """Sends a request by method and path, for instance `request("GET", "/employees")`.
+
+        `path` is that of the API document, without `/v1`. It is retried and answered as the other methods are.
+        """
+        return await self._core.send(
+            requested(
+                method,
+                path,
+                body=body,
+                query=query,
+                headers=extra_headers,
+                idempotency_key=idempotency_key,
+                if_match=if_match,
+                timeout=timeout,
+                max_retries=max_retries,
+                max_wait=max_wait,
+            )
+        )
 
     def export(
         self,

@@ -7,7 +7,10 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ._answer import AnswerInfo
+    from .types import ErrorDetail
 
 
 class CandorError(Exception):
@@ -27,25 +30,63 @@ class NotModifiedError(CandorError):
 
 
 class ApiError(CandorError):
-    """An error response.
+    """An error response. Its text has the message, each problem, the status, the code and the request id.
 
     Each known code has a subclass; codes of later versions of the service have this class.
     """
 
     code: str
     """Stable code: branch on it, or on the class."""
-    details: list[Any]
+    message: str
+    """Explanation for people, without the details."""
+    details: list[ErrorDetail]
     """One entry for each problem; empty if the service gives no details."""
 
     def __init__(self, answer: AnswerInfo, body: Any) -> None:
         error = envelope(body)
-        super().__init__(error.get("message") or f"The service answered {answer.status}.")
-        self.code = error.get("code") or "unknown"
-        self.details = error.get("details") or []
+        self.code = str(error.get("code") or "unknown")
+        self.message = str(error.get("message") or f"The service answered {answer.status}.")
+        details = error.get("details")
+        self.details = cast("list[ErrorDetail]", details) if isinstance(details, list) else []
         self.status = answer.status
         self.headers = answer.headers
         self.request_id: str | None = error.get("request_id") or answer.request_id
         self.retry_after = retry_after(answer.headers.get("retry-after"))
+        super().__init__(self._sentence())
+        self._source = (answer, body)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        answer, body = self._source
+        return (_restored, (type(self), answer.status, dict(answer.headers), answer.retries, body))
+
+    @property
+    def window(self) -> float | None:
+        """Seconds of the window of the quota that a 429 names."""
+        for detail in cast("list[Any]", self.details):
+            seconds = cast("dict[str, Any]", detail).get("window_seconds") if isinstance(detail, dict) else None
+            if isinstance(seconds, int | float):
+                return float(seconds)
+        return None
+
+    def _sentence(self) -> str:
+        parts = [self.message.removesuffix(" See `details`.").rstrip(".")]
+        for detail in cast("list[Any]", self.details):
+            problem = cast("dict[str, Any]", detail) if isinstance(detail, dict) else {}
+            if "field" in problem and "message" in problem:
+                parts.append(f"{problem['field']} {str(problem['message']).rstrip('.')}")
+        if self.status == 429 and self.retry_after is not None:
+            parts.append(f"send it again after {self.retry_after:.0f} s")
+        request = f", request {self.request_id}" if self.request_id else ""
+        return f"{'; '.join(parts)} ({self.status} {self.code}{request})"
+
+
+def _restored(
+    kind: type[ApiError], status: int, headers: Mapping[str, str], retries: int, body: Any
+) -> ApiError:
+    """Creates an error again that another process has pickled."""
+    from ._answer import AnswerInfo
+
+    return kind(AnswerInfo(status, headers, retries), body)
 
 
 def envelope(body: Any) -> dict[str, Any]:

@@ -1,16 +1,22 @@
-"""Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one key."""
+"""Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one key.
+
+A used-up quota is waited for: its window is longer than that.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import random
 import time
 import uuid
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import quote
@@ -25,8 +31,12 @@ from ._version import VERSION
 RETRIED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
 TIMEOUT: Final = 30.0
 MAX_RETRIES: Final = 3
-BUDGET: Final = 30.0
-"""Longest time in seconds from the first attempt to the start of the last one."""
+MAX_WAIT: Final = 30.0
+"""Longest time in seconds from the first attempt to the start of the last one, but for a used-up quota."""
+MAX_QUOTA_WAIT: Final = 65.0
+"""Longest such time for a used-up quota, whose window the error names."""
+QUOTA_WINDOW: Final = 60.0
+"""Window of a quota if the error names none."""
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 8.0
 
@@ -52,7 +62,13 @@ def given(**members: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Converts a sequence or mapping to a list or dict, which JSON can encode."""
+    """Converts a date, a time, a sequence or a mapping to what JSON can encode."""
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise CandorError("A datetime needs a time zone: pass one with `tzinfo`, such as `datetime.UTC`.")
+        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, Any]", value))
     return list(cast("Iterable[Any]", value))
@@ -84,7 +100,7 @@ class Spec:
     path: str
     body: dict[str, Any] | None = None
     body_required: bool = False
-    csv: str | None = None
+    csv: str | bytes | None = None
     query: dict[str, Any] = field(default_factory=dict[str, Any])
     joined: tuple[str, ...] = ()
     idempotency_key: str | None = None
@@ -92,6 +108,15 @@ class Spec:
     if_none_match: str | None = None
     timeout: float | None = None
     max_retries: int | None = None
+    max_wait: float | None = None
+    headers: Mapping[str, str] | None = None
+    has_dry_run: bool = False
+
+
+is_dry_run: ContextVar[bool] = ContextVar("candor_dry_run", default=False)
+"""True while a method is called for the effects of its operation only."""
+logger = logging.getLogger("candor")
+"""Has one line for each attempt, at the level DEBUG."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +129,8 @@ class Settings:
     max_retries: int
     user_agent: str
     log: Callable[[LogEntry], None] | None
+    max_wait: float | None
+    headers: Mapping[str, str]
 
     @classmethod
     def resolve(
@@ -115,6 +142,8 @@ class Settings:
         max_retries: int,
         user_agent: str | None,
         log: Callable[[LogEntry], None] | None,
+        max_wait: float | None,
+        headers: Mapping[str, str] | None,
     ) -> Settings:
         """Adds values from the environment. Raises an error if a value is missing or malformed."""
         key = api_key or os.environ.get("CANDOR_API_KEY")
@@ -125,9 +154,29 @@ class Settings:
             raise CandorError("No URL of the service: pass `base_url`, or set CANDOR_URL.")
         if environment and not key.startswith(f"cdr_{environment}_"):
             raise CandorError(f"The API key is not a {environment} key: pass one, or change `environment`.")
+        if not url.startswith(("http://", "https://")) or not httpx2.URL(url).host:
+            raise CandorError(f"{url!r} is no URL of a service: it needs http:// or https:// and a host.")
         base = url.rstrip("/").removesuffix("/v1") + "/v1"
         agent = f"candor-python/{VERSION}"
-        return cls(key, base, timeout, max_retries, f"{user_agent} {agent}" if user_agent else agent, log)
+        agent = f"{user_agent} {agent}" if user_agent else agent
+        own = {name.lower(): value for name, value in (headers or {}).items()}
+        return cls(key, base, timeout, max_retries, agent, log, max_wait, own)
+
+
+def requested(
+    method: str, path: str, *, body: Mapping[str, Any] | None, query: Mapping[str, Any] | None, **options: Any
+) -> Spec:
+    """Returns the request of a caller by method and path."""
+    if not path.startswith("/"):
+        raise CandorError(f"{path!r} is no path: it begins with a slash, such as /employees.")
+    return Spec(
+        method.upper(),
+        path.removeprefix("/v1"),
+        body=None if body is None else dict(body),
+        body_required=body is not None,
+        query=dict(query or {}),
+        **options,
+    )
 
 
 class _Call:
@@ -140,11 +189,16 @@ class _Call:
         self._attempt_begun = self._begun
         self.attempt = 0
         self.retries = settings.max_retries if spec.max_retries is None else spec.max_retries
+        self.max_wait = settings.max_wait if spec.max_wait is None else spec.max_wait
         headers = {
+            **settings.headers,
+            **{name.lower(): value for name, value in (spec.headers or {}).items()},
             "authorization": f"Bearer {settings.api_key}",
             "accept": "application/json",
             "user-agent": settings.user_agent,
         }
+        if is_dry_run.get() and not spec.has_dry_run:
+            raise CandorError("The operation has no dry run, so nothing was sent.")
         content: bytes | None = None
         if spec.method == "POST":
             headers["idempotency-key"] = spec.idempotency_key or str(uuid.uuid4())
@@ -154,14 +208,14 @@ class _Call:
             headers["if-none-match"] = spec.if_none_match
         if spec.csv is not None:
             headers["content-type"] = "text/csv"
-            content = spec.csv.encode()
+            content = spec.csv.encode() if isinstance(spec.csv, str) else spec.csv
         elif spec.body is not None and (spec.body or spec.body_required):
             headers["content-type"] = "application/json"
             content = json.dumps(spec.body, ensure_ascii=False, separators=(",", ":"), default=plain).encode()
         self.request: dict[str, Any] = {
             "method": spec.method,
             "url": settings.base_url + spec.path,
-            "params": query(spec) or None,
+            "params": query(spec) + ([("dry_run", "true")] if is_dry_run.get() else []) or None,
             "headers": headers,
             "content": content,
             "timeout": settings.timeout if spec.timeout is None else spec.timeout,
@@ -216,17 +270,28 @@ class _Call:
             raise error
         pause: float = random.random() * min(FIRST_PAUSE * 2 ** (self.attempt - 1), LONGEST_PAUSE)
         pause += (error.retry_after or 0.0) if isinstance(error, ApiError) else 0.0
-        if time.monotonic() - self._begun + pause > BUDGET:
+        if time.monotonic() - self._begun + pause > self._longest(error):
             raise error
         return pause
 
+    def _longest(self, error: CandorError) -> float:
+        """Returns the longest time from the first attempt to the start of the last one."""
+        if self.max_wait is not None:
+            return self.max_wait
+        if isinstance(error, ApiError) and error.status == 429:
+            return min((error.window or QUOTA_WINDOW) + 5.0, MAX_QUOTA_WAIT)
+        return MAX_WAIT
+
     def _log(self, info: AnswerInfo | None, error: str | None) -> None:
-        if self._settings.log is None:
-            return
         seconds = time.monotonic() - self._attempt_begun
         status, request_id = (info.status, info.request_id) if info else (None, None)
         entry = LogEntry(self._spec.method, self._spec.path, self.attempt, seconds, status, request_id, error)
-        self._settings.log(entry)
+        logger.debug(
+            "%s %s: %s in %.3f s (attempt %d, request %s)",
+            *(entry.method, entry.path, error or status, seconds, self.attempt + 1, request_id),
+        )
+        if self._settings.log is not None:
+            self._settings.log(entry)
 
 
 def is_transient(error: CandorError) -> bool:

@@ -1062,7 +1062,9 @@ class CsvReport(TypedDict):
     """Effect that each row would have. Present with `dry_run=true`."""
 
     warnings: NotRequired[list[CsvReportWarning]]
-    """Columns that were ignored because their names are unknown."""
+    """Columns that were ignored because their names are unknown, and columns in which numbers or booleans
+    become texts.
+    """
 
 
 class CsvReportData(TypedDict):
@@ -1102,6 +1104,9 @@ class CsvReportDataError(TypedDict):
     one.
     """
 
+    caused_by_row: NotRequired[int]
+    """Row whose correction is enough for this one. Absent if the row has a problem of its own."""
+
 
 class CsvReportDataErrorProblem(TypedDict):
 
@@ -1113,6 +1118,9 @@ class CsvReportDataErrorProblem(TypedDict):
 
     message: str
     """Required correction, for display."""
+
+    caused_by_row: NotRequired[int]
+    """Row whose correction solves this problem, too. Absent for a problem of the row itself."""
 
 
 class CsvReportPlan(TypedDict):
@@ -1145,7 +1153,7 @@ class CsvReportWarning(TypedDict):
     """Name of the column in the header."""
 
     message: str
-    """Reason why the column was ignored, and the column that it probably means, for display."""
+    """Reason for the warning, and the remedy, for display."""
 
 
 class DataSource(TypedDict):
@@ -5217,6 +5225,12 @@ class UpsertEmployeesQuery(TypedDict):
     connector_id: NotRequired[str]
     """Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level
     key.
+    """
+
+    ignore_columns: NotRequired[str | Sequence[str]]
+    """Column of the file that is ignored without a warning. A column that seems to say who has left is
+    refused otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the
+    values.
     """
 
 

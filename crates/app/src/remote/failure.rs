@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use candor_client::types::ErrorDetail;
 use candor_client::{ApiError, Error as ClientError, StatusCode};
 
 use super::account::{API_KEY, URL};
@@ -136,29 +135,14 @@ fn explained(error: &ClientError) -> String {
         };
         return format!("{reason}{remedy}");
     };
-    let mut text = format!("{} {}: {}", api.status.as_u16(), api.code, api.message.trim_end_matches('.'));
-    for problem in api.details.iter().filter_map(problem) {
-        text.push_str(&format!("; {problem}"));
-    }
-    match api.status {
+    let remedy = match api.status {
         StatusCode::UNAUTHORIZED => {
-            text.push_str("; check that the key is complete and not revoked, and that it is one of this service");
+            "; check that the key is complete and not revoked, and that it is one of this service"
         }
-        StatusCode::NOT_FOUND if api.request_id.is_none() => {
-            text.push_str("; check that the URL is that of a Candor service");
-        }
-        _ => {}
-    }
-    if let Some(id) = &api.request_id {
-        text.push_str(&format!(" (request {id})"));
-    }
-    text
-}
-
-/// Returns field and message of a detail about one field.
-fn problem(detail: &ErrorDetail) -> Option<String> {
-    let ErrorDetail::FieldProblem(problem) = detail else { return None };
-    Some(format!("{} {}", problem.field, problem.message.trim_end_matches('.')))
+        StatusCode::NOT_FOUND if api.request_id.is_none() => "; check that the URL is that of a Candor service",
+        _ => "",
+    };
+    format!("{api}{remedy}")
 }
 
 fn unknown_profile(name: &ProfileName, known: &[String]) -> String {

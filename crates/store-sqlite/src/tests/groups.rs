@@ -191,6 +191,6 @@ async fn group_ends_after_its_time_and_its_rest_follows() {
         takes_long.await.unwrap();
         tell.send(()).unwrap();
     };
-    let (waits, (), ()) = tokio::join!(waits, first, async { drop(held) });
+    let ((), waits, ()) = tokio::join!(first, waits, async { drop(held) });
     assert_eq!(waits.ok(), Some(()));
 }

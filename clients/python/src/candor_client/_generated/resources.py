@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, overload
+from typing import Literal
 
 from .. import types
 from .._pages import AsyncPages, Pages
@@ -26,6 +26,8 @@ class ApiKeys:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.ApiKey]:
         """List API keys.
 
@@ -44,10 +46,11 @@ class ApiKeys:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -58,44 +61,12 @@ class ApiKeys:
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        name: str,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        connector_id: str | None | Unset = UNSET,
-        employee_id: str | None | Unset = UNSET,
-        environment: types.Environment | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        name: str,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        connector_id: str | None | Unset = UNSET,
-        employee_id: str | None | Unset = UNSET,
-        environment: types.Environment | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
         Creates an API key. Its permissions must not exceed those of the key of the request. Only this
@@ -117,12 +88,14 @@ class ApiKeys:
                 expires_at=expires_at,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKeyWithSecret | types.DryRun = self._core.send(spec)
+        answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
 
     def get(
@@ -133,6 +106,8 @@ class ApiKeys:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Get an API key.
 
@@ -146,11 +121,12 @@ class ApiKeys:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ApiKey = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -160,42 +136,12 @@ class ApiKeys:
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        enabled: bool | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        name: str | Unset = UNSET,
-        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        enabled: bool | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        name: str | Unset = UNSET,
-        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKey | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKey:
         """Change or enable an API key.
 
         Changes the name, the scopes or the expiry time, or enables a key that is off because its person
@@ -214,51 +160,28 @@ class ApiKeys:
                 scopes=scopes,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKey | types.DryRun = self._core.send(spec)
+        answer: types.ApiKey = self._core.send(spec)
         return answer
 
-    @overload
     def revoke(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey: ...
-
-    @overload
-    def revoke(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def revoke(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKey | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKey:
         """Revoke an API key.
 
         Revokes an API key permanently. All instances reject it within a second.
@@ -269,55 +192,30 @@ class ApiKeys:
         spec = Spec(
             "POST",
             f"/api-keys/{segment(id)}/revoke",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKey | types.DryRun = self._core.send(spec)
+        answer: types.ApiKey = self._core.send(spec)
         return answer
 
-    @overload
     def rotate(
         self,
         id: str,
         /,
         *,
         overlap_seconds: int | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret: ...
-
-    @overload
-    def rotate(
-        self,
-        id: str,
-        /,
-        *,
-        overlap_seconds: int | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def rotate(
-        self,
-        id: str,
-        /,
-        *,
-        overlap_seconds: int | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
         Replaces the secret of an API key. Only this response contains the new key, as `key`. The
@@ -333,13 +231,15 @@ class ApiKeys:
                 overlap_seconds=overlap_seconds,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKeyWithSecret | types.DryRun = self._core.send(spec)
+        answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
 
 
@@ -358,6 +258,8 @@ class AsyncApiKeys:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.ApiKey]:
         """List API keys.
 
@@ -376,10 +278,11 @@ class AsyncApiKeys:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -390,44 +293,12 @@ class AsyncApiKeys:
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        name: str,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        connector_id: str | None | Unset = UNSET,
-        employee_id: str | None | Unset = UNSET,
-        environment: types.Environment | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        name: str,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        connector_id: str | None | Unset = UNSET,
-        employee_id: str | None | Unset = UNSET,
-        environment: types.Environment | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
         Creates an API key. Its permissions must not exceed those of the key of the request. Only this
@@ -449,12 +320,14 @@ class AsyncApiKeys:
                 expires_at=expires_at,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKeyWithSecret | types.DryRun = await self._core.send(spec)
+        answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
 
     async def get(
@@ -465,6 +338,8 @@ class AsyncApiKeys:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Get an API key.
 
@@ -478,11 +353,12 @@ class AsyncApiKeys:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ApiKey = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -492,42 +368,12 @@ class AsyncApiKeys:
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
         scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        enabled: bool | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        name: str | Unset = UNSET,
-        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        enabled: bool | Unset = UNSET,
-        expires_at: str | None | Unset = UNSET,
-        name: str | Unset = UNSET,
-        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKey | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKey:
         """Change or enable an API key.
 
         Changes the name, the scopes or the expiry time, or enables a key that is off because its person
@@ -546,51 +392,28 @@ class AsyncApiKeys:
                 scopes=scopes,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKey | types.DryRun = await self._core.send(spec)
+        answer: types.ApiKey = await self._core.send(spec)
         return answer
 
-    @overload
     async def revoke(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKey: ...
-
-    @overload
-    async def revoke(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def revoke(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKey | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKey:
         """Revoke an API key.
 
         Revokes an API key permanently. All instances reject it within a second.
@@ -601,55 +424,30 @@ class AsyncApiKeys:
         spec = Spec(
             "POST",
             f"/api-keys/{segment(id)}/revoke",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKey | types.DryRun = await self._core.send(spec)
+        answer: types.ApiKey = await self._core.send(spec)
         return answer
 
-    @overload
     async def rotate(
         self,
         id: str,
         /,
         *,
         overlap_seconds: int | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret: ...
-
-    @overload
-    async def rotate(
-        self,
-        id: str,
-        /,
-        *,
-        overlap_seconds: int | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def rotate(
-        self,
-        id: str,
-        /,
-        *,
-        overlap_seconds: int | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ApiKeyWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
         Replaces the secret of an API key. Only this response contains the new key, as `key`. The
@@ -665,13 +463,15 @@ class AsyncApiKeys:
                 overlap_seconds=overlap_seconds,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ApiKeyWithSecret | types.DryRun = await self._core.send(spec)
+        answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
 
 
@@ -690,6 +490,8 @@ class Assignments:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Assignment]:
         """List assignments.
 
@@ -708,10 +510,11 @@ class Assignments:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -724,48 +527,12 @@ class Assignments:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        reviewer_ids: Sequence[str],
-        due_date: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        instructions: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        requester_id: str | None | Unset = UNSET,
-        required_submissions: int | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        reviewer_ids: Sequence[str],
-        due_date: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        instructions: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        requester_id: str | None | Unset = UNSET,
-        required_submissions: int | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
@@ -789,12 +556,14 @@ class Assignments:
                 required_submissions=required_submissions,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = self._core.send(spec)
+        answer: types.Assignment = self._core.send(spec)
         return answer
 
     def get(
@@ -805,6 +574,8 @@ class Assignments:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
@@ -818,47 +589,24 @@ class Assignments:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Assignment = self._core.send(spec)
         return answer
 
-    @overload
     def cancel(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    def cancel(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def cancel(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Cancel an open assignment.
 
         Cancels an open assignment. Submitted observations stay. 409 if it is not open.
@@ -868,16 +616,17 @@ class Assignments:
         spec = Spec(
             "POST",
             f"/assignments/{segment(id)}/cancel",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = self._core.send(spec)
+        answer: types.Assignment = self._core.send(spec)
         return answer
 
-    @overload
     def submit_feedback(
         self,
         id: str,
@@ -885,41 +634,13 @@ class Assignments:
         *,
         observations: Sequence[types.SubmissionCreateObservation],
         reviewer_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    def submit_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        observations: Sequence[types.SubmissionCreateObservation],
-        reviewer_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def submit_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        observations: Sequence[types.SubmissionCreateObservation],
-        reviewer_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
         Creates the observations of one reviewer about the person and records the submission. The last
@@ -937,13 +658,15 @@ class Assignments:
                 reviewer_id=reviewer_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = self._core.send(spec)
+        answer: types.Assignment = self._core.send(spec)
         return answer
 
 
@@ -962,6 +685,8 @@ class AsyncAssignments:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Assignment]:
         """List assignments.
 
@@ -980,10 +705,11 @@ class AsyncAssignments:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -996,48 +722,12 @@ class AsyncAssignments:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         requester_id: str | None | Unset = UNSET,
         required_submissions: int | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        reviewer_ids: Sequence[str],
-        due_date: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        instructions: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        requester_id: str | None | Unset = UNSET,
-        required_submissions: int | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        reviewer_ids: Sequence[str],
-        due_date: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        instructions: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        requester_id: str | None | Unset = UNSET,
-        required_submissions: int | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Request feedback about a person from reviewers.
 
         Requests observations about one person from reviewers and notifies the reviewers. For a key that
@@ -1061,12 +751,14 @@ class AsyncAssignments:
                 required_submissions=required_submissions,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = await self._core.send(spec)
+        answer: types.Assignment = await self._core.send(spec)
         return answer
 
     async def get(
@@ -1077,6 +769,8 @@ class AsyncAssignments:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
@@ -1090,47 +784,24 @@ class AsyncAssignments:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Assignment = await self._core.send(spec)
         return answer
 
-    @overload
     async def cancel(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    async def cancel(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def cancel(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Cancel an open assignment.
 
         Cancels an open assignment. Submitted observations stay. 409 if it is not open.
@@ -1140,16 +811,17 @@ class AsyncAssignments:
         spec = Spec(
             "POST",
             f"/assignments/{segment(id)}/cancel",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = await self._core.send(spec)
+        answer: types.Assignment = await self._core.send(spec)
         return answer
 
-    @overload
     async def submit_feedback(
         self,
         id: str,
@@ -1157,41 +829,13 @@ class AsyncAssignments:
         *,
         observations: Sequence[types.SubmissionCreateObservation],
         reviewer_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Assignment: ...
-
-    @overload
-    async def submit_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        observations: Sequence[types.SubmissionCreateObservation],
-        reviewer_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def submit_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        observations: Sequence[types.SubmissionCreateObservation],
-        reviewer_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Assignment | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
         Creates the observations of one reviewer about the person and records the submission. The last
@@ -1209,13 +853,15 @@ class AsyncAssignments:
                 reviewer_id=reviewer_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Assignment | types.DryRun = await self._core.send(spec)
+        answer: types.Assignment = await self._core.send(spec)
         return answer
 
 
@@ -1234,6 +880,8 @@ class Attributes:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Attribute]:
         """List attributes.
 
@@ -1252,46 +900,23 @@ class Attributes:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
         name: str,
         category: str,
         tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        name: str,
-        category: str,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        name: str,
-        category: str,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Create an attribute.
 
         Creates an attribute. 409 if another attribute has the name, even an archived one.
@@ -1308,12 +933,14 @@ class Attributes:
                 tone=tone,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = self._core.send(spec)
+        answer: types.Attribute = self._core.send(spec)
         return answer
 
     def get(
@@ -1324,6 +951,8 @@ class Attributes:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Get an attribute.
 
@@ -1337,11 +966,12 @@ class Attributes:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -1350,40 +980,12 @@ class Attributes:
         category: str | Unset = UNSET,
         name: str | Unset = UNSET,
         tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        category: str | Unset = UNSET,
-        name: str | Unset = UNSET,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        category: str | Unset = UNSET,
-        name: str | Unset = UNSET,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Update an attribute.
 
         Changes the name, category or tone. 409 if the attribute is archived.
@@ -1400,51 +1002,28 @@ class Attributes:
                 tone=tone,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = self._core.send(spec)
+        answer: types.Attribute = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Archive an attribute.
 
         Archives an attribute. Observations keep it, but a request that adds it to an observation is a
@@ -1456,52 +1035,29 @@ class Attributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = self._core.send(spec)
+        answer: types.Attribute = self._core.send(spec)
         return answer
 
-    @overload
     def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Restore an archived attribute.
 
         Restores an archived attribute. 409 if it is not archived.
@@ -1512,13 +1068,15 @@ class Attributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = self._core.send(spec)
+        answer: types.Attribute = self._core.send(spec)
         return answer
 
 
@@ -1537,6 +1095,8 @@ class AsyncAttributes:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Attribute]:
         """List attributes.
 
@@ -1555,46 +1115,23 @@ class AsyncAttributes:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
         name: str,
         category: str,
         tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        name: str,
-        category: str,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        name: str,
-        category: str,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Create an attribute.
 
         Creates an attribute. 409 if another attribute has the name, even an archived one.
@@ -1611,12 +1148,14 @@ class AsyncAttributes:
                 tone=tone,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = await self._core.send(spec)
+        answer: types.Attribute = await self._core.send(spec)
         return answer
 
     async def get(
@@ -1627,6 +1166,8 @@ class AsyncAttributes:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Get an attribute.
 
@@ -1640,11 +1181,12 @@ class AsyncAttributes:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -1653,40 +1195,12 @@ class AsyncAttributes:
         category: str | Unset = UNSET,
         name: str | Unset = UNSET,
         tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        category: str | Unset = UNSET,
-        name: str | Unset = UNSET,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        category: str | Unset = UNSET,
-        name: str | Unset = UNSET,
-        tone: types.AttributeTone | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Update an attribute.
 
         Changes the name, category or tone. 409 if the attribute is archived.
@@ -1703,51 +1217,28 @@ class AsyncAttributes:
                 tone=tone,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = await self._core.send(spec)
+        answer: types.Attribute = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Archive an attribute.
 
         Archives an attribute. Observations keep it, but a request that adds it to an observation is a
@@ -1759,52 +1250,29 @@ class AsyncAttributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = await self._core.send(spec)
+        answer: types.Attribute = await self._core.send(spec)
         return answer
 
-    @overload
     async def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Attribute: ...
-
-    @overload
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Attribute | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Attribute:
         """Restore an archived attribute.
 
         Restores an archived attribute. 409 if it is not archived.
@@ -1815,13 +1283,15 @@ class AsyncAttributes:
         spec = Spec(
             "POST",
             f"/attributes/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Attribute | types.DryRun = await self._core.send(spec)
+        answer: types.Attribute = await self._core.send(spec)
         return answer
 
 
@@ -1840,6 +1310,8 @@ class AuditLog:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.AuditEntry]:
         """List audit entries.
 
@@ -1859,6 +1331,8 @@ class AuditLog:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -1878,6 +1352,8 @@ class AsyncAuditLog:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.AuditEntry]:
         """List audit entries.
 
@@ -1897,6 +1373,8 @@ class AsyncAuditLog:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -1916,6 +1394,8 @@ class Connectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Connector]:
         """List connectors to HR systems.
 
@@ -1934,10 +1414,11 @@ class Connectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -1946,40 +1427,12 @@ class Connectors:
         brake: types.ConnectorCreateBrake | Unset = UNSET,
         custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        type: types.ConnectorType,
-        hris_source: str,
-        brake: types.ConnectorCreateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        type: types.ConnectorType,
-        hris_source: str,
-        brake: types.ConnectorCreateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Create a connector to an HR system.
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
@@ -1998,12 +1451,14 @@ class Connectors:
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = self._core.send(spec)
+        answer: types.Connector = self._core.send(spec)
         return answer
 
     def get(
@@ -2014,6 +1469,8 @@ class Connectors:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorDetails:
         """Get a connector.
 
@@ -2027,11 +1484,12 @@ class Connectors:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ConnectorDetails = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -2039,38 +1497,12 @@ class Connectors:
         *,
         brake: types.ConnectorUpdateBrake | Unset = UNSET,
         custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        brake: types.ConnectorUpdateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        brake: types.ConnectorUpdateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Change the settings of a connector.
 
         Changes the brake and the mappings of custom fields. Members of the figures are ignored.
@@ -2086,54 +1518,29 @@ class Connectors:
                 custom_field_mappings=custom_field_mappings,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = self._core.send(spec)
+        answer: types.Connector = self._core.send(spec)
         return answer
 
-    @overload
     def release_employees(
         self,
         id: str,
         /,
         *,
         employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ConnectorReleased: ...
-
-    @overload
-    def release_employees(
-        self,
-        id: str,
-        /,
-        *,
-        employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def release_employees(
-        self,
-        id: str,
-        /,
-        *,
-        employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ConnectorReleased | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
         Ends the management of people by the HR system. Their values stay as they are.
@@ -2148,13 +1555,15 @@ class Connectors:
                 employee_ids=employee_ids,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ConnectorReleased | types.DryRun = self._core.send(spec)
+        answer: types.ConnectorReleased = self._core.send(spec)
         return answer
 
     def list_scim_requests(
@@ -2167,6 +1576,8 @@ class Connectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.ScimRequest]:
         """List the newest SCIM requests of a connector.
 
@@ -2185,46 +1596,23 @@ class Connectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def resume(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    def resume(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def resume(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Resume a paused connector.
 
         Accepts changes of the identity provider again. The hour of the brake starts again. A connector
@@ -2236,13 +1624,15 @@ class Connectors:
         spec = Spec(
             "POST",
             f"/connectors/{segment(id)}/resume",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = self._core.send(spec)
+        answer: types.Connector = self._core.send(spec)
         return answer
 
     def list_sync_issues(
@@ -2256,6 +1646,8 @@ class Connectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.SyncIssue]:
         """List the issues of a connector.
 
@@ -2275,49 +1667,24 @@ class Connectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def resolve_sync_issue(
         self,
         id: str,
         issue_id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.SyncIssue: ...
-
-    @overload
-    def resolve_sync_issue(
-        self,
-        id: str,
-        issue_id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def resolve_sync_issue(
-        self,
-        id: str,
-        issue_id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.SyncIssue | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.SyncIssue:
         """Resolve an issue of a connector.
 
         Marks an issue as resolved. A later request with the same problem opens a new one.
@@ -2328,13 +1695,15 @@ class Connectors:
         spec = Spec(
             "POST",
             f"/connectors/{segment(id)}/sync-issues/{segment(issue_id)}/resolve",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.SyncIssue | types.DryRun = self._core.send(spec)
+        answer: types.SyncIssue = self._core.send(spec)
         return answer
 
 
@@ -2353,6 +1722,8 @@ class AsyncConnectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Connector]:
         """List connectors to HR systems.
 
@@ -2371,10 +1742,11 @@ class AsyncConnectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -2383,40 +1755,12 @@ class AsyncConnectors:
         brake: types.ConnectorCreateBrake | Unset = UNSET,
         custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
         mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        type: types.ConnectorType,
-        hris_source: str,
-        brake: types.ConnectorCreateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        type: types.ConnectorType,
-        hris_source: str,
-        brake: types.ConnectorCreateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        mapped_custom_field_keys: Sequence[str] | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Create a connector to an HR system.
 
         Creates a connector to an HR system. The HR system then manages the people that it uploads.
@@ -2435,12 +1779,14 @@ class AsyncConnectors:
                 mapped_custom_field_keys=mapped_custom_field_keys,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = await self._core.send(spec)
+        answer: types.Connector = await self._core.send(spec)
         return answer
 
     async def get(
@@ -2451,6 +1797,8 @@ class AsyncConnectors:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorDetails:
         """Get a connector.
 
@@ -2464,11 +1812,12 @@ class AsyncConnectors:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ConnectorDetails = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -2476,38 +1825,12 @@ class AsyncConnectors:
         *,
         brake: types.ConnectorUpdateBrake | Unset = UNSET,
         custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        brake: types.ConnectorUpdateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        brake: types.ConnectorUpdateBrake | Unset = UNSET,
-        custom_field_mappings: Mapping[str, str | None] | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Change the settings of a connector.
 
         Changes the brake and the mappings of custom fields. Members of the figures are ignored.
@@ -2523,54 +1846,29 @@ class AsyncConnectors:
                 custom_field_mappings=custom_field_mappings,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = await self._core.send(spec)
+        answer: types.Connector = await self._core.send(spec)
         return answer
 
-    @overload
     async def release_employees(
         self,
         id: str,
         /,
         *,
         employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.ConnectorReleased: ...
-
-    @overload
-    async def release_employees(
-        self,
-        id: str,
-        /,
-        *,
-        employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def release_employees(
-        self,
-        id: str,
-        /,
-        *,
-        employee_ids: Sequence[str] | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.ConnectorReleased | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
         Ends the management of people by the HR system. Their values stay as they are.
@@ -2585,13 +1883,15 @@ class AsyncConnectors:
                 employee_ids=employee_ids,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.ConnectorReleased | types.DryRun = await self._core.send(spec)
+        answer: types.ConnectorReleased = await self._core.send(spec)
         return answer
 
     def list_scim_requests(
@@ -2604,6 +1904,8 @@ class AsyncConnectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.ScimRequest]:
         """List the newest SCIM requests of a connector.
 
@@ -2622,46 +1924,23 @@ class AsyncConnectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def resume(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Connector: ...
-
-    @overload
-    async def resume(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def resume(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Connector | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Connector:
         """Resume a paused connector.
 
         Accepts changes of the identity provider again. The hour of the brake starts again. A connector
@@ -2673,13 +1952,15 @@ class AsyncConnectors:
         spec = Spec(
             "POST",
             f"/connectors/{segment(id)}/resume",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Connector | types.DryRun = await self._core.send(spec)
+        answer: types.Connector = await self._core.send(spec)
         return answer
 
     def list_sync_issues(
@@ -2693,6 +1974,8 @@ class AsyncConnectors:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.SyncIssue]:
         """List the issues of a connector.
 
@@ -2712,49 +1995,24 @@ class AsyncConnectors:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def resolve_sync_issue(
         self,
         id: str,
         issue_id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.SyncIssue: ...
-
-    @overload
-    async def resolve_sync_issue(
-        self,
-        id: str,
-        issue_id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def resolve_sync_issue(
-        self,
-        id: str,
-        issue_id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.SyncIssue | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.SyncIssue:
         """Resolve an issue of a connector.
 
         Marks an issue as resolved. A later request with the same problem opens a new one.
@@ -2765,13 +2023,15 @@ class AsyncConnectors:
         spec = Spec(
             "POST",
             f"/connectors/{segment(id)}/sync-issues/{segment(issue_id)}/resolve",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.SyncIssue | types.DryRun = await self._core.send(spec)
+        answer: types.SyncIssue = await self._core.send(spec)
         return answer
 
 
@@ -2790,6 +2050,8 @@ class Conversations:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Conversation]:
         """List conversations.
 
@@ -2809,46 +2071,23 @@ class Conversations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
         title: str,
         participant_ids: Sequence[str],
         about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        title: str,
-        participant_ids: Sequence[str],
-        about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        title: str,
-        participant_ids: Sequence[str],
-        about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Create a conversation.
 
         Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
@@ -2865,12 +2104,14 @@ class Conversations:
                 about=about,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = self._core.send(spec)
+        answer: types.Conversation = self._core.send(spec)
         return answer
 
     def get(
@@ -2881,6 +2122,8 @@ class Conversations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Get a conversation.
 
@@ -2894,11 +2137,12 @@ class Conversations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Conversation = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -2906,38 +2150,12 @@ class Conversations:
         *,
         participant_ids: Sequence[str] | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        participant_ids: Sequence[str] | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        participant_ids: Sequence[str] | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Change the title and the participants of a conversation.
 
         Changes the title and the participants. `about` is immutable. 409 if the conversation is
@@ -2953,51 +2171,28 @@ class Conversations:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = self._core.send(spec)
+        answer: types.Conversation = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Archive a conversation.
 
         Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
@@ -3008,13 +2203,15 @@ class Conversations:
         spec = Spec(
             "POST",
             f"/conversations/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = self._core.send(spec)
+        answer: types.Conversation = self._core.send(spec)
         return answer
 
     def list_messages(
@@ -3028,6 +2225,8 @@ class Conversations:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Message]:
         """List the messages of a conversation.
 
@@ -3046,10 +2245,11 @@ class Conversations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create_message(
         self,
         id: str,
@@ -3057,41 +2257,13 @@ class Conversations:
         *,
         body: str,
         author_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Message: ...
-
-    @overload
-    def create_message(
-        self,
-        id: str,
-        /,
-        *,
-        body: str,
-        author_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create_message(
-        self,
-        id: str,
-        /,
-        *,
-        body: str,
-        author_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Message | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Message:
         """Add a message to a conversation.
 
         Adds an immutable message and notifies the other participants. 409 if the conversation is
@@ -3107,13 +2279,15 @@ class Conversations:
                 author_id=author_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Message | types.DryRun = self._core.send(spec)
+        answer: types.Message = self._core.send(spec)
         return answer
 
     def get_message(
@@ -3125,6 +2299,8 @@ class Conversations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Get one message of a conversation.
 
@@ -3138,6 +2314,8 @@ class Conversations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Message = self._core.send(spec)
         return answer
@@ -3158,6 +2336,8 @@ class AsyncConversations:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Conversation]:
         """List conversations.
 
@@ -3177,46 +2357,23 @@ class AsyncConversations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
         title: str,
         participant_ids: Sequence[str],
         about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        title: str,
-        participant_ids: Sequence[str],
-        about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        title: str,
-        participant_ids: Sequence[str],
-        about: types.ConversationCreateAbout | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Create a conversation.
 
         Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for
@@ -3233,12 +2390,14 @@ class AsyncConversations:
                 about=about,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = await self._core.send(spec)
+        answer: types.Conversation = await self._core.send(spec)
         return answer
 
     async def get(
@@ -3249,6 +2408,8 @@ class AsyncConversations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Get a conversation.
 
@@ -3262,11 +2423,12 @@ class AsyncConversations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Conversation = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -3274,38 +2436,12 @@ class AsyncConversations:
         *,
         participant_ids: Sequence[str] | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        participant_ids: Sequence[str] | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        participant_ids: Sequence[str] | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Change the title and the participants of a conversation.
 
         Changes the title and the participants. `about` is immutable. 409 if the conversation is
@@ -3321,51 +2457,28 @@ class AsyncConversations:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = await self._core.send(spec)
+        answer: types.Conversation = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Conversation: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Conversation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Conversation:
         """Archive a conversation.
 
         Archives a conversation permanently. It stays readable, but accepts no messages and no changes.
@@ -3376,13 +2489,15 @@ class AsyncConversations:
         spec = Spec(
             "POST",
             f"/conversations/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Conversation | types.DryRun = await self._core.send(spec)
+        answer: types.Conversation = await self._core.send(spec)
         return answer
 
     def list_messages(
@@ -3396,6 +2511,8 @@ class AsyncConversations:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Message]:
         """List the messages of a conversation.
 
@@ -3414,10 +2531,11 @@ class AsyncConversations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create_message(
         self,
         id: str,
@@ -3425,41 +2543,13 @@ class AsyncConversations:
         *,
         body: str,
         author_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Message: ...
-
-    @overload
-    async def create_message(
-        self,
-        id: str,
-        /,
-        *,
-        body: str,
-        author_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create_message(
-        self,
-        id: str,
-        /,
-        *,
-        body: str,
-        author_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Message | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Message:
         """Add a message to a conversation.
 
         Adds an immutable message and notifies the other participants. 409 if the conversation is
@@ -3475,13 +2565,15 @@ class AsyncConversations:
                 author_id=author_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Message | types.DryRun = await self._core.send(spec)
+        answer: types.Message = await self._core.send(spec)
         return answer
 
     async def get_message(
@@ -3493,6 +2585,8 @@ class AsyncConversations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Get one message of a conversation.
 
@@ -3506,6 +2600,8 @@ class AsyncConversations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Message = await self._core.send(spec)
         return answer
@@ -3526,6 +2622,8 @@ class Deliveries:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
@@ -3546,6 +2644,8 @@ class Deliveries:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -3565,6 +2665,8 @@ class AsyncDeliveries:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
@@ -3585,6 +2687,8 @@ class AsyncDeliveries:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -3604,6 +2708,8 @@ class Departments:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Department]:
         """List departments.
 
@@ -3622,40 +2728,21 @@ class Departments:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
         name: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        name: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        name: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Create a department.
 
         Creates a department. 409 if another department has the name, even an archived one.
@@ -3670,12 +2757,14 @@ class Departments:
                 name=name,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = self._core.send(spec)
+        answer: types.Department = self._core.send(spec)
         return answer
 
     def get(
@@ -3686,6 +2775,8 @@ class Departments:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Get a department.
 
@@ -3699,47 +2790,24 @@ class Departments:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
         /,
         *,
         name: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        name: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        name: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Rename a department.
 
         Renames a department. 409 if it is archived.
@@ -3754,51 +2822,28 @@ class Departments:
                 name=name,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = self._core.send(spec)
+        answer: types.Department = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Archive a department without members.
 
         Archives a department. 409 if it has members who are not deactivated, or is already archived.
@@ -3809,52 +2854,29 @@ class Departments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = self._core.send(spec)
+        answer: types.Department = self._core.send(spec)
         return answer
 
-    @overload
     def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Restore an archived department.
 
         Restores an archived department. 409 if it is not archived.
@@ -3865,13 +2887,15 @@ class Departments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = self._core.send(spec)
+        answer: types.Department = self._core.send(spec)
         return answer
 
 
@@ -3890,6 +2914,8 @@ class AsyncDepartments:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Department]:
         """List departments.
 
@@ -3908,40 +2934,21 @@ class AsyncDepartments:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
         name: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        name: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        name: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Create a department.
 
         Creates a department. 409 if another department has the name, even an archived one.
@@ -3956,12 +2963,14 @@ class AsyncDepartments:
                 name=name,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = await self._core.send(spec)
+        answer: types.Department = await self._core.send(spec)
         return answer
 
     async def get(
@@ -3972,6 +2981,8 @@ class AsyncDepartments:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Get a department.
 
@@ -3985,47 +2996,24 @@ class AsyncDepartments:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
         /,
         *,
         name: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        name: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        name: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Rename a department.
 
         Renames a department. 409 if it is archived.
@@ -4040,51 +3028,28 @@ class AsyncDepartments:
                 name=name,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = await self._core.send(spec)
+        answer: types.Department = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Archive a department without members.
 
         Archives a department. 409 if it has members who are not deactivated, or is already archived.
@@ -4095,52 +3060,29 @@ class AsyncDepartments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = await self._core.send(spec)
+        answer: types.Department = await self._core.send(spec)
         return answer
 
-    @overload
     async def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Department: ...
-
-    @overload
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Department | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Department:
         """Restore an archived department.
 
         Restores an archived department. 409 if it is not archived.
@@ -4151,13 +3093,15 @@ class AsyncDepartments:
         spec = Spec(
             "POST",
             f"/departments/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Department | types.DryRun = await self._core.send(spec)
+        answer: types.Department = await self._core.send(spec)
         return answer
 
 
@@ -4177,6 +3121,8 @@ class EmployeeObjectives:
         expand: types.ObjectiveExpand | Sequence[types.ObjectiveExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Objective]:
         """List employees' objectives.
 
@@ -4197,10 +3143,11 @@ class EmployeeObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -4213,48 +3160,12 @@ class EmployeeObjectives:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.EmployeeObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.EmployeeObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -4277,12 +3188,14 @@ class EmployeeObjectives:
                 status=status,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
     def count(
@@ -4292,6 +3205,8 @@ class EmployeeObjectives:
         group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
@@ -4311,6 +3226,8 @@ class EmployeeObjectives:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObjectiveCounts = self._core.send(spec)
         return answer
@@ -4324,6 +3241,8 @@ class EmployeeObjectives:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get an employee's objective.
 
@@ -4340,11 +3259,12 @@ class EmployeeObjectives:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -4357,48 +3277,12 @@ class EmployeeObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
         Changes the title, description, period, metadata or external id, or moves the objective between
@@ -4420,54 +3304,29 @@ class EmployeeObjectives:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def approve(
         self,
         id: str,
         /,
         *,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Approve an employee's objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -4482,52 +3341,29 @@ class EmployeeObjectives:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Archive an employee's objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -4537,55 +3373,30 @@ class EmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def complete(
         self,
         id: str,
         /,
         *,
         outcome: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Complete an employee's objective.
 
         Completes an objective that is approved or in progress.
@@ -4599,13 +3410,15 @@ class EmployeeObjectives:
                 outcome=outcome,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
     def list_history(
@@ -4618,6 +3431,8 @@ class EmployeeObjectives:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.HistoryEntry]:
         """List the history of an employee's objective, newest first.
 
@@ -4636,49 +3451,24 @@ class EmployeeObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Mark an employee's objective as missed.
 
         Marks an objective in progress as missed.
@@ -4692,55 +3482,30 @@ class EmployeeObjectives:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def reject(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Reject an employee's objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -4754,52 +3519,29 @@ class EmployeeObjectives:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Submit an employee's objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -4810,13 +3552,15 @@ class EmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
 
@@ -4836,6 +3580,8 @@ class AsyncEmployeeObjectives:
         expand: types.ObjectiveExpand | Sequence[types.ObjectiveExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Objective]:
         """List employees' objectives.
 
@@ -4856,10 +3602,11 @@ class AsyncEmployeeObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -4872,48 +3619,12 @@ class AsyncEmployeeObjectives:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.EmployeeObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.EmployeeObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Create an employee's objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -4936,12 +3647,14 @@ class AsyncEmployeeObjectives:
                 status=status,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
     async def count(
@@ -4951,6 +3664,8 @@ class AsyncEmployeeObjectives:
         group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
@@ -4970,6 +3685,8 @@ class AsyncEmployeeObjectives:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
@@ -4983,6 +3700,8 @@ class AsyncEmployeeObjectives:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get an employee's objective.
 
@@ -4999,11 +3718,12 @@ class AsyncEmployeeObjectives:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -5016,48 +3736,12 @@ class AsyncEmployeeObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
         Changes the title, description, period, metadata or external id, or moves the objective between
@@ -5079,54 +3763,29 @@ class AsyncEmployeeObjectives:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def approve(
         self,
         id: str,
         /,
         *,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Approve an employee's objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -5141,52 +3800,29 @@ class AsyncEmployeeObjectives:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Archive an employee's objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -5196,55 +3832,30 @@ class AsyncEmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def complete(
         self,
         id: str,
         /,
         *,
         outcome: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Complete an employee's objective.
 
         Completes an objective that is approved or in progress.
@@ -5258,13 +3869,15 @@ class AsyncEmployeeObjectives:
                 outcome=outcome,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
     def list_history(
@@ -5277,6 +3890,8 @@ class AsyncEmployeeObjectives:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
         """List the history of an employee's objective, newest first.
 
@@ -5295,49 +3910,24 @@ class AsyncEmployeeObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Mark an employee's objective as missed.
 
         Marks an objective in progress as missed.
@@ -5351,55 +3941,30 @@ class AsyncEmployeeObjectives:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def reject(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Reject an employee's objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -5413,52 +3978,29 @@ class AsyncEmployeeObjectives:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Submit an employee's objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -5469,13 +4011,15 @@ class AsyncEmployeeObjectives:
         spec = Spec(
             "POST",
             f"/employee-objectives/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
 
@@ -5495,6 +4039,8 @@ class Employees:
         expand: types.EmployeeExpand | Sequence[types.EmployeeExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Employee]:
         """List employees.
 
@@ -5515,10 +4061,11 @@ class Employees:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -5532,50 +4079,12 @@ class Employees:
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
         send_invite: bool | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        email: str,
-        first_name: str,
-        last_name: str,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        send_invite: bool | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        email: str,
-        first_name: str,
-        last_name: str,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        send_invite: bool | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Create an employee.
 
         Creates an active person, or an invited one with `send_invite`. 409 if another person has the
@@ -5600,25 +4109,30 @@ class Employees:
                 send_invite=send_invite,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = self._core.send(spec)
+        answer: types.Employee = self._core.send(spec)
         return answer
 
     def upsert(
         self,
-        csv: str,
+        csv: str | bytes,
         /,
         *,
         dry_run: bool | Unset = UNSET,
         empty: types.CsvEmptyCell | Unset = UNSET,
         connector_id: str | Unset = UNSET,
+        ignore_columns: str | Sequence[str] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.CsvReport:
         """Create and update people from a CSV file.
 
@@ -5636,10 +4150,14 @@ class Employees:
                 dry_run=dry_run,
                 empty=empty,
                 connector_id=connector_id,
+                ignore_columns=ignore_columns,
             ),
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.CsvReport = self._core.send(spec)
         return answer
@@ -5653,6 +4171,8 @@ class Employees:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Get an employee.
 
@@ -5669,11 +4189,12 @@ class Employees:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -5688,52 +4209,12 @@ class Employees:
         last_name: str | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        email: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        first_name: str | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        last_name: str | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        email: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        first_name: str | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        last_name: str | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Update an employee.
 
         Changes the given members. 422 if an HR system manages one of them, or if the new manager
@@ -5757,51 +4238,28 @@ class Employees:
                 role=role,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = self._core.send(spec)
+        answer: types.Employee = self._core.send(spec)
         return answer
 
-    @overload
     def deactivate(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    def deactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def deactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Deactivate an employee.
 
         Deactivates an active or invited person. API keys that act for the person stop working. The
@@ -5813,55 +4271,30 @@ class Employees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/deactivate",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = self._core.send(spec)
+        answer: types.Employee = self._core.send(spec)
         return answer
 
-    @overload
     def erase(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Erasure: ...
-
-    @overload
-    def erase(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def erase(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Erasure | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Erasure:
         """Erase the data of a person.
 
         Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them
@@ -5880,13 +4313,15 @@ class Employees:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Erasure | types.DryRun = self._core.send(spec)
+        answer: types.Erasure = self._core.send(spec)
         return answer
 
     def get_invitation(
@@ -5897,6 +4332,8 @@ class Employees:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
@@ -5910,6 +4347,8 @@ class Employees:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Invitation = self._core.send(spec)
         return answer
@@ -5923,6 +4362,8 @@ class Employees:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
@@ -5941,6 +4382,8 @@ class Employees:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.InvitationSent = self._core.send(spec)
         return answer
@@ -5952,6 +4395,8 @@ class Employees:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Get the legal hold of a person.
 
@@ -5965,47 +4410,24 @@ class Employees:
             f"/employees/{segment(id)}/legal-hold",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.LegalHold = self._core.send(spec)
         return answer
 
-    @overload
     def set_legal_hold(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.LegalHold: ...
-
-    @overload
-    def set_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def set_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.LegalHold | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.LegalHold:
         """Set the legal hold of a person.
 
         Forbids an erasure of the person until the hold ends. If the person is on hold already, changes
@@ -6022,48 +4444,27 @@ class Employees:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.LegalHold | types.DryRun = self._core.send(spec)
+        answer: types.LegalHold = self._core.send(spec)
         return answer
 
-    @overload
     def release_legal_hold(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None: ...
-
-    @overload
-    def release_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def release_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> None | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         """End the legal hold of a person.
 
         Ends the legal hold on the data of a person. 404 if there is none.
@@ -6074,51 +4475,27 @@ class Employees:
         spec = Spec(
             "DELETE",
             f"/employees/{segment(id)}/legal-hold",
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: None | types.DryRun = self._core.send(spec)
-        return answer
-
-    @overload
-    def reactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[False] = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    def reactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
+        self._core.send(spec)
 
     def reactivate(
         self,
         id: str,
         /,
         *,
-        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Reactivate an employee.
 
         Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
@@ -6129,16 +4506,17 @@ class Employees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/reactivate",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = self._core.send(spec)
+        answer: types.Employee = self._core.send(spec)
         return answer
 
-    @overload
     def rehire(
         self,
         id: str,
@@ -6147,43 +4525,13 @@ class Employees:
         custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
         department_id: str | None | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    def rehire(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def rehire(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
@@ -6201,13 +4549,15 @@ class Employees:
                 manager_id=manager_id,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = self._core.send(spec)
+        answer: types.Employee = self._core.send(spec)
         return answer
 
 
@@ -6227,6 +4577,8 @@ class AsyncEmployees:
         expand: types.EmployeeExpand | Sequence[types.EmployeeExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Employee]:
         """List employees.
 
@@ -6247,10 +4599,11 @@ class AsyncEmployees:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -6264,50 +4617,12 @@ class AsyncEmployees:
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
         send_invite: bool | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        email: str,
-        first_name: str,
-        last_name: str,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        send_invite: bool | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        email: str,
-        first_name: str,
-        last_name: str,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        send_invite: bool | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Create an employee.
 
         Creates an active person, or an invited one with `send_invite`. 409 if another person has the
@@ -6332,25 +4647,30 @@ class AsyncEmployees:
                 send_invite=send_invite,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = await self._core.send(spec)
+        answer: types.Employee = await self._core.send(spec)
         return answer
 
     async def upsert(
         self,
-        csv: str,
+        csv: str | bytes,
         /,
         *,
         dry_run: bool | Unset = UNSET,
         empty: types.CsvEmptyCell | Unset = UNSET,
         connector_id: str | Unset = UNSET,
+        ignore_columns: str | Sequence[str] | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.CsvReport:
         """Create and update people from a CSV file.
 
@@ -6368,10 +4688,14 @@ class AsyncEmployees:
                 dry_run=dry_run,
                 empty=empty,
                 connector_id=connector_id,
+                ignore_columns=ignore_columns,
             ),
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.CsvReport = await self._core.send(spec)
         return answer
@@ -6385,6 +4709,8 @@ class AsyncEmployees:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Get an employee.
 
@@ -6401,11 +4727,12 @@ class AsyncEmployees:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -6420,52 +4747,12 @@ class AsyncEmployees:
         last_name: str | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
         role: types.Role | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        email: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        first_name: str | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        last_name: str | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        email: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        first_name: str | Unset = UNSET,
-        job_title: str | None | Unset = UNSET,
-        last_name: str | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        role: types.Role | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Update an employee.
 
         Changes the given members. 422 if an HR system manages one of them, or if the new manager
@@ -6489,51 +4776,28 @@ class AsyncEmployees:
                 role=role,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = await self._core.send(spec)
+        answer: types.Employee = await self._core.send(spec)
         return answer
 
-    @overload
     async def deactivate(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    async def deactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def deactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Deactivate an employee.
 
         Deactivates an active or invited person. API keys that act for the person stop working. The
@@ -6545,55 +4809,30 @@ class AsyncEmployees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/deactivate",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = await self._core.send(spec)
+        answer: types.Employee = await self._core.send(spec)
         return answer
 
-    @overload
     async def erase(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Erasure: ...
-
-    @overload
-    async def erase(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def erase(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Erasure | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Erasure:
         """Erase the data of a person.
 
         Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them
@@ -6612,13 +4851,15 @@ class AsyncEmployees:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Erasure | types.DryRun = await self._core.send(spec)
+        answer: types.Erasure = await self._core.send(spec)
         return answer
 
     async def get_invitation(
@@ -6629,6 +4870,8 @@ class AsyncEmployees:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
@@ -6642,6 +4885,8 @@ class AsyncEmployees:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Invitation = await self._core.send(spec)
         return answer
@@ -6655,6 +4900,8 @@ class AsyncEmployees:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
@@ -6673,6 +4920,8 @@ class AsyncEmployees:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.InvitationSent = await self._core.send(spec)
         return answer
@@ -6684,6 +4933,8 @@ class AsyncEmployees:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Get the legal hold of a person.
 
@@ -6697,47 +4948,24 @@ class AsyncEmployees:
             f"/employees/{segment(id)}/legal-hold",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.LegalHold = await self._core.send(spec)
         return answer
 
-    @overload
     async def set_legal_hold(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.LegalHold: ...
-
-    @overload
-    async def set_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def set_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.LegalHold | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.LegalHold:
         """Set the legal hold of a person.
 
         Forbids an erasure of the person until the hold ends. If the person is on hold already, changes
@@ -6754,48 +4982,27 @@ class AsyncEmployees:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.LegalHold | types.DryRun = await self._core.send(spec)
+        answer: types.LegalHold = await self._core.send(spec)
         return answer
 
-    @overload
     async def release_legal_hold(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None: ...
-
-    @overload
-    async def release_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def release_legal_hold(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> None | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         """End the legal hold of a person.
 
         Ends the legal hold on the data of a person. 404 if there is none.
@@ -6806,51 +5013,27 @@ class AsyncEmployees:
         spec = Spec(
             "DELETE",
             f"/employees/{segment(id)}/legal-hold",
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: None | types.DryRun = await self._core.send(spec)
-        return answer
-
-    @overload
-    async def reactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[False] = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    async def reactivate(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
+        await self._core.send(spec)
 
     async def reactivate(
         self,
         id: str,
         /,
         *,
-        dry_run: bool = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Reactivate an employee.
 
         Reactivates a deactivated person without other changes. 409 if the person is not deactivated.
@@ -6861,16 +5044,17 @@ class AsyncEmployees:
         spec = Spec(
             "POST",
             f"/employees/{segment(id)}/reactivate",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = await self._core.send(spec)
+        answer: types.Employee = await self._core.send(spec)
         return answer
 
-    @overload
     async def rehire(
         self,
         id: str,
@@ -6879,43 +5063,13 @@ class AsyncEmployees:
         custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
         department_id: str | None | Unset = UNSET,
         manager_id: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Employee: ...
-
-    @overload
-    async def rehire(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def rehire(
-        self,
-        id: str,
-        /,
-        *,
-        custom_fields: Mapping[str, str | float | bool | None] | Unset = UNSET,
-        department_id: str | None | Unset = UNSET,
-        manager_id: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Employee | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Employee:
         """Rehire an employee.
 
         Rehires a deactivated person. The manager, department and custom fields change if they are
@@ -6933,13 +5087,15 @@ class AsyncEmployees:
                 manager_id=manager_id,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Employee | types.DryRun = await self._core.send(spec)
+        answer: types.Employee = await self._core.send(spec)
         return answer
 
 
@@ -6957,6 +5113,8 @@ class Erasures:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Erasure]:
         """List erasures.
 
@@ -6975,6 +5133,8 @@ class Erasures:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -6985,6 +5145,8 @@ class Erasures:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Get an erasure.
 
@@ -6998,6 +5160,8 @@ class Erasures:
             f"/erasures/{segment(id)}",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Erasure = self._core.send(spec)
         return answer
@@ -7017,6 +5181,8 @@ class AsyncErasures:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Erasure]:
         """List erasures.
 
@@ -7035,6 +5201,8 @@ class AsyncErasures:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -7045,6 +5213,8 @@ class AsyncErasures:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Get an erasure.
 
@@ -7058,6 +5228,8 @@ class AsyncErasures:
             f"/erasures/{segment(id)}",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Erasure = await self._core.send(spec)
         return answer
@@ -7078,6 +5250,8 @@ class Events:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Event]:
         """List the events of the last 30 days in commit order.
 
@@ -7098,6 +5272,8 @@ class Events:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -7109,6 +5285,8 @@ class Events:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Event:
         """Get one event of the last 30 days.
 
@@ -7123,6 +5301,8 @@ class Events:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Event = self._core.send(spec)
         return answer
@@ -7143,6 +5323,8 @@ class AsyncEvents:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Event]:
         """List the events of the last 30 days in commit order.
 
@@ -7163,6 +5345,8 @@ class AsyncEvents:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -7174,6 +5358,8 @@ class AsyncEvents:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Event:
         """Get one event of the last 30 days.
 
@@ -7188,6 +5374,8 @@ class AsyncEvents:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Event = await self._core.send(spec)
         return answer
@@ -7206,6 +5394,8 @@ class Invitations:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
@@ -7224,6 +5414,8 @@ class Invitations:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.InvitationAccepted = self._core.send(spec)
         return answer
@@ -7242,6 +5434,8 @@ class AsyncInvitations:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
@@ -7260,6 +5454,8 @@ class AsyncInvitations:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.InvitationAccepted = await self._core.send(spec)
         return answer
@@ -7281,6 +5477,8 @@ class ManagerObjectives:
         expand: types.ObjectiveExpand | Sequence[types.ObjectiveExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Objective]:
         """List managers' and org objectives.
 
@@ -7301,10 +5499,11 @@ class ManagerObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -7317,48 +5516,12 @@ class ManagerObjectives:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.ManagerObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.ManagerObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -7381,12 +5544,14 @@ class ManagerObjectives:
                 status=status,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
     def count(
@@ -7396,6 +5561,8 @@ class ManagerObjectives:
         group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
@@ -7415,6 +5582,8 @@ class ManagerObjectives:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObjectiveCounts = self._core.send(spec)
         return answer
@@ -7428,6 +5597,8 @@ class ManagerObjectives:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get a manager's or org objective.
 
@@ -7444,11 +5615,12 @@ class ManagerObjectives:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -7461,48 +5633,12 @@ class ManagerObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
         Changes the title, description, period, metadata or external id, or moves the objective between
@@ -7524,54 +5660,29 @@ class ManagerObjectives:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def approve(
         self,
         id: str,
         /,
         *,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Approve a manager's or org objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -7586,52 +5697,29 @@ class ManagerObjectives:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Archive a manager's or org objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -7641,55 +5729,30 @@ class ManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def complete(
         self,
         id: str,
         /,
         *,
         outcome: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Complete a manager's or org objective.
 
         Completes an objective that is approved or in progress.
@@ -7703,13 +5766,15 @@ class ManagerObjectives:
                 outcome=outcome,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
     def list_history(
@@ -7722,6 +5787,8 @@ class ManagerObjectives:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.HistoryEntry]:
         """List the history of a manager's or org objective, newest first.
 
@@ -7740,49 +5807,24 @@ class ManagerObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Mark a manager's or org objective as missed.
 
         Marks an objective in progress as missed.
@@ -7796,55 +5838,30 @@ class ManagerObjectives:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def reject(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Reject a manager's or org objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -7858,52 +5875,29 @@ class ManagerObjectives:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
-    @overload
     def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -7914,13 +5908,15 @@ class ManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = self._core.send(spec)
+        answer: types.Objective = self._core.send(spec)
         return answer
 
 
@@ -7940,6 +5936,8 @@ class AsyncManagerObjectives:
         expand: types.ObjectiveExpand | Sequence[types.ObjectiveExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Objective]:
         """List managers' and org objectives.
 
@@ -7960,10 +5958,11 @@ class AsyncManagerObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -7976,48 +5975,12 @@ class AsyncManagerObjectives:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.ManagerObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        owner_id: str,
-        title: str,
-        period_start: str,
-        period_end: str,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        scope: types.ManagerObjectiveScope | Unset = UNSET,
-        status: types.ObjectiveFirstStatus | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Create a manager's or org objective.
 
         Creates an objective. The default status is `proposed`. If reviews are required, another status
@@ -8040,12 +6003,14 @@ class AsyncManagerObjectives:
                 status=status,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
     async def count(
@@ -8055,6 +6020,8 @@ class AsyncManagerObjectives:
         group_by: types.ObjectiveGroup | Sequence[types.ObjectiveGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
@@ -8074,6 +6041,8 @@ class AsyncManagerObjectives:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
@@ -8087,6 +6056,8 @@ class AsyncManagerObjectives:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get a manager's or org objective.
 
@@ -8103,11 +6074,12 @@ class AsyncManagerObjectives:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -8120,48 +6092,12 @@ class AsyncManagerObjectives:
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        description: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | Unset = UNSET,
-        period_start: str | Unset = UNSET,
-        status: types.ObjectiveStatus | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
         Changes the title, description, period, metadata or external id, or moves the objective between
@@ -8183,54 +6119,29 @@ class AsyncManagerObjectives:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def approve(
         self,
         id: str,
         /,
         *,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Approve a manager's or org objective.
 
         Approves a proposed objective and notifies its owner. If reviews are required, the objective
@@ -8245,52 +6156,29 @@ class AsyncManagerObjectives:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Archive a manager's or org objective.
 
         Archives an objective of any status permanently. 409 if it is already archived.
@@ -8300,55 +6188,30 @@ class AsyncManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def complete(
         self,
         id: str,
         /,
         *,
         outcome: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def complete(
-        self,
-        id: str,
-        /,
-        *,
-        outcome: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Complete a manager's or org objective.
 
         Completes an objective that is approved or in progress.
@@ -8362,13 +6225,15 @@ class AsyncManagerObjectives:
                 outcome=outcome,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
     def list_history(
@@ -8381,6 +6246,8 @@ class AsyncManagerObjectives:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
         """List the history of a manager's or org objective, newest first.
 
@@ -8399,49 +6266,24 @@ class AsyncManagerObjectives:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def miss(
         self,
         id: str,
         /,
         *,
         reason: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def miss(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Mark a manager's or org objective as missed.
 
         Marks an objective in progress as missed.
@@ -8455,55 +6297,30 @@ class AsyncManagerObjectives:
                 reason=reason,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def reject(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def reject(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Reject a manager's or org objective with a reason.
 
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
@@ -8517,52 +6334,29 @@ class AsyncManagerObjectives:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
-    @overload
     async def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Objective: ...
-
-    @overload
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Objective | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
         Submits a proposed objective for review. Sets `submitted_at` and notifies the manager of the
@@ -8573,13 +6367,15 @@ class AsyncManagerObjectives:
         spec = Spec(
             "POST",
             f"/manager-objectives/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Objective | types.DryRun = await self._core.send(spec)
+        answer: types.Objective = await self._core.send(spec)
         return answer
 
 
@@ -8594,6 +6390,8 @@ class Me:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Me:
         """Get the API key of this request.
 
@@ -8606,6 +6404,8 @@ class Me:
             "/me",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Me = self._core.send(spec)
         return answer
@@ -8622,6 +6422,8 @@ class AsyncMe:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Me:
         """Get the API key of this request.
 
@@ -8634,6 +6436,8 @@ class AsyncMe:
             "/me",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Me = await self._core.send(spec)
         return answer
@@ -8654,6 +6458,8 @@ class Notifications:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Notification]:
         """List notifications.
 
@@ -8673,40 +6479,21 @@ class Notifications:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def read_all(
         self,
         *,
         recipient_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.NotificationsRead: ...
-
-    @overload
-    def read_all(
-        self,
-        *,
-        recipient_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def read_all(
-        self,
-        *,
-        recipient_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.NotificationsRead | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.NotificationsRead:
         """Mark all notifications of a person as read.
 
         Marks the unread notifications that the person has at this time as read.
@@ -8720,51 +6507,28 @@ class Notifications:
                 recipient_id=recipient_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.NotificationsRead | types.DryRun = self._core.send(spec)
+        answer: types.NotificationsRead = self._core.send(spec)
         return answer
 
-    @overload
     def read(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Notification: ...
-
-    @overload
-    def read(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def read(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Notification | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Notification:
         """Mark a notification as read.
 
         Marks a notification as read. A repeated request changes nothing.
@@ -8774,13 +6538,15 @@ class Notifications:
         spec = Spec(
             "POST",
             f"/notifications/{segment(id)}/read",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Notification | types.DryRun = self._core.send(spec)
+        answer: types.Notification = self._core.send(spec)
         return answer
 
 
@@ -8799,6 +6565,8 @@ class AsyncNotifications:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Notification]:
         """List notifications.
 
@@ -8818,40 +6586,21 @@ class AsyncNotifications:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def read_all(
         self,
         *,
         recipient_id: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.NotificationsRead: ...
-
-    @overload
-    async def read_all(
-        self,
-        *,
-        recipient_id: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def read_all(
-        self,
-        *,
-        recipient_id: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.NotificationsRead | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.NotificationsRead:
         """Mark all notifications of a person as read.
 
         Marks the unread notifications that the person has at this time as read.
@@ -8865,51 +6614,28 @@ class AsyncNotifications:
                 recipient_id=recipient_id,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.NotificationsRead | types.DryRun = await self._core.send(spec)
+        answer: types.NotificationsRead = await self._core.send(spec)
         return answer
 
-    @overload
     async def read(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Notification: ...
-
-    @overload
-    async def read(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def read(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Notification | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Notification:
         """Mark a notification as read.
 
         Marks a notification as read. A repeated request changes nothing.
@@ -8919,13 +6645,15 @@ class AsyncNotifications:
         spec = Spec(
             "POST",
             f"/notifications/{segment(id)}/read",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Notification | types.DryRun = await self._core.send(spec)
+        answer: types.Notification = await self._core.send(spec)
         return answer
 
 
@@ -8945,6 +6673,8 @@ class Observations:
         expand: types.ObservationExpand | Sequence[types.ObservationExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Observation]:
         """List observations.
 
@@ -8965,10 +6695,11 @@ class Observations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -8983,52 +6714,12 @@ class Observations:
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        employee_id: str,
-        type: types.ObservationType,
-        observation: str,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        author_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        employee_id: str,
-        type: types.ObservationType,
-        observation: str,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        author_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
@@ -9054,12 +6745,14 @@ class Observations:
                 visibility=visibility,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = self._core.send(spec)
+        answer: types.Observation = self._core.send(spec)
         return answer
 
     def count(
@@ -9069,6 +6762,8 @@ class Observations:
         group_by: types.ObservationGroup | Sequence[types.ObservationGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObservationCounts:
         """Count observations by group.
 
@@ -9088,6 +6783,8 @@ class Observations:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObservationCounts = self._core.send(spec)
         return answer
@@ -9101,6 +6798,8 @@ class Observations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Get an observation.
 
@@ -9117,11 +6816,12 @@ class Observations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -9134,48 +6834,12 @@ class Observations:
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation: str | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation: str | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Update an observation.
 
         Changes the texts, the attributes, the visibility, the metadata and the external id. The person,
@@ -9198,51 +6862,28 @@ class Observations:
                 visibility=visibility,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = self._core.send(spec)
+        answer: types.Observation = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Archive an observation.
 
         Archives an observation. Search and default lists no longer contain it, and it cannot be
@@ -9253,52 +6894,29 @@ class Observations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = self._core.send(spec)
+        answer: types.Observation = self._core.send(spec)
         return answer
 
-    @overload
     def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Restore an archived observation.
 
         Restores an archived observation. 409 if it is not archived.
@@ -9308,13 +6926,15 @@ class Observations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = self._core.send(spec)
+        answer: types.Observation = self._core.send(spec)
         return answer
 
 
@@ -9334,6 +6954,8 @@ class AsyncObservations:
         expand: types.ObservationExpand | Sequence[types.ObservationExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
@@ -9354,10 +6976,11 @@ class AsyncObservations:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -9372,52 +6995,12 @@ class AsyncObservations:
         observation_date: str | None | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        type: types.ObservationType,
-        observation: str,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        author_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        type: types.ObservationType,
-        observation: str,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        author_id: str | None | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
@@ -9443,12 +7026,14 @@ class AsyncObservations:
                 visibility=visibility,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = await self._core.send(spec)
+        answer: types.Observation = await self._core.send(spec)
         return answer
 
     async def count(
@@ -9458,6 +7043,8 @@ class AsyncObservations:
         group_by: types.ObservationGroup | Sequence[types.ObservationGroup],
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ObservationCounts:
         """Count observations by group.
 
@@ -9477,6 +7064,8 @@ class AsyncObservations:
             joined=("group_by", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ObservationCounts = await self._core.send(spec)
         return answer
@@ -9490,6 +7079,8 @@ class AsyncObservations:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Get an observation.
 
@@ -9506,11 +7097,12 @@ class AsyncObservations:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -9523,48 +7115,12 @@ class AsyncObservations:
         observation: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation: str | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        attribute_ids: Sequence[str] | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        impact: str | None | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation: str | Unset = UNSET,
-        recommended_action: str | None | Unset = UNSET,
-        visibility: types.ObservationVisibility | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Update an observation.
 
         Changes the texts, the attributes, the visibility, the metadata and the external id. The person,
@@ -9587,51 +7143,28 @@ class AsyncObservations:
                 visibility=visibility,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = await self._core.send(spec)
+        answer: types.Observation = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Archive an observation.
 
         Archives an observation. Search and default lists no longer contain it, and it cannot be
@@ -9642,52 +7175,29 @@ class AsyncObservations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = await self._core.send(spec)
+        answer: types.Observation = await self._core.send(spec)
         return answer
 
-    @overload
     async def restore(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Observation: ...
-
-    @overload
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def restore(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Observation | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Observation:
         """Restore an archived observation.
 
         Restores an archived observation. 409 if it is not archived.
@@ -9697,13 +7207,15 @@ class AsyncObservations:
         spec = Spec(
             "POST",
             f"/observations/{segment(id)}/restore",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Observation | types.DryRun = await self._core.send(spec)
+        answer: types.Observation = await self._core.send(spec)
         return answer
 
 
@@ -9719,6 +7231,8 @@ class Organization:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Get the organization and its settings.
 
@@ -9732,11 +7246,12 @@ class Organization:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Organization = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         *,
@@ -9745,40 +7260,12 @@ class Organization:
         retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Organization: ...
-
-    @overload
-    def update(
-        self,
-        *,
-        name: str | Unset = UNSET,
-        objective_review: types.ReviewMode | Unset = UNSET,
-        retention: types.OrganizationUpdateRetention | Unset = UNSET,
-        summary_review: types.ReviewMode | Unset = UNSET,
-        visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        *,
-        name: str | Unset = UNSET,
-        objective_review: types.ReviewMode | Unset = UNSET,
-        retention: types.OrganizationUpdateRetention | Unset = UNSET,
-        summary_review: types.ReviewMode | Unset = UNSET,
-        visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Organization | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Organization:
         """Change the organization's settings.
 
         Changes the name, the review settings and the retention. The retention also needs the scope
@@ -9798,12 +7285,14 @@ class Organization:
                 visible_custom_fields=visible_custom_fields,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Organization | types.DryRun = self._core.send(spec)
+        answer: types.Organization = self._core.send(spec)
         return answer
 
 
@@ -9819,6 +7308,8 @@ class AsyncOrganization:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Get the organization and its settings.
 
@@ -9832,11 +7323,12 @@ class AsyncOrganization:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Organization = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         *,
@@ -9845,40 +7337,12 @@ class AsyncOrganization:
         retention: types.OrganizationUpdateRetention | Unset = UNSET,
         summary_review: types.ReviewMode | Unset = UNSET,
         visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Organization: ...
-
-    @overload
-    async def update(
-        self,
-        *,
-        name: str | Unset = UNSET,
-        objective_review: types.ReviewMode | Unset = UNSET,
-        retention: types.OrganizationUpdateRetention | Unset = UNSET,
-        summary_review: types.ReviewMode | Unset = UNSET,
-        visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        *,
-        name: str | Unset = UNSET,
-        objective_review: types.ReviewMode | Unset = UNSET,
-        retention: types.OrganizationUpdateRetention | Unset = UNSET,
-        summary_review: types.ReviewMode | Unset = UNSET,
-        visible_custom_fields: Sequence[str] | None | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Organization | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Organization:
         """Change the organization's settings.
 
         Changes the name, the review settings and the retention. The retention also needs the scope
@@ -9898,12 +7362,14 @@ class AsyncOrganization:
                 visible_custom_fields=visible_custom_fields,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Organization | types.DryRun = await self._core.send(spec)
+        answer: types.Organization = await self._core.send(spec)
         return answer
 
 
@@ -9913,7 +7379,6 @@ class PortalLinks:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    @overload
     def create(
         self,
         *,
@@ -9923,42 +7388,12 @@ class PortalLinks:
         name: str | Unset = UNSET,
         read_only: bool | Unset = UNSET,
         start: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.PortalLink: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        expires_in: int | Unset = UNSET,
-        name: str | Unset = UNSET,
-        read_only: bool | Unset = UNSET,
-        start: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        expires_in: int | Unset = UNSET,
-        name: str | Unset = UNSET,
-        read_only: bool | Unset = UNSET,
-        start: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.PortalLink | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.PortalLink:
         """Create a link into the console.
 
         Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
@@ -9979,12 +7414,14 @@ class PortalLinks:
                 start=start,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.PortalLink | types.DryRun = self._core.send(spec)
+        answer: types.PortalLink = self._core.send(spec)
         return answer
 
     def exchange(
@@ -9994,6 +7431,8 @@ class PortalLinks:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
@@ -10013,6 +7452,8 @@ class PortalLinks:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
@@ -10024,7 +7465,6 @@ class AsyncPortalLinks:
     def __init__(self, core: AsyncCore) -> None:
         self._core = core
 
-    @overload
     async def create(
         self,
         *,
@@ -10034,42 +7474,12 @@ class AsyncPortalLinks:
         name: str | Unset = UNSET,
         read_only: bool | Unset = UNSET,
         start: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.PortalLink: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        expires_in: int | Unset = UNSET,
-        name: str | Unset = UNSET,
-        read_only: bool | Unset = UNSET,
-        start: str | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        scopes: Sequence[types.ApiKeyScope],
-        access_level: types.AccessLevel | Unset = UNSET,
-        expires_in: int | Unset = UNSET,
-        name: str | Unset = UNSET,
-        read_only: bool | Unset = UNSET,
-        start: str | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.PortalLink | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.PortalLink:
         """Create a link into the console.
 
         Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
@@ -10090,12 +7500,14 @@ class AsyncPortalLinks:
                 start=start,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.PortalLink | types.DryRun = await self._core.send(spec)
+        answer: types.PortalLink = await self._core.send(spec)
         return answer
 
     async def exchange(
@@ -10105,6 +7517,8 @@ class AsyncPortalLinks:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
@@ -10124,6 +7538,8 @@ class AsyncPortalLinks:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
@@ -10141,6 +7557,8 @@ class RequestStats:
         window: types.StatsWindow | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
         """Get the numbers of requests by status and hour.
 
@@ -10158,6 +7576,8 @@ class RequestStats:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RequestStats = self._core.send(spec)
         return answer
@@ -10175,6 +7595,8 @@ class AsyncRequestStats:
         window: types.StatsWindow | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
         """Get the numbers of requests by status and hour.
 
@@ -10192,6 +7614,8 @@ class AsyncRequestStats:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RequestStats = await self._core.send(spec)
         return answer
@@ -10213,6 +7637,8 @@ class Retention:
         deactivated_people: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
         """Preview the retention.
 
@@ -10236,6 +7662,8 @@ class Retention:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RetentionPreview = self._core.send(spec)
         return answer
@@ -10248,6 +7676,8 @@ class Retention:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.RetentionRun]:
         """List the runs of the retention.
 
@@ -10266,6 +7696,8 @@ class Retention:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -10276,6 +7708,8 @@ class Retention:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
         """Get a run of the retention.
 
@@ -10289,6 +7723,8 @@ class Retention:
             f"/retention/runs/{segment(id)}",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RetentionRun = self._core.send(spec)
         return answer
@@ -10310,6 +7746,8 @@ class AsyncRetention:
         deactivated_people: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
         """Preview the retention.
 
@@ -10333,6 +7771,8 @@ class AsyncRetention:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RetentionPreview = await self._core.send(spec)
         return answer
@@ -10345,6 +7785,8 @@ class AsyncRetention:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.RetentionRun]:
         """List the runs of the retention.
 
@@ -10363,6 +7805,8 @@ class AsyncRetention:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -10373,6 +7817,8 @@ class AsyncRetention:
         *,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
         """Get a run of the retention.
 
@@ -10386,6 +7832,8 @@ class AsyncRetention:
             f"/retention/runs/{segment(id)}",
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.RetentionRun = await self._core.send(spec)
         return answer
@@ -10407,6 +7855,8 @@ class Summaries:
         expand: types.SummaryExpand | Sequence[types.SummaryExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Summary]:
         """List summaries.
 
@@ -10427,10 +7877,11 @@ class Summaries:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -10444,50 +7895,12 @@ class Summaries:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        author_id: str | None | Unset = UNSET,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        author_id: str | None | Unset = UNSET,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
@@ -10512,12 +7925,14 @@ class Summaries:
                 period_start=period_start,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
     def get(
@@ -10529,6 +7944,8 @@ class Summaries:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Get a summary.
 
@@ -10545,11 +7962,12 @@ class Summaries:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -10563,50 +7981,12 @@ class Summaries:
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Update a summary before its approval.
 
         Changes the title, the body, the period, the metadata, the external id and the included
@@ -10630,51 +8010,28 @@ class Summaries:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def approve(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def approve(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Approve a summary.
 
         Approves a draft or a summary in review. If reviews are required, it must be in review. An
@@ -10685,52 +8042,29 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/approve",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Archive a summary.
 
         Archives a summary of any status permanently. 409 if it is already archived.
@@ -10740,16 +8074,17 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def give_feedback(
         self,
         id: str,
@@ -10757,41 +8092,13 @@ class Summaries:
         *,
         acknowledged: bool | Unset = UNSET,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def give_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        acknowledged: bool | Unset = UNSET,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def give_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        acknowledged: bool | Unset = UNSET,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
@@ -10807,55 +8114,30 @@ class Summaries:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def return_(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def return_(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def return_(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Return a summary to its author with a reason.
 
         Returns a summary in review or an approved summary to its author with a reason, as a draft.
@@ -10870,52 +8152,29 @@ class Summaries:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def share(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def share(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def share(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Share a summary with the employee.
 
         Shares an approved summary with the employee and notifies the employee.
@@ -10925,52 +8184,29 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/share",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
-    @overload
     def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Submit a summary for review.
 
         Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
@@ -10981,13 +8217,15 @@ class Summaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = self._core.send(spec)
+        answer: types.Summary = self._core.send(spec)
         return answer
 
 
@@ -11007,6 +8245,8 @@ class AsyncSummaries:
         expand: types.SummaryExpand | Sequence[types.SummaryExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Summary]:
         """List summaries.
 
@@ -11027,10 +8267,11 @@ class AsyncSummaries:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -11044,50 +8285,12 @@ class AsyncSummaries:
         metadata: Mapping[str, str | None] | Unset = UNSET,
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        author_id: str | None | Unset = UNSET,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        employee_id: str,
-        title: str,
-        author_id: str | None | Unset = UNSET,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
@@ -11112,12 +8315,14 @@ class AsyncSummaries:
                 period_start=period_start,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
     async def get(
@@ -11129,6 +8334,8 @@ class AsyncSummaries:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Get a summary.
 
@@ -11145,11 +8352,12 @@ class AsyncSummaries:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -11163,50 +8371,12 @@ class AsyncSummaries:
         period_end: str | None | Unset = UNSET,
         period_start: str | None | Unset = UNSET,
         title: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        body: str | Unset = UNSET,
-        external_id: str | None | Unset = UNSET,
-        included_objective_ids: Sequence[str] | Unset = UNSET,
-        included_observation_ids: Sequence[str] | Unset = UNSET,
-        metadata: Mapping[str, str | None] | Unset = UNSET,
-        period_end: str | None | Unset = UNSET,
-        period_start: str | None | Unset = UNSET,
-        title: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Update a summary before its approval.
 
         Changes the title, the body, the period, the metadata, the external id and the included
@@ -11230,51 +8400,28 @@ class AsyncSummaries:
                 title=title,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def approve(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def approve(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Approve a summary.
 
         Approves a draft or a summary in review. If reviews are required, it must be in review. An
@@ -11285,52 +8432,29 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/approve",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def archive(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def archive(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Archive a summary.
 
         Archives a summary of any status permanently. 409 if it is already archived.
@@ -11340,16 +8464,17 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/archive",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def give_feedback(
         self,
         id: str,
@@ -11357,41 +8482,13 @@ class AsyncSummaries:
         *,
         acknowledged: bool | Unset = UNSET,
         comment: str | None | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def give_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        acknowledged: bool | Unset = UNSET,
-        comment: str | None | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def give_feedback(
-        self,
-        id: str,
-        /,
-        *,
-        acknowledged: bool | Unset = UNSET,
-        comment: str | None | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
@@ -11407,55 +8504,30 @@ class AsyncSummaries:
                 comment=comment,
             ),
             body_required=False,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def return_(
         self,
         id: str,
         /,
         *,
         reason: str,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def return_(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def return_(
-        self,
-        id: str,
-        /,
-        *,
-        reason: str,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Return a summary to its author with a reason.
 
         Returns a summary in review or an approved summary to its author with a reason, as a draft.
@@ -11470,52 +8542,29 @@ class AsyncSummaries:
                 reason=reason,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def share(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def share(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def share(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Share a summary with the employee.
 
         Shares an approved summary with the employee and notifies the employee.
@@ -11525,52 +8574,29 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/share",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
-    @overload
     async def submit(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.Summary: ...
-
-    @overload
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def submit(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.Summary | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.Summary:
         """Submit a summary for review.
 
         Submits a draft for review. Notifies the manager of the employee, or the org admins if there is
@@ -11581,13 +8607,15 @@ class AsyncSummaries:
         spec = Spec(
             "POST",
             f"/summaries/{segment(id)}/submit",
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.Summary | types.DryRun = await self._core.send(spec)
+        answer: types.Summary = await self._core.send(spec)
         return answer
 
 
@@ -11603,6 +8631,8 @@ class TestData:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.TestDataReset:
         """Delete all test data.
 
@@ -11619,6 +8649,8 @@ class TestData:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.TestDataReset = self._core.send(spec)
         return answer
@@ -11636,6 +8668,8 @@ class AsyncTestData:
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.TestDataReset:
         """Delete all test data.
 
@@ -11652,6 +8686,8 @@ class AsyncTestData:
             idempotency_key=idempotency_key,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.TestDataReset = await self._core.send(spec)
         return answer
@@ -11672,6 +8708,8 @@ class Webhooks:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Webhook]:
         """List webhook subscriptions.
 
@@ -11691,10 +8729,11 @@ class Webhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
-    @overload
     def create(
         self,
         *,
@@ -11705,44 +8744,12 @@ class Webhooks:
         headers: Mapping[str, str | None] | Unset = UNSET,
         max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookWithSecret: ...
-
-    @overload
-    def create(
-        self,
-        *,
-        url: str,
-        event_types: Sequence[types.EventTopic],
-        description: str | None | Unset = UNSET,
-        filter: types.WebhookCreateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def create(
-        self,
-        *,
-        url: str,
-        event_types: Sequence[types.EventTopic],
-        description: str | None | Unset = UNSET,
-        filter: types.WebhookCreateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.WebhookWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.WebhookWithSecret:
         """Create a webhook subscription.
 
         Creates a subscription of a URL to event types. Only this response contains the secret that
@@ -11764,12 +8771,14 @@ class Webhooks:
                 payload=payload,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.WebhookWithSecret | types.DryRun = self._core.send(spec)
+        answer: types.WebhookWithSecret = self._core.send(spec)
         return answer
 
     def get(
@@ -11780,6 +8789,8 @@ class Webhooks:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Webhook:
         """Get a webhook subscription.
 
@@ -11794,11 +8805,12 @@ class Webhooks:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Webhook = self._core.send(spec)
         return answer
 
-    @overload
     def update(
         self,
         id: str,
@@ -11814,54 +8826,12 @@ class Webhooks:
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
         url: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookUpdated: ...
-
-    @overload
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        active: bool | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        event_types: Sequence[types.EventTopic] | Unset = UNSET,
-        filter: types.WebhookUpdateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        overlap_seconds: int | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        rotate_secret: bool | Unset = UNSET,
-        url: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def update(
-        self,
-        id: str,
-        /,
-        *,
-        active: bool | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        event_types: Sequence[types.EventTopic] | Unset = UNSET,
-        filter: types.WebhookUpdateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        overlap_seconds: int | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        rotate_secret: bool | Unset = UNSET,
-        url: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.WebhookUpdated | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.WebhookUpdated:
         """Update or pause a webhook subscription, or rotate its secret.
 
         Changes the given members. With `rotate_secret`, only this response contains the new secret, as
@@ -11886,48 +8856,27 @@ class Webhooks:
                 url=url,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.WebhookUpdated | types.DryRun = self._core.send(spec)
+        answer: types.WebhookUpdated = self._core.send(spec)
         return answer
 
-    @overload
     def delete(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None: ...
-
-    @overload
-    def delete(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    def delete(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> None | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         """Delete a webhook subscription and its log.
 
         Deletes a subscription and its log permanently. Queued deliveries are not sent.
@@ -11938,13 +8887,14 @@ class Webhooks:
         spec = Spec(
             "DELETE",
             f"/webhooks/{segment(id)}",
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: None | types.DryRun = self._core.send(spec)
-        return answer
+        self._core.send(spec)
 
     def list_deliveries(
         self,
@@ -11957,6 +8907,8 @@ class Webhooks:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of the last 30 days.
 
@@ -11976,6 +8928,8 @@ class Webhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -11988,6 +8942,8 @@ class Webhooks:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Delivery:
         """Get a delivery attempt.
 
@@ -12002,6 +8958,8 @@ class Webhooks:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Delivery = self._core.send(spec)
         return answer
@@ -12016,6 +8974,8 @@ class Webhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Redeliver the event of an attempt.
 
@@ -12032,6 +8992,8 @@ class Webhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryPromised = self._core.send(spec)
         return answer
@@ -12049,6 +9011,8 @@ class Webhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
@@ -12072,6 +9036,8 @@ class Webhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.WebhookReplayed = self._core.send(spec)
         return answer
@@ -12084,6 +9050,8 @@ class Webhooks:
         window: types.StatsWindow | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryStats:
         """Get statistics of the delivery attempts.
 
@@ -12102,6 +9070,8 @@ class Webhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryStats = self._core.send(spec)
         return answer
@@ -12115,6 +9085,8 @@ class Webhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Send a test event to a receiver.
 
@@ -12130,6 +9102,8 @@ class Webhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryPromised = self._core.send(spec)
         return answer
@@ -12150,6 +9124,8 @@ class AsyncWebhooks:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Webhook]:
         """List webhook subscriptions.
 
@@ -12169,10 +9145,11 @@ class AsyncWebhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
-    @overload
     async def create(
         self,
         *,
@@ -12183,44 +9160,12 @@ class AsyncWebhooks:
         headers: Mapping[str, str | None] | Unset = UNSET,
         max_per_second: int | None | Unset = UNSET,
         payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: Literal[False] = False,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookWithSecret: ...
-
-    @overload
-    async def create(
-        self,
-        *,
-        url: str,
-        event_types: Sequence[types.EventTopic],
-        description: str | None | Unset = UNSET,
-        filter: types.WebhookCreateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: Literal[True],
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def create(
-        self,
-        *,
-        url: str,
-        event_types: Sequence[types.EventTopic],
-        description: str | None | Unset = UNSET,
-        filter: types.WebhookCreateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        dry_run: bool = False,
-        idempotency_key: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.WebhookWithSecret | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.WebhookWithSecret:
         """Create a webhook subscription.
 
         Creates a subscription of a URL to event types. Only this response contains the secret that
@@ -12242,12 +9187,14 @@ class AsyncWebhooks:
                 payload=payload,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             idempotency_key=idempotency_key,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.WebhookWithSecret | types.DryRun = await self._core.send(spec)
+        answer: types.WebhookWithSecret = await self._core.send(spec)
         return answer
 
     async def get(
@@ -12258,6 +9205,8 @@ class AsyncWebhooks:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Webhook:
         """Get a webhook subscription.
 
@@ -12272,11 +9221,12 @@ class AsyncWebhooks:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Webhook = await self._core.send(spec)
         return answer
 
-    @overload
     async def update(
         self,
         id: str,
@@ -12292,54 +9242,12 @@ class AsyncWebhooks:
         payload: types.WebhookPayload | Unset = UNSET,
         rotate_secret: bool | Unset = UNSET,
         url: str | Unset = UNSET,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> types.WebhookUpdated: ...
-
-    @overload
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        active: bool | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        event_types: Sequence[types.EventTopic] | Unset = UNSET,
-        filter: types.WebhookUpdateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        overlap_seconds: int | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        rotate_secret: bool | Unset = UNSET,
-        url: str | Unset = UNSET,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def update(
-        self,
-        id: str,
-        /,
-        *,
-        active: bool | Unset = UNSET,
-        description: str | None | Unset = UNSET,
-        event_types: Sequence[types.EventTopic] | Unset = UNSET,
-        filter: types.WebhookUpdateFilter | None | Unset = UNSET,
-        headers: Mapping[str, str | None] | Unset = UNSET,
-        max_per_second: int | None | Unset = UNSET,
-        overlap_seconds: int | Unset = UNSET,
-        payload: types.WebhookPayload | Unset = UNSET,
-        rotate_secret: bool | Unset = UNSET,
-        url: str | Unset = UNSET,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.WebhookUpdated | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> types.WebhookUpdated:
         """Update or pause a webhook subscription, or rotate its secret.
 
         Changes the given members. With `rotate_secret`, only this response contains the new secret, as
@@ -12364,48 +9272,27 @@ class AsyncWebhooks:
                 url=url,
             ),
             body_required=True,
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: types.WebhookUpdated | types.DryRun = await self._core.send(spec)
+        answer: types.WebhookUpdated = await self._core.send(spec)
         return answer
 
-    @overload
     async def delete(
         self,
         id: str,
         /,
         *,
-        dry_run: Literal[False] = False,
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-    ) -> None: ...
-
-    @overload
-    async def delete(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: Literal[True],
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> types.DryRun: ...
-
-    async def delete(
-        self,
-        id: str,
-        /,
-        *,
-        dry_run: bool = False,
-        if_match: str | None = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-    ) -> None | types.DryRun:
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         """Delete a webhook subscription and its log.
 
         Deletes a subscription and its log permanently. Queued deliveries are not sent.
@@ -12416,13 +9303,14 @@ class AsyncWebhooks:
         spec = Spec(
             "DELETE",
             f"/webhooks/{segment(id)}",
-            query={"dry_run": True} if dry_run else {},
             if_match=if_match,
+            has_dry_run=True,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
-        answer: None | types.DryRun = await self._core.send(spec)
-        return answer
+        await self._core.send(spec)
 
     def list_deliveries(
         self,
@@ -12435,6 +9323,8 @@ class AsyncWebhooks:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of the last 30 days.
 
@@ -12454,6 +9344,8 @@ class AsyncWebhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -12466,6 +9358,8 @@ class AsyncWebhooks:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Delivery:
         """Get a delivery attempt.
 
@@ -12480,6 +9374,8 @@ class AsyncWebhooks:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Delivery = await self._core.send(spec)
         return answer
@@ -12494,6 +9390,8 @@ class AsyncWebhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Redeliver the event of an attempt.
 
@@ -12510,6 +9408,8 @@ class AsyncWebhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryPromised = await self._core.send(spec)
         return answer
@@ -12527,6 +9427,8 @@ class AsyncWebhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
@@ -12550,6 +9452,8 @@ class AsyncWebhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.WebhookReplayed = await self._core.send(spec)
         return answer
@@ -12562,6 +9466,8 @@ class AsyncWebhooks:
         window: types.StatsWindow | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryStats:
         """Get statistics of the delivery attempts.
 
@@ -12580,6 +9486,8 @@ class AsyncWebhooks:
             ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryStats = await self._core.send(spec)
         return answer
@@ -12593,6 +9501,8 @@ class AsyncWebhooks:
         if_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Send a test event to a receiver.
 
@@ -12608,6 +9518,8 @@ class AsyncWebhooks:
             if_match=if_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.DeliveryPromised = await self._core.send(spec)
         return answer
@@ -12649,6 +9561,8 @@ class Resources:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Document:
         """Get the OpenAPI document.
 
@@ -12663,6 +9577,8 @@ class Resources:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Document = self._core.send(spec)
         return answer
@@ -12677,6 +9593,8 @@ class Resources:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> Pages[types.SearchHit]:
         """Search texts.
 
@@ -12700,6 +9618,8 @@ class Resources:
             joined=("types", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return Pages(self._core, spec)
 
@@ -12740,6 +9660,8 @@ class AsyncResources:
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> types.Document:
         """Get the OpenAPI document.
 
@@ -12754,6 +9676,8 @@ class AsyncResources:
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         answer: types.Document = await self._core.send(spec)
         return answer
@@ -12768,6 +9692,8 @@ class AsyncResources:
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
+        max_wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.SearchHit]:
         """Search texts.
 
@@ -12791,5 +9717,7 @@ class AsyncResources:
             joined=("types", ),
             timeout=timeout,
             max_retries=max_retries,
+            max_wait=max_wait,
+            headers=headers,
         )
         return AsyncPages(self._core, spec)
