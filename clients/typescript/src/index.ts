@@ -4,7 +4,8 @@ import { EventFeed } from "./events.js";
 import { exportLines, type ExportOptions } from "./export.js";
 import { Resources } from "./generated/resources.js";
 import type { ExportLine } from "./generated/types.js";
-import { type ClientOptions, Core } from "./request.js";
+import { type ClientOptions, Core, type RawRequest, requested } from "./request.js";
+import { AnswerPromise } from "./response.js";
 
 /** A client of one Candor service with one API key. It uses the connections of `fetch`, so short-lived clients are fine. */
 export class Candor extends Resources {
@@ -17,6 +18,16 @@ export class Candor extends Resources {
     super(core);
     this.#core = core;
     this.events = new EventFeed(core);
+  }
+
+  /**
+   * Sends a request by method and path, for instance `request("GET", "/employees")`.
+   *
+   * `path` is that of the API document, with or without `/v1`. It is retried and answered as the other methods are.
+   */
+  request<T = unknown>(method: string, path: string, request: RawRequest = {}): AnswerPromise<T> {
+    const { body, query, ...options } = request;
+    return new AnswerPromise<T>(this.#core, requested(method, path, body, query), options);
   }
 
   /**
@@ -43,7 +54,7 @@ export { type ChangesOptions, EventFeed, type FollowOptions, isKnownEvent } from
 export type { ExportOptions } from "./export.js";
 export { Page, PagePromise } from "./pages.js";
 export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";
-export type { ClientOptions, LogEntry, RequestOptions } from "./request.js";
+export type { ClientOptions, LogEntry, RawRequest, RequestOptions } from "./request.js";
 export { isThinEvent, webhooks, WebhookVerificationError } from "./webhooks.js";
 export type { DeliveredEvent, UnwrapOptions, WebhookHeaders } from "./webhooks.js";
 export { VERSION } from "./version.js";

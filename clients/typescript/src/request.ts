@@ -1,4 +1,5 @@
 // Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency key.
+// A used-up quota is waited for: its window is longer than that.
 
 import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
 import { ERROR_CLASSES } from "./generated/errors.js";
@@ -18,6 +19,13 @@ export interface ClientOptions {
   timeout?: number | undefined;
   /** Maximum number of retries of one call. Default: 3. */
   maxRetries?: number | undefined;
+  /**
+   * Longest time in milliseconds from the first attempt of a call to the start of its last. Default: 30,000, and for a
+   * used-up quota its window, at most 65,000.
+   */
+  maxWait?: number | undefined;
+  /** Headers of each request. Those that the library sets, such as `Authorization`, stay its own. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Name of your application, put before this library's name in `User-Agent`. */
   userAgent?: string | undefined;
   /** Called after each attempt. Entries contain neither keys, bodies nor queries. */
@@ -37,6 +45,10 @@ export interface RequestOptions {
   /** Time limit of one attempt in milliseconds. */
   timeout?: number | undefined;
   maxRetries?: number | undefined;
+  /** Longest time in milliseconds from the first attempt to the start of the last one. */
+  maxWait?: number | undefined;
+  /** Headers beside those of the client. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Ends the call, retries included. */
   signal?: AbortSignal | undefined;
   /** `true` returns the effects of a write without any change, see `DryRunOptions`. */
@@ -45,6 +57,13 @@ export interface RequestOptions {
 
 /** Settings of one call that are not part of its URL. */
 export type SendOptions = Omit<RequestOptions, "dryRun">;
+
+/** Body, query and settings of a request by method and path. */
+export interface RawRequest extends SendOptions {
+  /** JSON body. */
+  body?: object | undefined;
+  query?: object | undefined;
+}
 
 /** One attempt of a call. */
 export interface LogEntry {
@@ -70,16 +89,42 @@ export interface Spec {
 const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
-/** Longest time from the first attempt to the start of the last one. */
-const BUDGET_MS = 30_000;
+/** Longest time from the first attempt to the start of the last one, except for a used-up quota. */
+const MAX_WAIT_MS = 30_000;
+/** Longest such time for a used-up quota, whose window the error names. */
+const MAX_QUOTA_WAIT_MS = 65_000;
+/** Window of a quota if the error names none. */
+const QUOTA_WINDOW_S = 60;
+/** Time after the window of a quota for the random part of the pause. */
+const QUOTA_MARGIN_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
+/** Options of every call; `satisfies` keeps the list complete. */
+const OPTIONS: ReadonlySet<string> = new Set(
+  Object.keys({
+    idempotencyKey: true,
+    ifMatch: true,
+    ifNoneMatch: true,
+    timeout: true,
+    maxRetries: true,
+    maxWait: true,
+    headers: true,
+    signal: true,
+  } satisfies Record<keyof SendOptions, true>),
+);
+
+/** Returns the request of a caller by method and path. */
+export function requested(method: string, path: string, body?: object, query?: object): Spec {
+  if (!path.startsWith("/")) throw new CandorError(`"${path}" is no path: it begins with a slash, such as /employees.`);
+  return { method: method.toUpperCase(), path: path.replace(/^\/v1(?=\/)/, ""), body, query };
+}
 
 /** The part of a client that sends requests. */
 export class Core {
   readonly #key: string;
   readonly #base: string;
   readonly #headers: Record<string, string>;
+  readonly #given: Record<string, string>;
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
@@ -91,19 +136,25 @@ export class Core {
     if (options.environment && !key.startsWith(`cdr_${options.environment}_`)) {
       throw new CandorError(`The API key is not a ${options.environment} key: pass one, or change \`environment\`.`);
     }
+    if (!isServiceUrl(url)) {
+      throw new CandorError(`"${url}" is no URL of a service: it needs http:// or https:// and a host.`);
+    }
     this.#key = key;
     this.#base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
     const agent = `candor-typescript/${VERSION}`;
     this.#headers = { authorization: `Bearer ${this.#key}`, accept: "application/json" };
+    this.#given = lowercase(options.headers);
     this.#headers["user-agent"] = options.userAgent ? `${options.userAgent} ${agent}` : agent;
     this.#options = options;
   }
 
   /** Sends a request until it has an answer that a retry would not change. */
   async send(spec: Spec, options: SendOptions = {}): Promise<Answer<unknown>> {
+    refuseUnknown(spec, options);
     const url = this.#base + spec.path + queryString(spec);
     const init = this.#init(spec, options);
     const { signal } = options;
+    const maxWait = options.maxWait ?? this.#options.maxWait;
     const timeout = options.timeout ?? this.#options.timeout ?? TIMEOUT_MS;
     const retries = options.maxRetries ?? this.#options.maxRetries ?? MAX_RETRIES;
     const begun = Date.now();
@@ -117,7 +168,7 @@ export class Core {
       }
       if (!(outcome instanceof CandorError)) return outcome;
       const pause = attempt < retries ? pauseBefore(attempt + 1, outcome) : undefined;
-      if (pause === undefined || Date.now() - begun + pause > BUDGET_MS) throw outcome;
+      if (pause === undefined || Date.now() - begun + pause > (maxWait ?? longestWait(outcome))) throw outcome;
       await sleep(pause, signal);
     }
   }
@@ -150,7 +201,7 @@ export class Core {
   }
 
   #init(spec: Spec, options: SendOptions): RequestInit {
-    const headers: Record<string, string> = { ...this.#headers };
+    const headers = { ...this.#given, ...lowercase(options.headers), ...this.#headers } as Record<string, string>;
     if (spec.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
     if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
     if (options.ifNoneMatch !== undefined) headers["if-none-match"] = options.ifNoneMatch;
@@ -205,6 +256,34 @@ export class Core {
       });
     }
   }
+}
+
+/** Throws an error for an option without effect, so that a misspelled one does not change the meaning of a call. */
+function refuseUnknown(spec: Spec, options: SendOptions): void {
+  const query = new Set(Object.keys(spec.query ?? {}));
+  const isKnown = (name: string): boolean => {
+    if (OPTIONS.has(name)) return true;
+    // The parameters of a CSV file are among its options; those of other operations are an argument of their own.
+    return spec.csv !== undefined ? query.has(name) : name === "dryRun" && query.has("dry_run");
+  };
+  for (const [name, value] of Object.entries<unknown>({ ...options })) {
+    if (value === undefined || (name === "dryRun" && value === false) || isKnown(name)) continue;
+    const hint = name === "dryRun" && query.has("dry_run") ? "; pass `dry_run`" : "";
+    throw new CandorError(`\`${name}\` is no option of ${spec.method} ${spec.path}${hint}.`);
+  }
+}
+
+function isServiceUrl(text: string): boolean {
+  if (!/^https?:\/\/[^/?#]/i.test(text)) return false;
+  try {
+    return new URL(text).hostname !== "";
+  } catch {
+    return false;
+  }
+}
+
+function lowercase(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Returns the error for an answer that is not a success. */
@@ -275,6 +354,12 @@ function pauseBefore(retry: number, error: CandorError): number | undefined {
   const jittered = Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (retry - 1), LONGEST_PAUSE_MS);
   const least = error instanceof ApiError ? (retryAfter(error.headers) ?? 0) * 1000 : 0;
   return least + jittered;
+}
+
+/** Returns the longest time in milliseconds from the first attempt to the start of the last one. */
+function longestWait(error: CandorError): number {
+  if (!(error instanceof ApiError) || error.status !== 429) return MAX_WAIT_MS;
+  return Math.min((error.quotaWindow ?? QUOTA_WINDOW_S) * 1000 + QUOTA_MARGIN_MS, MAX_QUOTA_WAIT_MS);
 }
 
 /** Resolves after this time; rejects when the signal is aborted. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { ApiError, Candor, ConnectionError, NotFoundError, RateLimitedError, TimeoutError, ValidationError } from "@candor/client";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { ApiError, Candor, CandorError, ConnectionError, NotFoundError, RateLimitedError, TimeoutError, ValidationError } from "@candor/client";
 import { FaultProxy } from "./proxy.js";
 import { Service } from "./service.js";
 
@@ -74,12 +76,114 @@ test("advice of the service overrides the status", async () => {
   assert.equal(sent, 1);
 });
 
-test("wait beyond the budget of a call is not begun", async () => {
-  const headers = { "retry-after": "60" };
-  const limited: typeof fetch = async () =>
-    new Response('{"error": {"code": "rate_limited", "message": "m", "request_id": "r"}}', { status: 429, headers });
-  const client = new Candor({ apiKey: "cdr_live_x", baseUrl: "http://localhost", fetch: limited });
-  await assert.rejects(client.me.get(), (error) => error instanceof RateLimitedError && error.retryAfter === 60);
+const LIMITED = {
+  error: { code: "rate_limited", message: "m", request_id: "r", details: [{ quota: "write", limit: 1, window_seconds: 60 }] },
+};
+
+type PlayedAnswer = [status: number, body: unknown, headers?: Record<string, string> | undefined];
+
+/** A client whose attempts get these answers in turn, the last one for ever, and the requests that it sent. */
+function played(...answers: PlayedAnswer[]): [Candor, Request[]] {
+  const sent: Request[] = [];
+  const answer: typeof fetch = async (url, init) => {
+    sent.push(new Request(url, init));
+    const [status, body, headers] = answers[Math.min(sent.length, answers.length) - 1]!;
+    return new Response(JSON.stringify(body), { status, headers: headers ?? {} });
+  };
+  return [new Candor({ apiKey: "cdr_live_x", baseUrl: "http://localhost", fetch: answer }), sent];
+}
+
+/** Settles a call on a clock that only this function advances. Returns the seconds that it took. */
+async function clocked(context: TestContext, call: () => Promise<unknown>): Promise<[unknown, number]> {
+  context.mock.timers.enable({ apis: ["setTimeout", "Date"], now: 0 });
+  let outcome: unknown;
+  let isSettled = false;
+  const settle = (value: unknown): void => void ([outcome, isSettled] = [value, true]);
+  call().then(settle, settle);
+  for (let second = 0; second < 200 && !isSettled; second++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!isSettled) context.mock.timers.tick(1000);
+  }
+  const seconds = Date.now() / 1000;
+  context.mock.timers.reset();
+  return [outcome, seconds];
+}
+
+test("used-up quota is waited for within its window", async (context) => {
+  const [client, sent] = played([429, LIMITED, { "retry-after": "52" }], [200, { data: 1 }]);
+  const [answer, seconds] = await clocked(context, () => client.request("POST", "/things", { body: {} }));
+  assert.deepEqual(answer, { data: 1 });
+  assert.ok(seconds >= 52 && seconds <= 65, `${seconds} s`);
+  assert.equal(new Set(sent.map((request) => request.headers.get("idempotency-key"))).size, 1);
+  const [again] = played([429, LIMITED, { "retry-after": "40" }]);
+  const [refused, spent] = await clocked(context, () => again.request("GET", "/me"));
+  assert.ok(refused instanceof RateLimitedError && spent <= 65, "a second wait would pass the window");
+});
+
+test("wait beyond the longest one is not begun", async () => {
+  const waits: [string, number, number | undefined][] = [["66", 429, undefined], ["31", 503, undefined], ["8", 429, 5000]];
+  for (const [after, status, maxWait] of waits) {
+    const [client, sent] = played([status, LIMITED, { "retry-after": after }]);
+    await assert.rejects(client.request("GET", "/me", { maxWait }), ApiError);
+    assert.equal(sent.length, 1, `${status} ${after}`);
+  }
+});
+
+test("text of an error has its problems and its request", async () => {
+  const operations = process.env["CANDOR_TEST_OPERATIONS"];
+  const file = operations ? join(dirname(operations), "errors.json") : new URL("../../../errors.json", import.meta.url);
+  interface Case {
+    name: string;
+    status: number;
+    headers?: Record<string, string>;
+    body: unknown;
+    text: string;
+  }
+  const cases = JSON.parse(readFileSync(file, "utf8")) as Case[];
+  assert.ok(cases.length >= 6);
+  for (const { name, status, headers, body, text } of cases) {
+    const [client] = played([status, body, headers]);
+    await assert.rejects(client.request("GET", "/me", { maxRetries: 0 }), { message: text }, name);
+  }
+});
+
+test("URL without a scheme or host is refused", () => {
+  for (const baseUrl of ["localhost:8080", "ftp://example.com", "https://", "http:///v1"]) {
+    assert.throws(() => new Candor({ apiKey: "cdr_live_x", baseUrl }), /http:\/\/ or https:\/\//, baseUrl);
+  }
+});
+
+test("headers of client and call are sent, the key is that of the client", async () => {
+  let sent: Request | undefined;
+  const answer: typeof fetch = async (url, init) => {
+    sent = new Request(url, init);
+    return new Response("{}");
+  };
+  const headers = { "X-Trace": "client", "X-Gate": "a", Authorization: "none" };
+  const client = new Candor({ apiKey: "cdr_live_x", baseUrl: "http://localhost", fetch: answer, headers });
+  await client.request("PUT", "/v1/things", { body: {}, query: { a: 1 }, headers: { "x-trace": "call" } });
+  const names = ["x-trace", "x-gate", "authorization"];
+  assert.deepEqual(names.map((name) => sent?.headers.get(name)), ["call", "a", "Bearer cdr_live_x"]);
+  assert.deepEqual([sent?.method, sent?.url], ["PUT", "http://localhost/v1/things?a=1"]);
+  assert.throws(() => client.request("GET", "things"), CandorError);
+});
+
+test("unknown option is refused before a request is sent", async () => {
+  const [client, sent] = played([200, {}]);
+  const csv = "email,first_name,last_name\n";
+  const any = (options: object): never => options as never;
+  const calls: (() => Promise<unknown>)[] = [
+    () => client.employees.upsert(csv, any({ dryRun: true })),
+    () => client.departments.create({ name: "Sales" }, any({ dry_run: true })),
+    () => client.departments.create({ name: "Sales" }, any({ ifmatch: "x" })),
+    () => client.me.get(any({ dryRun: true })),
+    () => client.departments.list({}, any({ time_out: 1 })).then((page) => page.data),
+  ];
+  for (const call of calls) await assert.rejects(call(), /is no option of/);
+  assert.equal(sent.length, 0);
+  await client.departments.create({ name: "Sales" }, { dryRun: true });
+  await client.employees.upsert(csv, { dry_run: true, maxRetries: 0 });
+  assert.deepEqual(sent.map((request) => new URL(request.url).search), ["?dry_run=true", "?dry_run=true"]);
 });
 
 test("errors have the class of their code and typed details", async () => {
