@@ -70,6 +70,12 @@ impl<T> Call<T> {
         self.options.max_retries = Some(retries);
         self
     }
+
+    /// Sets the longest time from the first attempt to the start of the last one.
+    pub fn max_wait(mut self, wait: Duration) -> Self {
+        self.options.max_wait = Some(wait);
+        self
+    }
 }
 
 impl<T: DeserializeOwned> Call<T> {

@@ -76,6 +76,7 @@ pub struct ClientBuilder {
     environment: Option<Environment>,
     timeout: Option<Duration>,
     max_retries: Option<u32>,
+    max_wait: Option<Duration>,
     user_agent: Option<String>,
     log: Option<Log>,
 }
@@ -113,6 +114,14 @@ impl ClientBuilder {
     #[must_use]
     pub fn max_retries(mut self, retries: u32) -> Self {
         self.max_retries = Some(retries);
+        self
+    }
+
+    /// Sets the longest time from the first attempt of a call to the start of its last. Default: 30 seconds, and for
+    /// a used-up quota its window, at most 65 seconds.
+    #[must_use]
+    pub fn max_wait(mut self, wait: Duration) -> Self {
+        self.max_wait = Some(wait);
         self
     }
 
@@ -154,6 +163,7 @@ impl ClientBuilder {
             base,
             timeout: self.timeout.unwrap_or(TIMEOUT),
             max_retries: self.max_retries.unwrap_or(MAX_RETRIES),
+            max_wait: self.max_wait,
             log: self.log,
         };
         Ok(Candor { core: Arc::new(core) })

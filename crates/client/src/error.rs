@@ -12,6 +12,8 @@ use crate::response::{header, now};
 
 /// Header in which the service advises for or against a retry.
 const ADVICE: &str = "candor-should-retry";
+/// End of messages that have details. The text of an error has the details themselves.
+const POINTER: &str = " See `details`.";
 /// Statuses of failures that a later attempt may overcome: 408, 429, 502, 503 and 504.
 const TRANSIENT: [StatusCode; 5] = [
     StatusCode::REQUEST_TIMEOUT,
@@ -114,15 +116,16 @@ fn innermost(error: &reqwest::Error) -> String {
 }
 
 /// An error response of the service. A code of a later version is [`ErrorCode::Unknown`].
+/// Its text has the message, each problem of a field, the status, the code and the request id.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
+#[error("{}", self.sentence())]
 #[non_exhaustive]
 pub struct ApiError {
     /// Stable code: branch on it.
     pub code: ErrorCode,
     /// Status of the response.
     pub status: StatusCode,
-    /// Explanation of the error for people; programs use `code`.
+    /// Explanation of the error for people, without the details; programs use `code`.
     pub message: String,
     /// One entry for each problem; empty if the service has nothing to add.
     pub details: Vec<ErrorDetail>,
@@ -142,7 +145,7 @@ impl ApiError {
         let text = |name: &str| error[name].as_str().map(str::to_owned);
         Self {
             code: error["code"].as_str().unwrap_or("unknown").into(),
-            message: text("message").unwrap_or_else(|| format!("The service responded with {status}.")),
+            message: text("message").unwrap_or_else(|| format!("The service answered {}.", status.as_u16())),
             details: details.into_iter().filter_map(|detail| serde_json::from_value(detail).ok()).collect(),
             request_id: text("request_id").or_else(|| header(&headers, "x-request-id").map(str::to_owned)),
             status,
@@ -175,11 +178,67 @@ impl ApiError {
         })
     }
 
+    /// Returns the window of the quota that a 429 names.
+    pub(crate) fn quota_window(&self) -> Option<Duration> {
+        self.details.iter().find_map(|detail| match detail {
+            ErrorDetail::RateLimit(limit) => Some(Duration::from_secs(limit.window_seconds.try_into().ok()?)),
+            ErrorDetail::FieldProblem(_)
+            | ErrorDetail::MissingScope(_)
+            | ErrorDetail::MissingAccessLevel(_)
+            | ErrorDetail::RefusedEnvironment(_)
+            | ErrorDetail::Conflict(_)
+            | ErrorDetail::IdempotencyConflict(_)
+            | ErrorDetail::Unknown(_) => None,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let message = self.message.strip_suffix(POINTER).unwrap_or(&self.message);
+        let mut text = message.trim_end_matches('.').to_owned();
+        for problem in self.field_problems() {
+            text.push_str(&format!("; {} {}", problem.field, problem.message.trim_end_matches('.')));
+        }
+        if let Some(pause) = self.retry_after().filter(|_| self.status == StatusCode::TOO_MANY_REQUESTS) {
+            text.push_str(&format!("; send it again after {:.0} s", pause.as_secs_f64()));
+        }
+        text.push_str(&format!(" ({} {}", self.status.as_u16(), self.code));
+        if let Some(id) = &self.request_id {
+            text.push_str(&format!(", request {id}"));
+        }
+        text.push(')');
+        text
+    }
+
     fn is_transient(&self) -> bool {
         match header(&self.headers, ADVICE) {
             Some("true") => true,
             Some("false") => false,
             _ => TRANSIENT.contains(&self.status),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderName;
+
+    /// Cases that the libraries for the other languages have too.
+    const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/errors.json");
+
+    #[test]
+    fn text_of_an_error_has_its_problems_and_its_request() {
+        let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(CASES).unwrap()).unwrap();
+        assert!(cases.len() >= 6);
+        for case in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in case["headers"].as_object().into_iter().flatten() {
+                headers.insert(name.parse::<HeaderName>().unwrap(), value.as_str().unwrap().parse().unwrap());
+            }
+            let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
+            let status = StatusCode::from_u16(status).unwrap();
+            let error = ApiError::new(status, headers, case["body"].to_string().into());
+            assert_eq!(error.to_string(), case["text"].as_str().unwrap(), "{}", case["name"]);
         }
     }
 }

@@ -56,6 +56,12 @@ impl<T> Pages<T> {
         self
     }
 
+    /// Sets the longest time from the first attempt of a page to the start of its last.
+    pub fn max_wait(mut self, wait: Duration) -> Self {
+        self.options.max_wait = Some(wait);
+        self
+    }
+
     /// Continues the list at a cursor, which replaces an earlier cursor and `since`.
     pub(crate) fn at(mut self, cursor: &str) -> Self {
         self.spec.query.retain(|(name, _)| name != "cursor" && name != "since");

@@ -65,6 +65,12 @@ impl RawRequest {
         self
     }
 
+    /// Sets the longest time from the first attempt to the start of the last one.
+    pub fn max_wait(mut self, wait: Duration) -> Self {
+        self.options.max_wait = Some(wait);
+        self
+    }
+
     /// Sends the request, and returns the response with its bytes.
     ///
     /// # Errors

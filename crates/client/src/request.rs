@@ -1,5 +1,5 @@
 //! Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency
-//! key.
+//! key. A used-up quota is waited for: its window is longer than that.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -16,8 +16,14 @@ use crate::client::{Log, LogEntry};
 use crate::error::{ApiError, Error};
 use crate::response::{Response, header};
 
-/// Longest time from the first attempt to the start of the last one.
-const BUDGET: Duration = Duration::from_secs(30);
+/// Longest time from the first attempt to the start of the last one, except for a used-up quota.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Longest such time for a used-up quota, whose window the error names.
+const MAX_QUOTA_WAIT: Duration = Duration::from_secs(65);
+/// Window of a quota if the error names none.
+const QUOTA_WINDOW: Duration = Duration::from_secs(60);
+/// Time after the window of a quota for the random part of the pause.
+const QUOTA_MARGIN: Duration = Duration::from_secs(5);
 /// Upper bound of the first pause. It doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Upper bound of every pause.
@@ -32,6 +38,7 @@ pub(crate) struct Core {
     pub(crate) base: String,
     pub(crate) timeout: Duration,
     pub(crate) max_retries: u32,
+    pub(crate) max_wait: Option<Duration>,
     pub(crate) log: Option<Log>,
 }
 
@@ -74,6 +81,7 @@ pub(crate) struct Options {
     pub(crate) if_none_match: Option<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) max_wait: Option<Duration>,
 }
 
 impl Core {
@@ -81,6 +89,7 @@ impl Core {
     pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<Response<Bytes>, Error> {
         let request = self.request(spec, options)?;
         let max_retries = options.max_retries.unwrap_or(self.max_retries);
+        let max_wait = options.max_wait.or(self.max_wait);
         let begun = Instant::now();
         let mut retries = 0;
         loop {
@@ -92,7 +101,8 @@ impl Core {
             };
             retries += 1;
             let pause = error.retry_after().unwrap_or_default() + jitter(retries);
-            if retries > max_retries || !error.is_transient() || begun.elapsed() + pause > BUDGET {
+            let longest = max_wait.unwrap_or_else(|| longest_wait(&error));
+            if retries > max_retries || !error.is_transient() || begun.elapsed() + pause > longest {
                 return Err(error);
             }
             tokio::time::sleep(pause).await;
@@ -207,6 +217,16 @@ fn judged(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
     }
 }
 
+/// Returns the longest time from the first attempt to the start of the last one.
+fn longest_wait(error: &Error) -> Duration {
+    match error.api() {
+        Some(api) if api.status == StatusCode::TOO_MANY_REQUESTS => {
+            (api.quota_window().unwrap_or(QUOTA_WINDOW) + QUOTA_MARGIN).min(MAX_QUOTA_WAIT)
+        }
+        _ => MAX_WAIT,
+    }
+}
+
 /// Returns a random pause between zero and a bound that doubles with each retry.
 fn jitter(retry: u32) -> Duration {
     let bound = FIRST_PAUSE.saturating_mul(1 << (retry - 1).min(16)).min(LONGEST_PAUSE);
@@ -223,4 +243,27 @@ fn random<const SIZE: usize>() -> Option<[u8; SIZE]> {
     let mut bytes = [0; SIZE];
     SystemRandom::new().fill(&mut bytes).ok()?;
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderMap;
+
+    #[test]
+    fn used_up_quota_is_waited_for_within_its_window() {
+        let longest = |status: StatusCode, window: Option<u64>| {
+            let details =
+                window.map(|seconds| format!(r#"{{"quota":"write","limit":1,"window_seconds":{seconds}}}"#));
+            let body = format!(r#"{{"error":{{"details":[{}]}}}}"#, details.unwrap_or_default());
+            let error = ApiError::new(status, HeaderMap::new(), body.into());
+            longest_wait(&Error::Api(Box::new(error))).as_secs()
+        };
+        let windows = [(Some(60), 65), (Some(10), 15), (Some(3600), 65), (None, 65)];
+        for (window, seconds) in windows {
+            assert_eq!(longest(StatusCode::TOO_MANY_REQUESTS, window), seconds, "{window:?}");
+        }
+        assert_eq!(longest(StatusCode::SERVICE_UNAVAILABLE, Some(60)), 30);
+        assert_eq!(longest_wait(&Error::Interrupted).as_secs(), 30);
+    }
 }

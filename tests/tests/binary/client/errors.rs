@@ -60,14 +60,22 @@ async fn advice_of_the_service_overrides_the_status() {
 }
 
 #[tokio::test]
-async fn wait_beyond_the_budget_of_a_call_is_not_begun() {
-    let played = Played::start(429, "retry-after: 60\r\n", r#"{"error": {"code": "rate_limited"}}"#);
-    let error = played.client().me().get().await.unwrap_err();
-    assert_eq!(
-        (error.code(), error.retry_after()),
-        (Some(&ErrorCode::RateLimited), Some(Duration::from_secs(60)))
-    );
-    assert_eq!(played.requests.load(Ordering::SeqCst), 1);
+async fn wait_beyond_the_longest_one_is_not_begun() {
+    for (status, seconds, max_wait) in [(429, 66, None), (503, 31, None), (429, 8, Some(5)), (503, 8, Some(5))] {
+        let header = format!("retry-after: {seconds}\r\n");
+        let played = Played::start(status, &header, r#"{"error": {"code": "rate_limited"}}"#);
+        let call = played.client().me().get();
+        let call = match max_wait {
+            Some(wait) => call.max_wait(Duration::from_secs(wait)),
+            None => call,
+        };
+        let error = call.await.unwrap_err();
+        assert_eq!(
+            (error.code(), error.retry_after()),
+            (Some(&ErrorCode::RateLimited), Some(Duration::from_secs(seconds)))
+        );
+        assert_eq!(played.requests.load(Ordering::SeqCst), 1, "{status} {seconds}");
+    }
 }
 
 #[tokio::test]
