@@ -1,5 +1,7 @@
 // All words of the console. Screens contain none, so that one file can be read, corrected and translated.
 
+import { csv } from "./texts_csv.js";
+
 /** @type {Record<string, string>} */
 const words = {
   success: "Success", failed: "Failed", dropped: "Dropped", active: "Active", paused: "Paused", failing: "Failing",
@@ -52,6 +54,7 @@ const failureTexts = {
 
 /** @type {any} */
 const problems = {
+  no_answer: "No answer", screen_not_loaded: "The screen did not load",
   no_connection: "No connection to the service", validation_error: "Some values are not valid",
   bad_request: "The request is malformed",
   authentication_required: "The key is not accepted", permission_denied: "This key may not do that",
@@ -67,7 +70,11 @@ const problems = {
 /** @type {any} */
 export const t = {
   words, failures, failureTexts, problems,
+  listed: "Correct what the list names, then try again.",
   problemTexts: { no_connection: "Check the network, then try again.",
+    no_answer: "The service did not answer within 30 seconds. Try again.",
+    screen_not_loaded: "The service is not reachable, or it was upgraded and this tab has the former version. Try " +
+      "again, or reload the page.",
     authentication_required: "The key is missing, expired or revoked.",
     link_ended: "A link opens once, within 30 minutes. It was used, is too old, or was taken back. Ask for " +
       "another link, or enter a key." },
@@ -88,7 +95,9 @@ export const t = {
   before: "before", after: "after", findPerson: "Name or e-mail",
   notHere: "Not found", notHereTitle: "This view does not exist, or the key may not see it",
   notHereText: "The address may be of another version, or it needs a scope that this key lacks.",
-  requests: "Requests", requestsText: "The requests of this view, newest first. The key is in $CANDOR_API_KEY.",
+  requests: "Requests", requestsText: "The requests of this view, newest first.",
+  reload: "Reload the page",
+  setup: "Once, in the shell, with your key in place of …:",
   noRequests: "No requests yet", language: "Language", code: "the code",
   missingScope: (/** @type {string} */ scope) =>
     `The key lacks the scope ${scope}. Ask an administrator for a key that has it.`,
@@ -204,7 +213,7 @@ export const t = {
   },
   events: {
     lead: "The feed of the last 24 hours as it comes, newest first.", event: "Event", resource: "Resource",
-    deliveries: "Show", live: "Live", paused: "Paused", pause: "Pause", resume: "Resume",
+    deliveries: "Show", live: "Live", stopped: "Not updated", paused: "Paused", pause: "Pause", resume: "Resume",
     none: "No events in the last 24 hours",
     noneText: "New events appear here within two seconds. Clear the filter to see all types.",
     noDeliveries: "No subscription received this event.",
@@ -278,24 +287,7 @@ export const t = {
       archived_summaries: "Archived summaries", archived_conversations: "Archived conversations",
       deactivated_people: "Deactivated people" },
   },
-  csv: {
-    lead: "Create and change people from a file. Nothing is written before you apply the plan.",
-    drop: "Drop a CSV file here",
-    dropText: "UTF-8 with a header row, at most 10,000 rows and 5 MB. The column email identifies the person.",
-    choose: "Choose a file", template: "Empty template", another: "Another file",
-    tooLarge: "The file is larger than 5 MB", checking: "Checking the file …", applying: "Applying",
-    applied: "The file is applied",
-    progress: (/** @type {string} */ done, /** @type {string} */ all) => `${done} of ${all} rows`, rows: "Rows",
-    columns: "Columns", ignored: "ignored", clearing: "Empty cells clear the stored value",
-    created: "Created", updated: "Updated", deactivated: "Deactivated", skipped: "Unchanged", refused: "Refused",
-    row: "Row", problem: "Problem", action: "Effect", change: "Changes", problems: "Refused rows",
-    changes: "Changes",
-    apply: (/** @type {string} */ count) => `Apply ${count} changes`,
-    take: (/** @type {string} */ count) => `Download ${count} refused rows`, tree: "Show the reporting tree",
-    planText: "This is a dry run. Refused rows change nothing.",
-    doneText: "Correct the refused rows in their file and import it again.",
-    others: (/** @type {string} */ count) => `and ${count} more`,
-  },
+  csv,
   feedback: {
     lead: "What people wrote about each other's work.", observations: "Observations", objectives: "Objectives",
     summaries: "Summaries", conversations: "Conversations", assignments: "Assignments", all: "Show all",

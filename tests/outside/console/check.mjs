@@ -21,7 +21,7 @@ async function open(browser, options, key = process.env.CANDOR_API_KEY) {
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS);
   page.on("request", (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(`${origin}/`), `asked ${request.url()}`));
-  page.on("console", (message) => check(message.type() !== "error" || /status of (401|403|404|409|412|422)/.test(message.text()), `console: ${message.text()}`));
+  page.on("console", (message) => check(message.type() !== "error" || /status of (400|401|403|404|409|412|422|429)|ERR_INTERNET_DISCONNECTED/.test(message.text()), `console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error}`));
   page.on("dialog", (dialog) => (problems.push(`a text opened a dialog: ${dialog.message()}`), dialog.dismiss()));
   // As after a sign-in with the box ticked, once: a sign-out later stays one.

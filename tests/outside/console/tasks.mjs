@@ -1,12 +1,8 @@
 // Tasks of people, each from reading to the row in the database.
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
-
-const PEOPLE = 2000;
-const MISTAKES = 30;
-
-const nav = (page, name) => page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true }).first().click();
-const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
+import { csv, files } from "./tasks_import.mjs";
+import { heading, nav } from "./page.mjs";
 
 /** Calls until the answer holds. */
 async function eventually(read, holds, text) {
@@ -51,44 +47,6 @@ async function replay(page, { data }) {
   await page.getByRole("button", { name: "Send a test" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Send a test" }).click();
   await page.getByText(/The receiver answered the test with 200 after/).waitFor();
-}
-
-/** A file of people below Mara, in teams of 40, with mistakes in some rows. */
-function file(isCorrect) {
-  const rows = ["email,first_name,last_name,role,manager_email"];
-  for (let at = 0; at < PEOPLE; at += 1) {
-    const isLead = at % 40 === 0;
-    const isWrong = !isCorrect && at % 66 === 33 && at / 66 < MISTAKES;
-    const manager = isLead ? "mara.lindqvist@example.com" : `p${at - (at % 40)}@example.com`;
-    rows.push(`${isWrong ? `p${at}` : `p${at}@example.com`},First${at},"Last, ${at}",${isLead ? "manager" : "employee"},${manager}`);
-  }
-  return `${rows.join("\n")}\n`;
-}
-
-/** Imports 2,000 people from a file with 30 mistakes, corrects them, and sees them in the reporting tree. */
-async function csv(page, { check, folder }) {
-  await nav(page, "CSV import");
-  const choose = (name, text) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
-  await choose("people.csv", file(false));
-  await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor({ timeout: 60_000 });
-  await page.screenshot({ path: `${folder}/import-plan.png` });
-  await page.getByRole("button", { name: "Apply 1,970 changes" }).click();
-  const link = page.getByRole("link", { name: "Show the reporting tree" });
-  await link.waitFor({ timeout: 120_000 });
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).click()]);
-  const refused = (await readFile(await download.path(), "utf8")).trim().split("\n");
-  check(refused.length === MISTAKES + 1 && refused[0].endsWith(",problem"), `the file of refused rows has ${refused.length} lines`);
-  const mended = refused.map((line, at) => (at === 0 ? line : line.replace(/^p(\d+),/, "p$1@example.com,"))).join("\n");
-  await page.getByRole("button", { name: "Another file" }).click();
-  await choose("people-refused.csv", `${mended}\n`);
-  await page.getByRole("button", { name: `Apply ${MISTAKES} changes` }).click();
-  await link.click();
-  const lead = page.getByRole("treeitem").filter({ hasText: "Last, 0" }).first();
-  await lead.focus();
-  await page.keyboard.press("ArrowRight");
-  await page.getByRole("treeitem").filter({ hasText: "First33 " }).waitFor();
-  const { data: [mendedPerson] } = await api("GET", "/employees?filter[email]=p33@example.com");
-  check(mendedPerson?.first_name === "First33", "the corrected person is not stored");
 }
 
 /** Changes a manager, and finds out who did it and what it was before. */
@@ -361,4 +319,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, over, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, files, over, revoked, stale];

@@ -37,23 +37,27 @@ export function cells(record) {
 }
 
 /** One cell as CSV. @param {string} text */
-export const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+export const cell = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /**
  * The header and the rows with these numbers, where the header is row 1, each with the reason in a column
  * `problem`.
- * @param {string} text @param {Map<number, string>} reasons
+ * @param {string} text @param {Map<number, string>} reasons @param {string} separator
  */
-export function pick(text, reasons) {
+export function pick(text, reasons, separator) {
   const [header = "", ...rows] = records(text);
   const picked =
-    rows.flatMap((row, at) => (reasons.has(at + 2) ? [`${row},${cell(reasons.get(at + 2) ?? "")}`] : []));
-  return [`${header},problem`, ...picked, ""].join("\n");
+    rows.flatMap((row, at) => (reasons.has(at + 2) ? [`${row}${separator}${cell(reasons.get(at + 2) ?? "")}`] : []));
+  return [`${header}${separator}problem`, ...picked, ""].join("\n");
 }
 
-/** Hands a text to the browser as a file. @param {string} name @param {string} text @param {string} type */
+/**
+ * Hands a text to the browser as a file. CSV begins with a byte order mark: without one, Excel reads other characters than
+ * those of ASCII as Windows-1252, and saves them so.
+ * @param {string} name @param {string} text @param {string} type
+ */
 export function download(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  const url = URL.createObjectURL(new Blob(type === "text/csv" ? ["\uFEFF", text] : [text], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -109,9 +109,11 @@ export function Problem({ error, retry }) {
   const scope = error.missingScope;
   const level = error.details.find((detail) => detail.required_access_level);
   const title = t.problems[error.code] ?? t.problems.other(error.status);
-  const text = scope ? t.missingScope(scope) : level ? t.missingLevel
-    : (t.problemTexts[error.code] ?? error.message);
   const fields = error.details.filter((detail) => detail.field && detail.message);
+  // The sentence of the API is for programs: it names a member of the answer.
+  const message = error.message.replace(/ See `details`\.$/, "");
+  const text = scope ? t.missingScope(scope) : level ? t.missingLevel
+    : (t.problemTexts[error.code] ?? (message !== error.message && fields.length > 0 ? t.listed : message));
   return html`<div class="problem" role="alert">
     <strong>${title}</strong>
     <p>${text}</p>

@@ -1,108 +1,51 @@
 // CSV import of people: choose a file, see what it would change, apply it, and take back the refused rows.
 
-import { request } from "../lib/api.js";
-import { cell, cells, download, pick, records } from "../lib/csv.js";
-import { useAction } from "../lib/data.js";
+import { cell, download, pick } from "../lib/csv.js";
+import { agree, apply, choose, clearWith, current, forget } from "../lib/csv_import.js";
 import { number, plain } from "../lib/format.js";
 import { href } from "../lib/router.js";
-import { toast } from "../lib/toast.js";
 import { Badge, Button, Card, Changes, Facts, Figure, Page, Problem, Status, Table } from "../lib/ui.js";
-import { html, useRef, useState } from "../lib/view.js";
+import { html, useRef, useState, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
 
-const MOST_BYTES = 5 * 1024 * 1024;
 const KNOWN = ["email", "first_name", "last_name", "role", "manager_email", "department_name", "status",
   "job_title", "external_id"];
-/** Rows in one request of the apply, so that its progress is seen. */
-const CHUNK_ROWS = 1000;
 const SHOWN_ROWS = 100;
+/** Cells that show whether the encoding is right. */
+const SHOWN_CELLS = 5;
 
 /** @typedef {import("../types").CsvReport} Report */
-/** @typedef {{ name: string, text: string, header: string[], rows: number }} Chosen */
+/** @typedef {import("../lib/csv_import.js").Chosen} Chosen */
 /** @typedef {import("../types").CsvReportDataError} Refused */
 
 export default function Import() {
-  const [file, setFile] = useState(/** @type {Chosen | null} */ (null));
-  const [plan, setPlan] = useState(/** @type {Report | null} */ (null));
-  const [result, setResult] = useState(/** @type {Report | null} */ (null));
-  const [isClearing, setIsClearing] = useState(false);
-  const [done, setDone] = useState(0);
-  const check = useAction(async (/** @type {Chosen} */ chosen, /** @type {boolean} */ clears) => {
-    const query = { dry_run: true, empty: clears ? "clear" : undefined };
-    setPlan((await request("POST", "/employees/csv", { csv: chosen.text, query })).data);
-  });
-  const apply = useAction(async () => {
-    if (!file) return;
-    setDone(0);
-    setResult(await applied(file, isClearing, setDone));
-    toast(t.csv.applied);
-  });
-  const choose = async (/** @type {File | undefined} */ given) => {
-    if (!given) return;
-    if (given.size > MOST_BYTES) return void toast(t.csv.tooLarge, "bad");
-    const text = (await given.text()).replace(/^\uFEFF/, "");
-    const all = records(text);
-    const chosen = { name: given.name, text, header: cells(all[0] ?? "").map((one) => one.trim()),
-      rows: all.length - 1 };
-    setFile(chosen);
-    setPlan(null);
-    setResult(null);
-    await check.run(chosen, isClearing);
-  };
-  const again = () => (setFile(null), setPlan(null), setResult(null));
-  const clear = (/** @type {boolean} */ clears) =>
-    (setIsClearing(clears), setPlan(null), file && check.run(file, clears));
+  const { file, isAgreed, plan, result, isClearing, done, busy, error, reason } = useStore(current);
   const shown = result ?? plan;
   return html`<${Page} title=${t.screens.import} lead=${t.csv.lead}
-    actions=${file && html`<${Button} onClick=${again}>${t.csv.another}</${Button}>`}>
+    actions=${file && busy !== "apply" && html`<${Button} onClick=${forget}>${t.csv.another}</${Button}>`}>
+    ${reason && html`<div class="problem" role="alert"><strong>${t.csv.unreadable[reason].title}</strong>
+      <p>${t.csv.unreadable[reason].text}</p></div>`}
     ${!file && html`<${Drop} onFile=${choose} />`}
-    ${file && html`<${About} file=${file} isClearing=${isClearing} onClear=${clear} isFixed=${Boolean(result)} />`}
-    ${(check.error ?? apply.error) && html`<${Problem} error=${check.error ?? apply.error} />`}
-    ${check.isBusy && html`<p role="status">${t.csv.checking}</p>`}
-    ${apply.isBusy && file &&
+    ${file && html`<${About} file=${file} isClearing=${isClearing} onClear=${clearWith}
+      isFixed=${Boolean(result) || busy === "apply"} />`}
+    ${file && !isAgreed && html`<${Encoding} file=${file} />`}
+    ${error && html`<${Problem} error=${error} />`}
+    ${busy === "check" && html`<p role="status">${t.csv.checking}</p>`}
+    ${busy === "apply" && file &&
       html`<p role="status"><progress value=${done} max=${file.rows} aria-label=${t.csv.applying}></progress>
-      ${t.csv.progress(number(done), number(file.rows))}</p>`}
+      ${t.csv.progress(done, file.rows)}</p>`}
     ${file && shown &&
-      html`<${Outcome} report=${shown} file=${file} isDone=${Boolean(result)} onApply=${apply.run}
-        isBusy=${apply.isBusy} />`}
+      html`<${Outcome} report=${shown} file=${file} isDone=${Boolean(result)} onApply=${apply}
+        isBusy=${busy === "apply"} />`}
   </${Page}>`;
 }
 
-/**
- * Applies a file in parts and adds their reports up. Managers that a later part creates are resolved by a second
- * pass over the rows that the first one refused.
- * @param {Chosen} file @param {boolean} isClearing @param {(rows: number) => void} onDone
- * @returns {Promise<Report>}
- */
-async function applied(file, isClearing, onDone) {
-  const [header = "", ...rows] = records(file.text);
-  const query = { empty: isClearing ? "clear" : undefined };
-  if (rows.length <= 2 * CHUNK_ROWS) {
-    const { data } = await request("POST", "/employees/csv", { csv: file.text, query });
-    onDone(rows.length);
-    return data;
-  }
-  const sum = { created: 0, updated: 0, deactivated: 0, skipped: 0, errors: /** @type {Refused[]} */ ([]) };
-  let open = rows.map((row, at) => ({ row, at }));
-  for (let pass = 0; pass < 2 && open.length > 0; pass += 1) {
-    /** @type {Refused[]} */
-    const errors = [];
-    for (let start = 0; start < open.length; start += CHUNK_ROWS) {
-      const part = open.slice(start, start + CHUNK_ROWS);
-      const { data } = await request("POST", "/employees/csv",
-        { csv: [header, ...part.map(({ row }) => row), ""].join("\n"), query });
-      for (const name of /** @type {const} */ (["created", "updated", "deactivated",
-        "skipped"])) sum[name] += data.data[name];
-      errors.push(...data.data.errors.map((/** @type {Refused} */ one) =>
-        ({ ...one, row_number: (part[one.row_number - 2]?.at ?? 0) + 2 })));
-      onDone(Math.min(rows.length, start + CHUNK_ROWS));
-    }
-    sum.errors = errors;
-    const refused = new Set(errors.map((one) => one.row_number - 2));
-    open = rows.map((row, at) => ({ row, at })).filter(({ at }) => refused.has(at));
-  }
-  return { data: sum };
-}
+/** Asks before a file is read as Windows-1252. @param {{ file: Chosen }} p */
+const Encoding = ({ file }) => html`<${Card} title=${t.csv.encoding}>
+  <p>${t.csv.encodingText(file.foreign.length)}</p>
+  <ul>${file.foreign.slice(0, SHOWN_CELLS).map((one) => html`<li>${plain(one)}</li>`)}</ul>
+  <p class="muted">${t.csv.encodingHint}</p>
+  <div class="actions"><${Button} kind="primary" onClick=${agree}>${t.csv.agree}</${Button}></div></${Card}>`;
 
 /** @param {{ onFile: (file: File | undefined) => void }} p */
 function Drop({ onFile }) {
@@ -132,7 +75,9 @@ function About({ file, isClearing, onClear, isFixed }) {
         html`<${Badge} tone=${isKnown(column) ? "good" : "warn"}>${column}
           ${isKnown(column) ? "" : ` · ${t.csv.ignored}`}</${Badge}>`)}</div>`;
   return html`<${Card} title=${file.name}>
-    <${Facts} entries=${[[t.csv.rows, number(file.rows)], [t.csv.columns, columns]]} />
+    <${Facts} entries=${[[t.csv.rows, number(file.rows)],
+      ...(file.separator === "," ? [] : [[t.csv.separator, t.csv.separators[file.separator]]]),
+      [t.csv.columns, columns]]} />
     <label class="check"><input type="checkbox" checked=${isClearing} disabled=${isFixed}
       onChange=${(/** @type {any} */ event) => onClear(event.target.checked)} />
       <span>${t.csv.clearing}</span></label></${Card}>`;
@@ -142,8 +87,9 @@ function About({ file, isClearing, onClear, isFixed }) {
 function Outcome({ report, file, isDone, onApply, isBusy }) {
   const { created, updated, deactivated, skipped, errors } = report.data;
   const changed = created + updated + deactivated;
+  const labels = isDone ? t.csv : t.csv.planned;
   const reasons = new Map(errors.map((one) => [one.row_number, one.message]));
-  const take = () => download(file.name.replace(/(\.csv)?$/i, "-refused.csv"), pick(file.text, reasons),
+  const take = () => download(file.name.replace(/(\.csv)?$/i, "-refused.csv"), pick(file.source, reasons, file.separator),
     "text/csv");
   const columns = [
     { name: "row", label: t.csv.row, isNumber: true,
@@ -158,18 +104,18 @@ function Outcome({ report, file, isDone, onApply, isBusy }) {
   ];
   const changes = (report.plan ?? []).filter((one) => one.action !== "skip" && one.action !== "reject");
   return html`<div class="figures">
-      <${Figure} label=${t.csv.created} value=${number(created)} />
-      <${Figure} label=${t.csv.updated} value=${number(updated)} />
-      <${Figure} label=${t.csv.deactivated} value=${number(deactivated)} />
+      <${Figure} label=${labels.created} value=${number(created)} />
+      <${Figure} label=${labels.updated} value=${number(updated)} />
+      <${Figure} label=${labels.deactivated} value=${number(deactivated)} />
       <${Figure} label=${t.csv.skipped} value=${number(skipped)} />
       <${Figure} label=${t.csv.refused} value=${number(errors.length)}
         tone=${errors.length ? "bad" : "good"} /></div>
     <div class="actions">
       ${isDone ? html`<a class="button primary" href=${href("/people", { view: "tree" })}>${t.csv.tree}</a>`
         : html`<${Button} kind="primary" busy=${isBusy} disabled=${changed === 0} onClick=${onApply}>
-          ${t.csv.apply(number(changed))}</${Button}>`}
-      ${errors.length > 0 && html`<${Button} onClick=${take}>${t.csv.take(number(errors.length))}</${Button}>`}
-      <span class="muted">${isDone ? t.csv.doneText : t.csv.planText}</span></div>
+          ${changed ? t.csv.apply(created, updated, deactivated) : t.csv.noChanges}</${Button}>`}
+      ${errors.length > 0 && html`<${Button} onClick=${take}>${t.csv.take(errors.length)}</${Button}>`}
+      <span class="muted">${isDone ? (errors.length ? t.csv.doneText : "") : t.csv.planText}</span></div>
     ${(report.warnings ?? []).map((one) =>
       html`<p key=${one.column}><${Badge} tone="warn">${one.column}</${Badge}> ${one.message}</p>`)}
     ${errors.length > 0 &&

@@ -1,0 +1,87 @@
+// Tasks of the CSV import.
+import { readFile } from "node:fs/promises";
+import { heading, nav } from "./page.mjs";
+import { api } from "./service.mjs";
+
+const PEOPLE = 2000;
+const MISTAKES = 30;
+/** The quota of files is per minute, and the console waits for it. */
+const QUOTA = { timeout: 90_000 };
+
+/** A file of people below Mara, in teams of 40, with mistakes in some rows. */
+function file(isCorrect) {
+  const rows = ["email,first_name,last_name,role,manager_email"];
+  for (let at = 0; at < PEOPLE; at += 1) {
+    const isLead = at % 40 === 0;
+    const isWrong = !isCorrect && at % 66 === 33 && at / 66 < MISTAKES;
+    const manager = isLead ? "mara.lindqvist@example.com" : `p${at - (at % 40)}@example.com`;
+    rows.push(`${isWrong ? `p${at}` : `p${at}@example.com`},First${at},"Last, ${at}",${isLead ? "manager" : "employee"},${manager}`);
+  }
+  return `${rows.join("\n")}\n`;
+}
+
+/** Imports 2,000 people from a file with 30 mistakes, corrects them, and sees them in the reporting tree. */
+export async function csv(page, { check, folder }) {
+  await nav(page, "CSV import");
+  const choose = (name, text) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+  await choose("people.csv", file(false));
+  await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor({ timeout: 60_000 });
+  await page.screenshot({ path: `${folder}/import-plan.png` });
+  await page.getByRole("button", { name: "Apply: create 1,970" }).click();
+  const link = page.getByRole("link", { name: "Show the reporting tree" });
+  await link.waitFor({ timeout: 120_000 });
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).click()]);
+  const refused = (await readFile(await download.path(), "utf8")).trim().split("\n");
+  check(refused.length === MISTAKES + 1 && refused[0].endsWith(",problem"), `the file of refused rows has ${refused.length} lines`);
+  const mended = refused.map((line, at) => (at === 0 ? line : line.replace(/^p(\d+),/, "p$1@example.com,"))).join("\n");
+  await page.getByRole("button", { name: "Another file" }).click();
+  await choose("people-refused.csv", `${mended}\n`);
+  await page.getByRole("button", { name: `Apply: create ${MISTAKES}` }).click();
+  await link.click();
+  const lead = page.getByRole("treeitem").filter({ hasText: "Last, 0" }).first();
+  await lead.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("treeitem").filter({ hasText: "First33 " }).waitFor();
+  const { data: [mendedPerson] } = await api("GET", "/employees?filter[email]=p33@example.com");
+  check(mendedPerson?.first_name === "First33", "the corrected person is not stored");
+}
+
+/** Files that are not UTF-8 with commas: each is read as it was meant, or named, and none is damaged. */
+export async function files(page, { check }) {
+  await nav(page, "CSV import");
+  const choose = (name, bytes) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: bytes });
+  const latin = (text) => Buffer.from(text, "latin1");
+  for (const [bytes, title] of [
+    [latin("PK\x03\x04 and more"), "This is a workbook or an archive, not CSV"],
+    [Buffer.from("\ufeffemail\tfirst_name\n", "utf16le"), "This file is UTF-16"],
+    [Buffer.from("email\tfirst_name\n", "utf16le"), "This file is UTF-16"],
+    [latin("<html><table>"), "This is a web page or XML, not CSV"],
+    [latin("email\nj\x81rg@example.com\n"), "The encoding of this file is not known"],
+    [latin("\xd0\xcf\x11\xe0"), "This is a document of an older Excel or Word, not CSV"],
+  ]) {
+    await choose("people.csv", bytes);
+    await page.getByRole("alert").getByText(title, { exact: true }).waitFor();
+  }
+  await choose("people.csv", latin("email;first_name;last_name\njoerg@example.com;J\xf6rg;M\xfc\xdfig, von\nbroken;A;B\n"));
+  await page.getByText("Then 2 cells have other characters than in UTF-8").waitFor();
+  await page.getByRole("listitem").getByText("M\u00fc\u00dfig, von").waitFor();
+  check((await page.getByRole("button", { name: /^Apply/ }).count()) === 0, "a file is checked before the encoding is agreed");
+  await page.getByRole("button", { name: "Read it as Windows-1252" }).click();
+  const apply = page.getByRole("button", { name: "Apply: create 1", exact: true });
+  await apply.waitFor(QUOTA);
+  await page.getByText("Semicolons, sent as commas").waitFor();
+  await nav(page, "People");
+  await heading(page, "People");
+  await page.goBack();
+  await apply.click();
+  const take = page.getByRole("button", { name: "Download 1 refused row", exact: true });
+  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor(QUOTA);
+  const { data: [joerg] } = await api("GET", "/employees?filter[email]=joerg@example.com");
+  check(joerg?.first_name === "J\u00f6rg" && joerg.last_name === "M\u00fc\u00dfig, von", `stored as ${joerg?.first_name} ${joerg?.last_name}`);
+  const [download] = await Promise.all([page.waitForEvent("download"), take.click()]);
+  const refused = await readFile(await download.path(), "utf8");
+  check(refused.startsWith("\ufeffemail;first_name;last_name;problem\nbroken;A;B;"), `the refused rows are ${refused}`);
+  await page.getByRole("button", { name: "Another file" }).click();
+  await choose("people.csv", latin("Work Email,First Name\nada@example.com,Ada\n"));
+  await page.getByText("Correct what the list names, then try again.").waitFor(QUOTA);
+}
