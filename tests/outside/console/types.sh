@@ -6,6 +6,8 @@ sources=crates/http/console
 for pair in preact.mjs:preact/dist/preact.mjs hooks.mjs:preact/hooks/dist/hooks.mjs htm.mjs:htm/dist/htm.mjs; do
   cmp "$sources/vendor/${pair%%:*}" "$packages/node_modules/${pair#*:}"
 done
+node tests/outside/console/operations.mjs clients/typescript/src/generated/resources.ts \
+  clients/python/src/candor_client/_generated/resources.py | cmp - "$sources/lib/operations.js"
 rm -rf "$packages/console"
 cp -r "$sources" "$packages/console"
 cp clients/typescript/src/generated/types.ts "$packages/console/types.ts"

@@ -3,7 +3,7 @@
 import { t } from "../texts.js";
 import { log, queryString } from "./api.js";
 import { Dialog } from "./dialog.js";
-import { LANGUAGES } from "./snippet.js";
+import { LANGUAGES, setup } from "./snippet.js";
 import { Badge, Copy, Empty, Id, isDrawerOpen } from "./ui.js";
 import { html, useState, useStore } from "./view.js";
 
@@ -31,6 +31,8 @@ export function RequestDrawer({ onClose }) {
         <button key=${one} type="button" aria-pressed=${one === language ? "true" : "false"}
           onClick=${() => setLanguage(one)}>${one}</button>`)}
         <${Copy} value=${code ?? ""} label=${t.code} /></div>
+      <p class="muted">${t.setup}</p>
+      <pre class="code" tabindex="0"><code>${setup(language)}</code></pre>
       <pre class="code" tabindex="0"><code>${code}</code></pre>
       ${entry.requestId && html`<p class="muted">${t.requestId} <${Id} value=${entry.requestId} /></p>`}`}
   </${Dialog}>`;

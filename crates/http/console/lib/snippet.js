@@ -1,46 +1,32 @@
 // A request as curl, TypeScript and Python, with the values of the screen.
 
 import { queryString } from "./api.js";
+import { OPERATIONS } from "./operations.js";
 
 /**
  * @typedef {{ method: string, path: string, query: import("./api.js").Query, body: unknown, csv: boolean }}
  *   Described
  */
 
-/** Methods of the clients whose names are not the last part of the path. */
-const SPECIAL = /** @type {Record<string, string>} */ ({
-  "POST employees/csv": "upsert", "POST employees/{}/invite": "invite",
-  "GET employees/{}/invitation": "getInvitation",
-  "POST assignments/{}/submissions": "submitFeedback", "POST summaries/{}/feedback": "giveFeedback",
-  "POST connectors/{}/release": "releaseEmployees", "POST webhooks/{}/replay": "replayEvents",
-  "GET webhooks/{}/deliveries": "listDeliveries", "GET webhooks/{}/deliveries/{}": "getDelivery",
-  "POST webhooks/{}/deliveries/{}/redeliver": "redeliver", "GET conversations/{}/messages": "listMessages",
-  "POST conversations/{}/messages": "createMessage", "POST notifications/read_all": "readAll",
-  "GET search": "search",
-  "GET employee-objectives/{}/history": "listHistory", "GET manager-objectives/{}/history": "listHistory",
-});
-const SINGLE = ["me", "organization"];
-
-const camel = (/** @type {string} */ text) => text.replace(/[-_](\w)/g, (_, letter) => letter.toUpperCase());
+const isId = (/** @type {string} */ part) => /^[a-z]+_[0-9A-Z]{26}/.test(part) || /^[a-z]{3,4}_test_/.test(part);
 const snake = (/** @type {string} */ text) => text.replaceAll("-", "_")
   .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Returns resource, method and ids of a request, as the clients name them.
+ * Returns resource, method and ids of a request, as the clients name them; `null` for a request without a method.
  * @param {string} method
  * @param {string} path
  */
 export function operation(method, path) {
   const parts = path.split("/").filter(Boolean);
-  const isId = (/** @type {string} */ part) => /^[a-z]+_[0-9A-Z]{26}/.test(part) || /^[a-z]{3,4}_test_/.test(part);
-  const ids = parts.filter(isId);
-  const shape = parts.map((part) => (isId(part) ? "{}" : part)).join("/");
-  const [resource = ""] = parts;
-  const last = parts.at(-1) ?? "";
-  const plain = { GET: ids.length || SINGLE.includes(resource) ? "get" : "list", POST: "create", PATCH: "update",
-    DELETE: "delete" };
-  const action = parts.length > 1 && !isId(last) ? camel(last) : plain[/** @type {keyof plain} */ (method)];
-  return { resource: shape === "search" ? null : resource, name: SPECIAL[`${method} ${shape}`] ?? action, ids };
+  const known = Object.keys(OPERATIONS).find((shape) => {
+    const [verb, at = ""] = shape.split(" ");
+    const segments = at.split("/");
+    return verb === method && segments.length === parts.length &&
+      segments.every((one, index) => one === parts[index] || (one === "{}" && isId(parts[index] ?? "")));
+  });
+  const [resource, name, isList, inPython] = known ? (OPERATIONS[known] ?? []) : [];
+  return name && inPython ? { resource, name, isList, inPython, ids: parts.filter(isId) } : null;
 }
 
 /**
@@ -90,12 +76,13 @@ function curl({ method, path, query, body, csv }) {
 
 /** @param {Described} request */
 function typescript({ method, path, query, body, csv }) {
-  const { resource, name, ids } = operation(method, path);
+  const found = operation(method, path);
+  if (!found) return "// The client library has no method for this request.";
+  const { resource, name, isList, ids } = found;
   const values = [...ids.map((id) => JSON.stringify(id)),
     csv ? "csv" : body === undefined ? "" : literal(body, "ts"),
     Object.keys(nested(query)).length ? literal(nested(query), "ts") : ""].filter(Boolean);
-  const call = `candor.${resource ? `${camel(resource)}.` : ""}${name}(${values.join(", ")})`;
-  const isList = method === "GET" && /^(list|search)/.test(name);
+  const call = `candor.${resource ? `${resource}.` : ""}${name}(${values.join(", ")})`;
   return `import { Candor } from "@candor/client";\n\n` +
     `// Reads CANDOR_API_KEY and CANDOR_URL.\nconst candor = new Candor();\n` +
     (csv ? `const csv = await (await import("node:fs/promises")).readFile("people.csv", "utf8");\n` : "") +
@@ -104,19 +91,31 @@ function typescript({ method, path, query, body, csv }) {
 
 /** @param {Described} request */
 function python({ method, path, query, body, csv }) {
-  const { resource, name, ids } = operation(method, path);
+  const found = operation(method, path);
+  if (!found) return "# The client library has no method for this request.";
+  const { resource, inPython, isList, ids } = found;
   const named = { .../** @type {object} */ (body ?? {}), ...nested(query) };
   const values = [...ids.map((id) => JSON.stringify(id)), ...(csv ? [`Path("people.csv").read_text()`] : []),
     ...Object.entries(named).map(([key, value]) => `${key}=${literal(value, "py")}`)];
   const line = values.join(", ");
   const inside = line.length <= 60 ? line : `\n    ${values.join(",\n").replaceAll("\n", "\n    ")},\n`;
-  const call = `candor.${resource ? `${snake(resource)}.` : ""}${snake(name)}(${inside})`.replaceAll("\n",
+  const call = `candor.${resource ? `${snake(resource)}.` : ""}${inPython}(${inside})`.replaceAll("\n",
     "\n    ");
-  const isList = method === "GET" && /^(list|search)/.test(name);
   return `${csv ? "from pathlib import Path\n\n"
     : ""}from candor_client import Candor\n\n# Reads CANDOR_API_KEY and CANDOR_URL.\nwith Candor() as candor:\n` +
     (isList ? `    for one in ${call}:\n        print(one)` : `    print(${call})`);
 }
+
+/** Commands to run once, before a sample. @type {Record<string, string>} */
+export const SETUP = {
+  curl: "export CANDOR_API_KEY=…",
+  TypeScript: "npm install ./candor-client-*.tgz\nexport CANDOR_API_KEY=…\nexport CANDOR_URL=",
+  Python: "pip install ./candor_client-*.whl\nexport CANDOR_API_KEY=…\nexport CANDOR_URL=",
+};
+
+/** @param {string} language */
+export const setup = (language) =>
+  (SETUP[language] ?? "").replace(/CANDOR_URL=$/, () => `CANDOR_URL=${quoted(location.origin)}`);
 
 /** @type {Record<string, (request: Described) => string>} */
 export const LANGUAGES = { curl, TypeScript: typescript, Python: python };
