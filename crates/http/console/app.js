@@ -1,7 +1,7 @@
 // The frame of the console: navigation, the screen of the address, and the entrance.
 
 import { Entrance } from "./entrance.js";
-import { log, waiting } from "./lib/api.js";
+import { ApiError, log } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
 import { forgetPeople } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
@@ -9,7 +9,7 @@ import { href, isAt, useRoute } from "./lib/router.js";
 import { can, ended, enter, isBound, isOperator, offered, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
 import { Toasts } from "./lib/toast.js";
-import { Badge, Button, Empty, Problem, Skeleton } from "./lib/ui.js";
+import { Badge, Button, Empty, Problem, Skeleton, Waiting } from "./lib/ui.js";
 import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
@@ -79,32 +79,26 @@ function Account() {
       <${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div></div>`;
 }
 
-/** The wait that the service asked for. */
-function Waiting() {
-  const wait = useStore(waiting);
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = wait && setInterval(() => tick((count) => count + 1), 500);
-    return () => void (timer && clearInterval(timer));
-  }, [wait]);
-  if (!wait) return null;
-  const seconds = Math.max(1, Math.ceil((wait.until - Date.now()) / 1000));
-  return html`<div class="waiting" role="status">${t.waiting(wait.status, seconds)}</div>`;
-}
+/** A module that does not load: the service is away, or an upgrade has replaced it. @param {unknown} error */
+const notLoaded = (error) => error instanceof TypeError ? new ApiError(0, { code: "screen_not_loaded" }) : asApiError(error);
 
 /** @param {{ screen: Screen }} p */
 function Loaded({ screen }) {
+  const [turn, setTurn] = useState(0);
   const [state, setState] =
     useState(/** @type {{ of: string, view: any, error: any }} */ ({ of: "", view: null, error: null }));
   useEffect(() => {
     let isWanted = true;
     const done = (/** @type {any} */ view, /** @type {any} */ error) => isWanted &&
       setState({ of: screen.name, view, error });
-    screen.load().then((module) => done(module.default, null), (error) => done(null, asApiError(error)));
+    setState({ of: "", view: null, error: null });
+    screen.load().then((module) => done(module.default, null), (error) => done(null, notLoaded(error)));
     return () => void (isWanted = false);
-  }, [screen.name]);
+  }, [screen.name, turn]);
   if (state.of !== screen.name) return html`<div class="page"><${Skeleton} /></div>`;
-  return state.error ? html`<div class="page"><${Problem} error=${state.error} /></div>` : html`<${state.view} />`;
+  if (!state.error) return html`<${state.view} />`;
+  return html`<div class="page"><${Problem} error=${state.error} retry=${() => setTurn(turn + 1)} />
+    <div class="actions"><${Button} onClick=${() => location.reload()}>${t.reload}</${Button}></div></div>`;
 }
 
 function Shell() {

@@ -1,9 +1,9 @@
 // The entrance: a key is pasted. Over a screen whose key was refused, it keeps that screen with its texts.
 
 import { useAction } from "./lib/data.js";
-import { signIn } from "./lib/session.js";
+import { linkProblem, signIn } from "./lib/session.js";
 import { Button, Field, Problem } from "./lib/ui.js";
-import { html, useLayoutEffect, useRef, useState } from "./lib/view.js";
+import { html, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
 
 /** @param {{ reason: import("./lib/api.js").ApiError | null, isOver: boolean }} p */
@@ -17,7 +17,8 @@ export function Entrance({ reason, isOver }) {
     else document.title = "Candor";
   }, [isOver]);
   const submit = (/** @type {Event} */ event) => (event.preventDefault(), run());
-  const shown = error ?? reason;
+  const pasted = useStore(linkProblem);
+  const shown = error ?? pasted ?? reason;
   const form = html`<form class="entrance" onSubmit=${submit}>
     <div class="brand">
       <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</div>

@@ -27,6 +27,8 @@ const API = "/v1";
 const MOST_LOGGED = 20;
 const MOST_ATTEMPTS = 4;
 const LONGEST_WAIT_S = 60;
+/** Time within which a read is answered. A write has none: it may be done although its answer is late. */
+const READ_TIMEOUT_MS = 30_000;
 
 /** An answer other than 2xx, or no answer at all (status 0). */
 export class ApiError extends Error {
@@ -106,13 +108,16 @@ const amend = (entry, changes) =>
  */
 async function attempt(method, path, options, headers) {
   const body = options.csv ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-  const init = { method, headers, body, signal: options.signal, cache: /** @type {const} */ ("no-store") };
+  // A download of lines takes as long as there is data.
+  const timeout = method === "GET" && !options.lines ? AbortSignal.timeout(READ_TIMEOUT_MS) : undefined;
+  const signals = [options.signal, timeout].filter((one) => one !== undefined);
+  const init = { method, headers, body, signal: AbortSignal.any(signals), cache: /** @type {const} */ ("no-store") };
   try {
     const answer = await fetch(API + path + queryString(options.query ?? {}), init);
     return { answer, text: await answer.text() };
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new ApiError(0, { code: "no_connection" });
+    throw new ApiError(0, { code: timeout?.aborted ? "no_answer" : "no_connection" });
   }
 }
 

@@ -6,7 +6,7 @@
 
 import { t } from "../texts.js";
 import { useAction } from "./data.js";
-import { Button, Copy, Problem } from "./ui.js";
+import { Button, Copy, Problem, Waiting } from "./ui.js";
 import { html, useLayoutEffect, useRef } from "./view.js";
 
 /** @typedef {any} Content */
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, foot, drawer, children }) {
     <div class="dialog-body">
       <header><h2>${title}</h2>
         <${Button} kind="quiet icon" aria-label=${t.close} onClick=${onClose}>✕</${Button}></header>
-      <div class="dialog-content">${children}</div>
+      <div class="dialog-content"><${Waiting} />${children}</div>
       ${foot && html`<footer>${foot}</footer>`}
     </div>
   </dialog>`;

@@ -16,6 +16,8 @@ const KEPT = "candor-key";
 export const session = store(/** @type {Session | null} */ (null));
 /** Session of a link that was opened over the current one, until the person has chosen. */
 export const offered = store(/** @type {Session | null} */ (null));
+/** Reason why a link that was pasted into this tab does not open. */
+export const linkProblem = store(/** @type {ApiError | null} */ (null));
 /** Reason why the key has to be given again, while the screen behind it stays. */
 export const ended = store(/** @type {"refused" | "left" | null} */ (null));
 
@@ -73,13 +75,32 @@ async function exchange(code) {
  * sent the link decides which organization it shows.
  */
 export async function resume() {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  const code = takeCode();
   const kept = sessionStorage.getItem(KEPT);
   const lost = kept ? await signIn(kept, true).then(() => null, (error) => error) : null;
   // A kept key that is not refused (a lost connection, a stopped service) is still a person's session.
   if (lost && (!code || lost.status !== 401)) throw lost;
-  if (!code) return;
+  if (code) await openLink(code);
+}
+
+/** Takes the code out of the fragment, so that the address bar and the history do not keep it. */
+function takeCode() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  return code;
+}
+
+/** Follows a link that is pasted into an open tab: the browser changes the fragment only, and loads nothing. */
+export function listenToLinks() {
+  addEventListener("hashchange", () => {
+    const code = takeCode();
+    linkProblem.set(null);
+    if (code) openLink(code).catch((error) => linkProblem.set(error));
+  });
+}
+
+/** @param {string} code */
+async function openLink(code) {
   const current = session.value;
   // Another tab may have a session, which this one does not know. So the person is always asked.
   const linked = await exchange(code).then(describe).catch((error) => {

@@ -13,7 +13,8 @@
 import { t } from "../texts.js";
 import { plain, relative, time, utc, words } from "./format.js";
 import { href, setQuery, useRoute } from "./router.js";
-import { html, store, useEffect, useRef, useState } from "./view.js";
+import { waiting } from "./api.js";
+import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 import { toast } from "./toast.js";
 
 /** @typedef {import("./api.js").ApiError} ApiError */
@@ -103,6 +104,19 @@ export function Id({ value, to }) {
 
 /** A type or a URL, which breaks after its punctuation rather than within a word. @param {{ text: string }} p */
 export const Parts = ({ text }) => text.split(/(?<=[./_])(?=[^./_])/).map((part) => html`${part}<wbr />`);
+
+/** The wait that the service asked for. */
+export function Waiting() {
+  const wait = useStore(waiting);
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = wait && setInterval(() => tick((count) => count + 1), 500);
+    return () => void (timer && clearInterval(timer));
+  }, [wait]);
+  if (!wait) return null;
+  const seconds = Math.max(1, Math.ceil((wait.until - Date.now()) / 1000));
+  return html`<div class="waiting" role="status">${t.waiting(wait.status, seconds)}</div>`;
+}
 
 /** @param {{ error: ApiError, retry?: () => void }} p */
 export function Problem({ error, retry }) {

@@ -38,29 +38,32 @@ function useTail(type, isPaused) {
   const [state, setState] = useState(first);
   const [turn, setTurn] = useState(0);
   const cursor = useRef(/** @type {string | null} */ (null));
+  const isStarting = useRef(false);
   const query = { "filter[event]": type, limit: 100 };
   useEffect(() => {
     const stop = new AbortController();
     setState(first);
     cursor.current = null;
+    isStarting.current = true;
     newest(query, stop.signal).then(({ rows, next }) => {
       cursor.current = next;
       setState({ rows, error: null, isLoading: false });
-    }, (error) => stop.signal.aborted || setState({ ...first, error: asApiError(error), isLoading: false }));
+    }, (error) => stop.signal.aborted || setState({ ...first, error: asApiError(error), isLoading: false }))
+      .finally(() => stop.signal.aborted || (isStarting.current = false));
     return () => stop.abort();
   }, [type, turn]);
   useEffect(() => {
     if (isPaused) return undefined;
     let isReading = false;
     const timer = setInterval(async () => {
-      if (isReading || !cursor.current || document.visibilityState !== "visible") return;
+      if (isReading || isStarting.current || document.visibilityState !== "visible") return;
       isReading = true;
       try {
-        const { rows, next } = await last({ cursor: cursor.current }, query);
+        const { rows, next } = cursor.current ? await last({ cursor: cursor.current }, query)
+          : await newest(query);
         cursor.current = next;
-        if (rows.length)
-          setState((before) =>
-            ({ rows: [...rows, ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false }));
+        setState((before) => rows.length === 0 && !before.error ? before
+          : { rows: [...rows, ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false });
       } catch (error) {
         setState((before) => ({ ...before, error: asApiError(error) }));
       } finally {
@@ -76,7 +79,7 @@ function useTail(type, isPaused) {
  * The newest events, newest first, and the cursor behind them. The feed has no descending order, so a longer span is
  * read only if the shorter one has few events.
  * @param {any} query
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  */
 async function newest(query, signal) {
   let found = { rows: /** @type {Event[]} */ ([]), next: /** @type {string | null} */ (null) };
@@ -129,7 +132,8 @@ function Feed() {
     { name: "at", label: t.time, cell: (/** @type {Event} */ one) => html`<${Time} at=${one.created_at} />` },
   ];
   const actions =
-    html`<${Badge} tone=${isPaused ? "warn" : "good"}>${isPaused ? t.events.paused : t.events.live}</${Badge}>
+    html`<${Badge} tone=${isPaused || tail.error ? "warn" : "good"}>
+      ${isPaused ? t.events.paused : tail.error ? t.events.stopped : t.events.live}</${Badge}>
     <${Button} onClick=${() => setIsPaused(!isPaused)}>${isPaused ? t.events.resume : t.events.pause}</${Button}>`;
   const empty = html`<${Empty} title=${t.events.none} text=${t.events.noneText} />`;
   return html`<${Page} title=${t.screens.events} lead=${t.events.lead} actions=${actions}>

@@ -1,0 +1,43 @@
+// Tasks while the service is away, and links that are pasted into an open tab.
+import { heading, nav } from "./page.mjs";
+import { api } from "./service.mjs";
+
+/** Loses the service and gets it back: the feed goes on, and a screen whose file did not load opens. */
+export async function away(page) {
+  await nav(page, "Events");
+  await page.getByText("Live", { exact: true }).last().waitFor();
+  const gone = (route) => route.abort("internetdisconnected");
+  await page.route("**/v1/events?*", gone);
+  const alert = page.getByRole("alert").getByText("No connection to the service");
+  await alert.waitFor();
+  await page.unroute("**/v1/events?*", gone);
+  await alert.waitFor({ state: "detached" });
+  await page.route("**/screens/audit.js", gone);
+  await nav(page, "Audit log");
+  await page.getByRole("alert").getByText("The screen did not load").waitFor();
+  await page.getByRole("button", { name: "Reload the page" }).waitFor();
+  await page.unroute("**/screens/audit.js", gone);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await heading(page, "Audit log");
+}
+
+/** Pastes a link into the entrance that is open already: it opens, and its code leaves the address. */
+export async function paste(page, { open, origin, check }) {
+  const made = await api("POST", "/portal-links", { name: "Pasted link", scopes: ["webhooks:read"], expires_in: 3600, start: "/webhooks" });
+  const entrance = await open({}, null);
+  await entrance.goto(`${origin}/console/webhooks`);
+  await heading(entrance, "Open the console");
+  const link = made.url.replace(/^https?:\/\/[^/]+/, origin);
+  await entrance.goto(link);
+  await entrance.getByRole("dialog").getByRole("button", { name: "Open it" }).click();
+  await heading(entrance, "Webhooks");
+  check(!entrance.url().includes("#"), "the code stays in the address");
+  await entrance.context().close();
+  const second = await open({}, null);
+  await second.goto(`${origin}/console/webhooks`);
+  await heading(second, "Open the console");
+  await second.goto(link);
+  await second.getByText("The link no longer opens").waitFor();
+  check(!second.url().includes("#"), "the code of a used link stays in the address");
+  await second.context().close();
+}
