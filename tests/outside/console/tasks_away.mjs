@@ -1,4 +1,4 @@
-// Tasks while the service is away, and links that are pasted into an open tab.
+// Tasks while the service is away, in another time zone, and links that are pasted into an open tab.
 import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
@@ -40,4 +40,17 @@ export async function paste(page, { open, origin, check }) {
   await second.getByText("The link no longer opens").waitFor();
   check(!second.url().includes("#"), "the code of a used link stays in the address");
   await second.context().close();
+}
+
+/** Filters by a day of the reader's clock, which is not a day in UTC. */
+export async function days(_, { open, origin, check }) {
+  const page = await open({ timezoneId: "Asia/Tokyo" });
+  for (const [address, name] of [["audit?", "occurred_at"], ["webhooks?view=deliveries&", "attempted_at"]]) {
+    const isDay = (request) => request.url().includes(`filter[${name}][gte]=2026-01-01T15%3A00%3A00.000Z`);
+    const asked = page.waitForRequest(isDay);
+    await page.goto(`${origin}/console/${address}from=2026-01-02&to=2026-01-02`);
+    const url = (await asked).url();
+    check(url.includes(`filter[${name}][lte]=2026-01-02T14%3A59%3A59.999Z`), `the day ends elsewhere: ${url}`);
+  }
+  await page.context().close();
 }

@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { asApiError } from "./data.js";
-import { hour } from "./format.js";
+import { endOfDay, hour, startOfDay } from "./format.js";
 import { useEffect, useState } from "./view.js";
 
 /** @typedef {import("../types").Delivery} Delivery */
@@ -100,8 +100,8 @@ export function useAllDeliveries(filter) {
   const query = filter && {
     "filter[status]": filter.state, "filter[event_type]": filter.type, "filter[event_id]": filter.event,
     "filter[subscription_id]": filter.webhook,
-    "filter[attempted_at][gte]": filter.from && `${filter.from}T00:00:00Z`,
-    "filter[attempted_at][lte]": filter.to && `${filter.to}T23:59:59.999Z`,
+    "filter[attempted_at][gte]": filter.from && startOfDay(filter.from),
+    "filter[attempted_at][lte]": filter.to && endOfDay(filter.to),
   };
   const name = `${JSON.stringify(query)} ${turn}`;
   useEffect(() => {

@@ -84,3 +84,17 @@ export function short(text, most) {
 
 /** @param {{ first_name: string, last_name: string }} person */
 export const fullName = (person) => `${person.first_name} ${person.last_name}`;
+
+/**
+ * The instant of a time of day on a day of the reader's clock, as filters take it. A text that is no day stays, so that the service
+ * refuses it.
+ * @param {string} day @param {string} clock
+ */
+const instant = (day, clock) => {
+  const at = new Date(`${day}T${clock}`);
+  return Number.isNaN(at.getTime()) ? day : at.toISOString();
+};
+/** @param {string} day */
+export const startOfDay = (day) => instant(day, "00:00:00.000");
+/** @param {string} day */
+export const endOfDay = (day) => instant(day, "23:59:59.999");

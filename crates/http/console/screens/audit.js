@@ -1,7 +1,7 @@
 // The audit log: each change with its fields before and after.
 
 import { useList } from "../lib/data.js";
-import { plain } from "../lib/format.js";
+import { endOfDay, plain, startOfDay } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { Changes, Empty, Filters, Id, Page, Shown, Time } from "../lib/ui.js";
@@ -26,8 +26,8 @@ export default function Audit() {
   const { query } = useRoute();
   const log = useList("/audit-log", {
     "filter[target_id]": query.target, "filter[actor_id]": query.actor, "filter[action]": query.action,
-    "filter[occurred_at][gte]": query.from && `${query.from}T00:00:00Z`,
-    "filter[occurred_at][lte]": query.to && `${query.to}T23:59:59.999Z`,
+    "filter[occurred_at][gte]": query.from && startOfDay(query.from),
+    "filter[occurred_at][lte]": query.to && endOfDay(query.to),
   });
   const filters = [
     { name: "action", label: t.audit.action,
@@ -50,7 +50,7 @@ function Line({ entry }) {
     : html`<code>${target.id}</code>`;
   return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong>${name}
       <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a>
-      <span class="muted time"><${Time} at=${entry.occurred_at} /></span></div>
+      <span class="muted time"><${Time} at=${entry.occurred_at} exact=${true} /></span></div>
     <${Changes} changes=${entry.changes} name=${named} />
     ${entry.comment && html`<p class="prose" dir="auto">${entry.comment}</p>`}
     <div class="entry-head by muted">
