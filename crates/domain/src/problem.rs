@@ -79,7 +79,8 @@ impl ValueError {
     /// Creates the error of a null in a field that may be absent but not null.
     #[must_use]
     pub fn not_null() -> Self {
-        Self::new(Code::Required, "must not be null; omit the field to leave it unchanged")
+        let text = "must not be null; omit the field: a create then sets the default, a PATCH changes nothing";
+        Self::new(Code::Required, text)
     }
 
     /// Creates the error of a value with the wrong JSON type or format; `wanted` completes "must be".
