@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "people read what an example prints")]
 
 use std::collections::HashSet;
+use std::error::Error;
 
 use candor_domain::csv::{File, Plan, PlanOptions, RowOutcome, StoredRows, plan};
 use candor_domain::time::Timestamp;
@@ -18,9 +19,9 @@ const FILE: &str = "email,first_name,last_name,manager_email\n\
                     edsger@example.com,Edsger,Haas,alan@example.com\n\
                     ,No,Address,\n";
 
-fn main() -> Result<(), String> {
-    let file = File::read(FILE.as_bytes()).map_err(|error| format!("{error:?}"))?;
-    let at: Timestamp = "2026-03-01T08:15:30Z".parse().map_err(|error| format!("{error}"))?;
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = File::read(FILE.as_bytes())?;
+    let at: Timestamp = "2026-03-01T08:15:30Z".parse()?;
     let options = PlanOptions { clear_empty: false, is_admin: true, connector: None, at };
     let mut number = 0;
     let mut ids = || {
@@ -39,7 +40,7 @@ fn main() -> Result<(), String> {
     }
     let mut people = Vec::new();
     for step in &first.steps {
-        for decision in Plan::decisions(&file, &known, &options, step).map_err(|rejection| rejection.message())? {
+        for decision in Plan::decisions(&file, &known, &options, step)? {
             println!("{}: {} {}", decision.audit.action, decision.state.first_name, decision.state.last_name);
             people.push(decision.state);
         }

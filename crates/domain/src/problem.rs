@@ -52,8 +52,9 @@ impl Code {
     pub const ALL: &'static [Self] = Self::VARIANTS;
 }
 
-/// A problem with a value whose field is not known yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A problem with a value whose field is not known yet. Its text omits the value, which may be personal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ValueError {
     /// The stable code of the problem.
     pub code: Code,

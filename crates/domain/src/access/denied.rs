@@ -3,7 +3,8 @@
 use super::Permission;
 
 /// The reason why a caller may not do something (§7 `permission_denied`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 pub enum PermissionDenied {
     /// The key lacks this scope.
     MissingScope(Permission),

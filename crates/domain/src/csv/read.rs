@@ -10,11 +10,13 @@ use crate::text::folded;
 use crate::time::Timestamp;
 
 /// The reason why a whole file is refused (decision E8).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableFile {
     /// The file has an invalid header, or exceeds a limit.
+    #[error("{0}")]
     Invalid(ValidationErrors),
     /// The file is not CSV, or not UTF-8.
+    #[error("{0}")]
     Malformed(String),
 }
 

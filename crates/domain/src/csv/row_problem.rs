@@ -71,8 +71,9 @@ impl RowProblem {
     }
 }
 
-/// The rejection of a row, with its problems.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The rejection of a row, with its problems. Its text has values of cells, which may be personal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 pub struct RowRejection {
     /// All problems of the row. The first gives the code.
     problems: Vec<RowProblem>,

@@ -57,7 +57,8 @@ pub struct Candidates {
 }
 
 /// A refusal, and the issue that the administrator sees.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
 pub struct Refused {
     /// The response to the identity provider.
     pub error: ScimError,

@@ -5,6 +5,7 @@
 mod cost_of_texts;
 mod csv_fuzz;
 mod csv_reader;
+mod errors;
 mod reporting;
 mod round_trip;
 mod scim_dialects;

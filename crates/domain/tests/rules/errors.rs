@@ -1,0 +1,81 @@
+//! Error types: each public one can be returned with `?` from a function of another program.
+
+use std::any::type_name;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use candor_domain::access::PermissionDenied;
+use candor_domain::csv::{File, RowRejection, UnreadableFile};
+use candor_domain::id::NotAnId;
+use candor_domain::problem::{ValidationErrors, ValueError};
+use candor_domain::refusal::DomainError;
+use candor_domain::retention::NotAPeriod;
+use candor_domain::scim::{Refused, ScimError};
+use candor_domain::signature::SignatureError;
+use candor_domain::time::NotATime;
+use candor_domain::webhook::NotASchedule;
+
+/// Returns the name of an error type. It compiles only for types that implement `Error`.
+fn name<E: Error>() -> &'static str {
+    type_name::<E>().rsplit("::").next().unwrap()
+}
+
+/// Adds the error types of the public functions in a folder.
+fn collect(folder: &Path, names: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, names);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for item in text.split("    pub fn ").chain(text.split("\npub fn ")).skip(1) {
+            let signature = item.split('{').next().unwrap();
+            // The last arrow: a parameter may be a function that returns a result.
+            let Some((_, result)) = signature.rsplit_once("-> ") else { continue };
+            let Some((_, error)) = result.strip_prefix("Result<").and_then(|both| both.rsplit_once(", ")) else {
+                continue;
+            };
+            let error = error.trim().trim_end_matches('>').rsplit("::").next().unwrap();
+            // `Error` is the type of a serializer, `Self` is named elsewhere, one letter is a parameter.
+            let is_named = error.len() > 1 && error.chars().all(char::is_alphanumeric);
+            if is_named && !["Error", "Self"].contains(&error) {
+                names.insert(error.to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn each_public_error_type_implements_error() {
+    let implementing = BTreeSet::from([
+        name::<DomainError>(),
+        name::<NotAPeriod>(),
+        name::<NotASchedule>(),
+        name::<NotATime>(),
+        name::<NotAnId>(),
+        name::<PermissionDenied>(),
+        name::<Refused>(),
+        name::<RowRejection>(),
+        name::<ScimError>(),
+        name::<SignatureError>(),
+        name::<UnreadableFile>(),
+        name::<ValidationErrors>(),
+        name::<ValueError>(),
+    ]);
+    let mut names = BTreeSet::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut names);
+    assert!(names.contains("UnreadableFile"), "{names:?}");
+    let lacking: Vec<_> = names.iter().filter(|name| !implementing.contains(name.as_str())).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
+#[test]
+fn unreadable_file_displays_its_cause() {
+    let error: Box<dyn Error> = File::read(b"\"a").unwrap_err().into();
+    assert!(error.to_string().starts_with("The file is not CSV in UTF-8: "), "{error}");
+    let error: Box<dyn Error> = File::read(b"a\nb\n").unwrap_err().into();
+    assert!(error.to_string().starts_with("email: "), "{error}");
+}
