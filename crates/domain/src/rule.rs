@@ -3,13 +3,15 @@
 
 mod kinds;
 mod nested;
+mod texts;
 
 pub use kinds::{
-    Checked, Flag, IdRule, Line, List, OneOf, ReferenceRule, Text, Url, Whole, date, datetime, email, flag, id,
-    line, list, one_of, recent, reference, rule, text, url, whole, word,
+    Checked, Flag, IdRule, List, OneOf, ReferenceRule, Url, Whole, date, datetime, email, flag, id, list, one_of,
+    recent, reference, rule, url, whole, word,
 };
 
 pub use nested::{Nested, Several, nested, several};
+pub use texts::{Line, Text, line, text};
 
 pub(crate) use kinds::as_text;
 

@@ -1331,7 +1331,7 @@ export class Employees {
         method: "POST",
         path: "/employees/csv",
         csv,
-        query: { dry_run: options?.dry_run, empty: options?.empty, connector_id: options?.connector_id },
+        query: { dry_run: options?.dry_run, empty: options?.empty, connector_id: options?.connector_id, ignore_columns: options?.ignore_columns },
       },
       options,
     );

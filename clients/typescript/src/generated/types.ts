@@ -832,7 +832,10 @@ export interface CsvReport {
   data: CsvReportData;
   /** Effect that each row would have. Present with `dry_run=true`. */
   plan?: Array<CsvReportPlan> | undefined;
-  /** Columns that were ignored because their names are unknown. */
+  /**
+   * Columns that were ignored because their names are unknown, and columns in which numbers or booleans
+   * become texts.
+   */
   warnings?: Array<CsvReportWarning> | undefined;
 }
 
@@ -862,6 +865,8 @@ export interface CsvReportDataError {
    * Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first one.
    */
   problems: Array<CsvReportDataErrorProblem>;
+  /** Row whose correction is enough for this one. Absent if the row has a problem of its own. */
+  caused_by_row?: number | undefined;
 }
 
 export interface CsvReportDataErrorProblem {
@@ -871,6 +876,8 @@ export interface CsvReportDataErrorProblem {
   code: Open<FieldErrorCode>;
   /** Required correction, for display. */
   message: string;
+  /** Row whose correction solves this problem, too. Absent for a problem of the row itself. */
+  caused_by_row?: number | undefined;
 }
 
 export interface CsvReportPlan {
@@ -894,7 +901,7 @@ export interface CsvReportPlanChanges {
 export interface CsvReportWarning {
   /** Name of the column in the header. */
   column: string;
-  /** Reason why the column was ignored, and the column that it probably means, for display. */
+  /** Reason for the warning, and the remedy, for display. */
   message: string;
 }
 
@@ -4172,6 +4179,11 @@ export interface UpsertEmployeesQuery {
   empty?: CsvEmptyCell | undefined;
   /** Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key. */
   connector_id?: string | undefined;
+  /**
+   * Column of the file that is ignored without a warning. A column that seems to say who has left is refused
+   * otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the values.
+   */
+  ignore_columns?: string | readonly string[] | undefined;
 }
 
 /** Query of the operation `GetEmployee`. */

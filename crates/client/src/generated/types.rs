@@ -1366,7 +1366,8 @@ pub struct CsvReport {
     /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<CsvReportPlan>>,
-    /// Columns that were ignored because their names are unknown.
+    /// Columns that were ignored because their names are unknown, and columns in which numbers or booleans
+    /// become texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<CsvReportWarning>>,
 }
@@ -1401,6 +1402,9 @@ pub struct CsvReportDataError {
     pub message: String,
     /// Problems of the row, at most 20. After 20,000 problems in the file, each row lists only its first one.
     pub problems: Vec<CsvReportDataErrorProblem>,
+    /// Row whose correction is enough for this one. Absent if the row has a problem of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caused_by_row: Option<i64>,
 }
 
 /// Type `CsvReportDataErrorProblem` as responses return it.
@@ -1413,6 +1417,9 @@ pub struct CsvReportDataErrorProblem {
     pub code: FieldErrorCode,
     /// Required correction, for display.
     pub message: String,
+    /// Row whose correction solves this problem, too. Absent for a problem of the row itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caused_by_row: Option<i64>,
 }
 
 /// Type `CsvReportPlan` as responses return it.
@@ -1446,7 +1453,7 @@ pub struct CsvReportPlanChanges {
 pub struct CsvReportWarning {
     /// Name of the column in the header.
     pub column: String,
-    /// Reason why the column was ignored, and the column that it probably means, for display.
+    /// Reason for the warning, and the remedy, for display.
     pub message: String,
 }
 
@@ -8249,13 +8256,17 @@ pub struct UpsertEmployeesQuery {
     /// Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connector_id: Option<String>,
+    /// Column of the file that is ignored without a warning. A column that seems to say who has left is
+    /// refused otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_columns: Option<Vec<String>>,
 }
 
 impl UpsertEmployeesQuery {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { dry_run: None, empty: None, connector_id: None }
+        Self { dry_run: None, empty: None, connector_id: None, ignore_columns: None }
     }
 
     /// Sets `dry_run`: `true` returns the effect of each row without any changes.
@@ -8276,6 +8287,13 @@ impl UpsertEmployeesQuery {
     #[must_use]
     pub fn connector_id(mut self, value: impl Into<String>) -> Self {
         self.connector_id = Some(value.into());
+        self
+    }
+
+    /// Sets `ignore_columns`: column of the file that is ignored without a warning.
+    #[must_use]
+    pub fn ignore_columns(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ignore_columns = Some(value.into_iter().map(Into::into).collect());
         self
     }
 }

@@ -27,7 +27,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.ApiKey]:
         """List API keys.
 
@@ -47,7 +47,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -65,7 +65,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
@@ -93,7 +93,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
@@ -107,7 +107,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Get an API key.
 
@@ -122,7 +122,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = self._core.send(spec)
         return answer
@@ -140,7 +140,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Change or enable an API key.
 
@@ -165,7 +165,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = self._core.send(spec)
         return answer
@@ -180,7 +180,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Revoke an API key.
 
@@ -198,7 +198,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = self._core.send(spec)
         return answer
@@ -214,7 +214,7 @@ class ApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
@@ -237,7 +237,7 @@ class ApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
@@ -259,7 +259,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.ApiKey]:
         """List API keys.
 
@@ -279,7 +279,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -297,7 +297,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
@@ -325,7 +325,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
@@ -339,7 +339,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Get an API key.
 
@@ -354,7 +354,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = await self._core.send(spec)
         return answer
@@ -372,7 +372,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Change or enable an API key.
 
@@ -397,7 +397,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = await self._core.send(spec)
         return answer
@@ -412,7 +412,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKey:
         """Revoke an API key.
 
@@ -430,7 +430,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKey = await self._core.send(spec)
         return answer
@@ -446,7 +446,7 @@ class AsyncApiKeys:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Rotate an API key.
 
@@ -469,7 +469,7 @@ class AsyncApiKeys:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
@@ -491,7 +491,7 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Assignment]:
         """List assignments.
 
@@ -511,7 +511,7 @@ class Assignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -531,7 +531,7 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Request feedback about a person from reviewers.
 
@@ -561,7 +561,7 @@ class Assignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = self._core.send(spec)
         return answer
@@ -575,7 +575,7 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
@@ -590,7 +590,7 @@ class Assignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = self._core.send(spec)
         return answer
@@ -605,7 +605,7 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Cancel an open assignment.
 
@@ -622,7 +622,7 @@ class Assignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = self._core.send(spec)
         return answer
@@ -639,7 +639,7 @@ class Assignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
@@ -664,7 +664,7 @@ class Assignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = self._core.send(spec)
         return answer
@@ -686,7 +686,7 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Assignment]:
         """List assignments.
 
@@ -706,7 +706,7 @@ class AsyncAssignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -726,7 +726,7 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Request feedback about a person from reviewers.
 
@@ -756,7 +756,7 @@ class AsyncAssignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = await self._core.send(spec)
         return answer
@@ -770,7 +770,7 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Get an assignment with its submissions.
 
@@ -785,7 +785,7 @@ class AsyncAssignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = await self._core.send(spec)
         return answer
@@ -800,7 +800,7 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Cancel an open assignment.
 
@@ -817,7 +817,7 @@ class AsyncAssignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = await self._core.send(spec)
         return answer
@@ -834,7 +834,7 @@ class AsyncAssignments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Assignment:
         """Submit the feedback of one reviewer.
 
@@ -859,7 +859,7 @@ class AsyncAssignments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Assignment = await self._core.send(spec)
         return answer
@@ -881,7 +881,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Attribute]:
         """List attributes.
 
@@ -901,7 +901,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -915,7 +915,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Create an attribute.
 
@@ -938,7 +938,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
@@ -952,7 +952,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Get an attribute.
 
@@ -967,7 +967,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
@@ -984,7 +984,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Update an attribute.
 
@@ -1007,7 +1007,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
@@ -1022,7 +1022,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Archive an attribute.
 
@@ -1041,7 +1041,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
@@ -1056,7 +1056,7 @@ class Attributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Restore an archived attribute.
 
@@ -1074,7 +1074,7 @@ class Attributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = self._core.send(spec)
         return answer
@@ -1096,7 +1096,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Attribute]:
         """List attributes.
 
@@ -1116,7 +1116,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -1130,7 +1130,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Create an attribute.
 
@@ -1153,7 +1153,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
@@ -1167,7 +1167,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Get an attribute.
 
@@ -1182,7 +1182,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
@@ -1199,7 +1199,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Update an attribute.
 
@@ -1222,7 +1222,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
@@ -1237,7 +1237,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Archive an attribute.
 
@@ -1256,7 +1256,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
@@ -1271,7 +1271,7 @@ class AsyncAttributes:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Attribute:
         """Restore an archived attribute.
 
@@ -1289,7 +1289,7 @@ class AsyncAttributes:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Attribute = await self._core.send(spec)
         return answer
@@ -1311,7 +1311,7 @@ class AuditLog:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.AuditEntry]:
         """List audit entries.
 
@@ -1332,7 +1332,7 @@ class AuditLog:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -1353,7 +1353,7 @@ class AsyncAuditLog:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.AuditEntry]:
         """List audit entries.
 
@@ -1374,7 +1374,7 @@ class AsyncAuditLog:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -1395,7 +1395,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Connector]:
         """List connectors to HR systems.
 
@@ -1415,7 +1415,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -1431,7 +1431,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Create a connector to an HR system.
 
@@ -1456,7 +1456,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = self._core.send(spec)
         return answer
@@ -1470,7 +1470,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorDetails:
         """Get a connector.
 
@@ -1485,7 +1485,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ConnectorDetails = self._core.send(spec)
         return answer
@@ -1501,7 +1501,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Change the settings of a connector.
 
@@ -1523,7 +1523,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = self._core.send(spec)
         return answer
@@ -1539,7 +1539,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
@@ -1561,7 +1561,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ConnectorReleased = self._core.send(spec)
         return answer
@@ -1577,7 +1577,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.ScimRequest]:
         """List the newest SCIM requests of a connector.
 
@@ -1597,7 +1597,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -1611,7 +1611,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Resume a paused connector.
 
@@ -1630,7 +1630,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = self._core.send(spec)
         return answer
@@ -1647,7 +1647,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.SyncIssue]:
         """List the issues of a connector.
 
@@ -1668,7 +1668,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -1683,7 +1683,7 @@ class Connectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.SyncIssue:
         """Resolve an issue of a connector.
 
@@ -1701,7 +1701,7 @@ class Connectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.SyncIssue = self._core.send(spec)
         return answer
@@ -1723,7 +1723,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Connector]:
         """List connectors to HR systems.
 
@@ -1743,7 +1743,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -1759,7 +1759,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Create a connector to an HR system.
 
@@ -1784,7 +1784,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = await self._core.send(spec)
         return answer
@@ -1798,7 +1798,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorDetails:
         """Get a connector.
 
@@ -1813,7 +1813,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ConnectorDetails = await self._core.send(spec)
         return answer
@@ -1829,7 +1829,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Change the settings of a connector.
 
@@ -1851,7 +1851,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = await self._core.send(spec)
         return answer
@@ -1867,7 +1867,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
@@ -1889,7 +1889,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ConnectorReleased = await self._core.send(spec)
         return answer
@@ -1905,7 +1905,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.ScimRequest]:
         """List the newest SCIM requests of a connector.
 
@@ -1925,7 +1925,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -1939,7 +1939,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Connector:
         """Resume a paused connector.
 
@@ -1958,7 +1958,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Connector = await self._core.send(spec)
         return answer
@@ -1975,7 +1975,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.SyncIssue]:
         """List the issues of a connector.
 
@@ -1996,7 +1996,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -2011,7 +2011,7 @@ class AsyncConnectors:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.SyncIssue:
         """Resolve an issue of a connector.
 
@@ -2029,7 +2029,7 @@ class AsyncConnectors:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.SyncIssue = await self._core.send(spec)
         return answer
@@ -2051,7 +2051,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Conversation]:
         """List conversations.
 
@@ -2072,7 +2072,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -2086,7 +2086,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Create a conversation.
 
@@ -2109,7 +2109,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = self._core.send(spec)
         return answer
@@ -2123,7 +2123,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Get a conversation.
 
@@ -2138,7 +2138,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = self._core.send(spec)
         return answer
@@ -2154,7 +2154,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Change the title and the participants of a conversation.
 
@@ -2176,7 +2176,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = self._core.send(spec)
         return answer
@@ -2191,7 +2191,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Archive a conversation.
 
@@ -2209,7 +2209,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = self._core.send(spec)
         return answer
@@ -2226,7 +2226,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Message]:
         """List the messages of a conversation.
 
@@ -2246,7 +2246,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -2262,7 +2262,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Add a message to a conversation.
 
@@ -2285,7 +2285,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Message = self._core.send(spec)
         return answer
@@ -2300,7 +2300,7 @@ class Conversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Get one message of a conversation.
 
@@ -2315,7 +2315,7 @@ class Conversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Message = self._core.send(spec)
         return answer
@@ -2337,7 +2337,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Conversation]:
         """List conversations.
 
@@ -2358,7 +2358,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -2372,7 +2372,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Create a conversation.
 
@@ -2395,7 +2395,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = await self._core.send(spec)
         return answer
@@ -2409,7 +2409,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Get a conversation.
 
@@ -2424,7 +2424,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = await self._core.send(spec)
         return answer
@@ -2440,7 +2440,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Change the title and the participants of a conversation.
 
@@ -2462,7 +2462,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = await self._core.send(spec)
         return answer
@@ -2477,7 +2477,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Conversation:
         """Archive a conversation.
 
@@ -2495,7 +2495,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Conversation = await self._core.send(spec)
         return answer
@@ -2512,7 +2512,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Message]:
         """List the messages of a conversation.
 
@@ -2532,7 +2532,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -2548,7 +2548,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Add a message to a conversation.
 
@@ -2571,7 +2571,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Message = await self._core.send(spec)
         return answer
@@ -2586,7 +2586,7 @@ class AsyncConversations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Message:
         """Get one message of a conversation.
 
@@ -2601,7 +2601,7 @@ class AsyncConversations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Message = await self._core.send(spec)
         return answer
@@ -2623,7 +2623,7 @@ class Deliveries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
@@ -2645,7 +2645,7 @@ class Deliveries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -2666,7 +2666,7 @@ class AsyncDeliveries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
@@ -2688,7 +2688,7 @@ class AsyncDeliveries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -2709,7 +2709,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Department]:
         """List departments.
 
@@ -2729,7 +2729,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -2741,7 +2741,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Create a department.
 
@@ -2762,7 +2762,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
@@ -2776,7 +2776,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Get a department.
 
@@ -2791,7 +2791,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
@@ -2806,7 +2806,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Rename a department.
 
@@ -2827,7 +2827,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
@@ -2842,7 +2842,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Archive a department without members.
 
@@ -2860,7 +2860,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
@@ -2875,7 +2875,7 @@ class Departments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Restore an archived department.
 
@@ -2893,7 +2893,7 @@ class Departments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = self._core.send(spec)
         return answer
@@ -2915,7 +2915,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Department]:
         """List departments.
 
@@ -2935,7 +2935,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -2947,7 +2947,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Create a department.
 
@@ -2968,7 +2968,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
@@ -2982,7 +2982,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Get a department.
 
@@ -2997,7 +2997,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
@@ -3012,7 +3012,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Rename a department.
 
@@ -3033,7 +3033,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
@@ -3048,7 +3048,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Archive a department without members.
 
@@ -3066,7 +3066,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
@@ -3081,7 +3081,7 @@ class AsyncDepartments:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Department:
         """Restore an archived department.
 
@@ -3099,7 +3099,7 @@ class AsyncDepartments:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Department = await self._core.send(spec)
         return answer
@@ -3122,7 +3122,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Objective]:
         """List employees' objectives.
 
@@ -3144,7 +3144,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -3164,7 +3164,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Create an employee's objective.
 
@@ -3193,7 +3193,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3206,7 +3206,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
@@ -3227,7 +3227,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObjectiveCounts = self._core.send(spec)
         return answer
@@ -3242,7 +3242,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get an employee's objective.
 
@@ -3260,7 +3260,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3281,7 +3281,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
@@ -3309,7 +3309,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3325,7 +3325,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Approve an employee's objective.
 
@@ -3347,7 +3347,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3362,7 +3362,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Archive an employee's objective.
 
@@ -3379,7 +3379,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3395,7 +3395,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Complete an employee's objective.
 
@@ -3416,7 +3416,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3432,7 +3432,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.HistoryEntry]:
         """List the history of an employee's objective, newest first.
 
@@ -3452,7 +3452,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -3467,7 +3467,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Mark an employee's objective as missed.
 
@@ -3488,7 +3488,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3504,7 +3504,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Reject an employee's objective with a reason.
 
@@ -3525,7 +3525,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3540,7 +3540,7 @@ class EmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Submit an employee's objective for review.
 
@@ -3558,7 +3558,7 @@ class EmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -3581,7 +3581,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Objective]:
         """List employees' objectives.
 
@@ -3603,7 +3603,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -3623,7 +3623,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Create an employee's objective.
 
@@ -3652,7 +3652,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3665,7 +3665,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count employees' objectives by group.
 
@@ -3686,7 +3686,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
@@ -3701,7 +3701,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get an employee's objective.
 
@@ -3719,7 +3719,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3740,7 +3740,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
@@ -3768,7 +3768,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3784,7 +3784,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Approve an employee's objective.
 
@@ -3806,7 +3806,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3821,7 +3821,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Archive an employee's objective.
 
@@ -3838,7 +3838,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3854,7 +3854,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Complete an employee's objective.
 
@@ -3875,7 +3875,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3891,7 +3891,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
         """List the history of an employee's objective, newest first.
 
@@ -3911,7 +3911,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -3926,7 +3926,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Mark an employee's objective as missed.
 
@@ -3947,7 +3947,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3963,7 +3963,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Reject an employee's objective with a reason.
 
@@ -3984,7 +3984,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -3999,7 +3999,7 @@ class AsyncEmployeeObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Submit an employee's objective for review.
 
@@ -4017,7 +4017,7 @@ class AsyncEmployeeObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -4040,7 +4040,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Employee]:
         """List employees.
 
@@ -4062,7 +4062,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -4083,7 +4083,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Create an employee.
 
@@ -4114,7 +4114,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4132,7 +4132,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.CsvReport:
         """Create and update people from a CSV file.
 
@@ -4157,7 +4157,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.CsvReport = self._core.send(spec)
         return answer
@@ -4172,7 +4172,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Get an employee.
 
@@ -4190,7 +4190,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4213,7 +4213,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Update an employee.
 
@@ -4243,7 +4243,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4258,7 +4258,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Deactivate an employee.
 
@@ -4277,7 +4277,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4293,7 +4293,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Erase the data of a person.
 
@@ -4319,7 +4319,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Erasure = self._core.send(spec)
         return answer
@@ -4333,7 +4333,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
@@ -4348,7 +4348,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Invitation = self._core.send(spec)
         return answer
@@ -4363,7 +4363,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
@@ -4383,7 +4383,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.InvitationSent = self._core.send(spec)
         return answer
@@ -4396,7 +4396,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Get the legal hold of a person.
 
@@ -4411,7 +4411,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.LegalHold = self._core.send(spec)
         return answer
@@ -4426,7 +4426,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Set the legal hold of a person.
 
@@ -4449,7 +4449,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.LegalHold = self._core.send(spec)
         return answer
@@ -4463,7 +4463,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """End the legal hold of a person.
 
@@ -4480,7 +4480,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         self._core.send(spec)
 
@@ -4494,7 +4494,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Reactivate an employee.
 
@@ -4512,7 +4512,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4530,7 +4530,7 @@ class Employees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Rehire an employee.
 
@@ -4555,7 +4555,7 @@ class Employees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = self._core.send(spec)
         return answer
@@ -4578,7 +4578,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Employee]:
         """List employees.
 
@@ -4600,7 +4600,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -4621,7 +4621,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Create an employee.
 
@@ -4652,7 +4652,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -4670,7 +4670,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.CsvReport:
         """Create and update people from a CSV file.
 
@@ -4695,7 +4695,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.CsvReport = await self._core.send(spec)
         return answer
@@ -4710,7 +4710,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Get an employee.
 
@@ -4728,7 +4728,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -4751,7 +4751,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Update an employee.
 
@@ -4781,7 +4781,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -4796,7 +4796,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Deactivate an employee.
 
@@ -4815,7 +4815,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -4831,7 +4831,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Erase the data of a person.
 
@@ -4857,7 +4857,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Erasure = await self._core.send(spec)
         return answer
@@ -4871,7 +4871,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Invitation:
         """Get the newest invitation of an employee.
 
@@ -4886,7 +4886,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Invitation = await self._core.send(spec)
         return answer
@@ -4901,7 +4901,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
         """Invite a pending employee again.
 
@@ -4921,7 +4921,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.InvitationSent = await self._core.send(spec)
         return answer
@@ -4934,7 +4934,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Get the legal hold of a person.
 
@@ -4949,7 +4949,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.LegalHold = await self._core.send(spec)
         return answer
@@ -4964,7 +4964,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.LegalHold:
         """Set the legal hold of a person.
 
@@ -4987,7 +4987,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.LegalHold = await self._core.send(spec)
         return answer
@@ -5001,7 +5001,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """End the legal hold of a person.
 
@@ -5018,7 +5018,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         await self._core.send(spec)
 
@@ -5032,7 +5032,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Reactivate an employee.
 
@@ -5050,7 +5050,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -5068,7 +5068,7 @@ class AsyncEmployees:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Employee:
         """Rehire an employee.
 
@@ -5093,7 +5093,7 @@ class AsyncEmployees:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Employee = await self._core.send(spec)
         return answer
@@ -5114,7 +5114,7 @@ class Erasures:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Erasure]:
         """List erasures.
 
@@ -5134,7 +5134,7 @@ class Erasures:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -5146,7 +5146,7 @@ class Erasures:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Get an erasure.
 
@@ -5161,7 +5161,7 @@ class Erasures:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Erasure = self._core.send(spec)
         return answer
@@ -5182,7 +5182,7 @@ class AsyncErasures:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Erasure]:
         """List erasures.
 
@@ -5202,7 +5202,7 @@ class AsyncErasures:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -5214,7 +5214,7 @@ class AsyncErasures:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Erasure:
         """Get an erasure.
 
@@ -5229,7 +5229,7 @@ class AsyncErasures:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Erasure = await self._core.send(spec)
         return answer
@@ -5251,7 +5251,7 @@ class Events:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Event]:
         """List the events of the last 30 days in commit order.
 
@@ -5273,7 +5273,7 @@ class Events:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -5286,7 +5286,7 @@ class Events:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Event:
         """Get one event of the last 30 days.
 
@@ -5302,7 +5302,7 @@ class Events:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Event = self._core.send(spec)
         return answer
@@ -5324,7 +5324,7 @@ class AsyncEvents:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Event]:
         """List the events of the last 30 days in commit order.
 
@@ -5346,7 +5346,7 @@ class AsyncEvents:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -5359,7 +5359,7 @@ class AsyncEvents:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Event:
         """Get one event of the last 30 days.
 
@@ -5375,7 +5375,7 @@ class AsyncEvents:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Event = await self._core.send(spec)
         return answer
@@ -5395,7 +5395,7 @@ class Invitations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
@@ -5415,7 +5415,7 @@ class Invitations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.InvitationAccepted = self._core.send(spec)
         return answer
@@ -5435,7 +5435,7 @@ class AsyncInvitations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationAccepted:
         """Accept an invitation with its token.
 
@@ -5455,7 +5455,7 @@ class AsyncInvitations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.InvitationAccepted = await self._core.send(spec)
         return answer
@@ -5478,7 +5478,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Objective]:
         """List managers' and org objectives.
 
@@ -5500,7 +5500,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -5520,7 +5520,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Create a manager's or org objective.
 
@@ -5549,7 +5549,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5562,7 +5562,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
@@ -5583,7 +5583,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObjectiveCounts = self._core.send(spec)
         return answer
@@ -5598,7 +5598,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get a manager's or org objective.
 
@@ -5616,7 +5616,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5637,7 +5637,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
@@ -5665,7 +5665,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5681,7 +5681,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Approve a manager's or org objective.
 
@@ -5703,7 +5703,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5718,7 +5718,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Archive a manager's or org objective.
 
@@ -5735,7 +5735,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5751,7 +5751,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Complete a manager's or org objective.
 
@@ -5772,7 +5772,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5788,7 +5788,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.HistoryEntry]:
         """List the history of a manager's or org objective, newest first.
 
@@ -5808,7 +5808,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -5823,7 +5823,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Mark a manager's or org objective as missed.
 
@@ -5844,7 +5844,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5860,7 +5860,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Reject a manager's or org objective with a reason.
 
@@ -5881,7 +5881,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5896,7 +5896,7 @@ class ManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
@@ -5914,7 +5914,7 @@ class ManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
         return answer
@@ -5937,7 +5937,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Objective]:
         """List managers' and org objectives.
 
@@ -5959,7 +5959,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -5979,7 +5979,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Create a manager's or org objective.
 
@@ -6008,7 +6008,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6021,7 +6021,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObjectiveCounts:
         """Count managers' and org objectives by group.
 
@@ -6042,7 +6042,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObjectiveCounts = await self._core.send(spec)
         return answer
@@ -6057,7 +6057,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Get a manager's or org objective.
 
@@ -6075,7 +6075,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6096,7 +6096,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
@@ -6124,7 +6124,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6140,7 +6140,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Approve a manager's or org objective.
 
@@ -6162,7 +6162,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6177,7 +6177,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Archive a manager's or org objective.
 
@@ -6194,7 +6194,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6210,7 +6210,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Complete a manager's or org objective.
 
@@ -6231,7 +6231,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6247,7 +6247,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.HistoryEntry]:
         """List the history of a manager's or org objective, newest first.
 
@@ -6267,7 +6267,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -6282,7 +6282,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Mark a manager's or org objective as missed.
 
@@ -6303,7 +6303,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6319,7 +6319,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Reject a manager's or org objective with a reason.
 
@@ -6340,7 +6340,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6355,7 +6355,7 @@ class AsyncManagerObjectives:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Objective:
         """Submit a manager's or org objective for review.
 
@@ -6373,7 +6373,7 @@ class AsyncManagerObjectives:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
         return answer
@@ -6391,7 +6391,7 @@ class Me:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Me:
         """Get the API key of this request.
 
@@ -6405,7 +6405,7 @@ class Me:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Me = self._core.send(spec)
         return answer
@@ -6423,7 +6423,7 @@ class AsyncMe:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Me:
         """Get the API key of this request.
 
@@ -6437,7 +6437,7 @@ class AsyncMe:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Me = await self._core.send(spec)
         return answer
@@ -6459,7 +6459,7 @@ class Notifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Notification]:
         """List notifications.
 
@@ -6480,7 +6480,7 @@ class Notifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -6492,7 +6492,7 @@ class Notifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.NotificationsRead:
         """Mark all notifications of a person as read.
 
@@ -6512,7 +6512,7 @@ class Notifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.NotificationsRead = self._core.send(spec)
         return answer
@@ -6527,7 +6527,7 @@ class Notifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Notification:
         """Mark a notification as read.
 
@@ -6544,7 +6544,7 @@ class Notifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Notification = self._core.send(spec)
         return answer
@@ -6566,7 +6566,7 @@ class AsyncNotifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Notification]:
         """List notifications.
 
@@ -6587,7 +6587,7 @@ class AsyncNotifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -6599,7 +6599,7 @@ class AsyncNotifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.NotificationsRead:
         """Mark all notifications of a person as read.
 
@@ -6619,7 +6619,7 @@ class AsyncNotifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.NotificationsRead = await self._core.send(spec)
         return answer
@@ -6634,7 +6634,7 @@ class AsyncNotifications:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Notification:
         """Mark a notification as read.
 
@@ -6651,7 +6651,7 @@ class AsyncNotifications:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Notification = await self._core.send(spec)
         return answer
@@ -6674,7 +6674,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Observation]:
         """List observations.
 
@@ -6696,7 +6696,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -6718,7 +6718,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Create an observation.
 
@@ -6750,7 +6750,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
@@ -6763,7 +6763,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObservationCounts:
         """Count observations by group.
 
@@ -6784,7 +6784,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObservationCounts = self._core.send(spec)
         return answer
@@ -6799,7 +6799,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Get an observation.
 
@@ -6817,7 +6817,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
@@ -6838,7 +6838,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Update an observation.
 
@@ -6867,7 +6867,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
@@ -6882,7 +6882,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Archive an observation.
 
@@ -6900,7 +6900,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
@@ -6915,7 +6915,7 @@ class Observations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Restore an archived observation.
 
@@ -6932,7 +6932,7 @@ class Observations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = self._core.send(spec)
         return answer
@@ -6955,7 +6955,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
@@ -6977,7 +6977,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -6999,7 +6999,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Create an observation.
 
@@ -7031,7 +7031,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
@@ -7044,7 +7044,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ObservationCounts:
         """Count observations by group.
 
@@ -7065,7 +7065,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ObservationCounts = await self._core.send(spec)
         return answer
@@ -7080,7 +7080,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Get an observation.
 
@@ -7098,7 +7098,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
@@ -7119,7 +7119,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Update an observation.
 
@@ -7148,7 +7148,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
@@ -7163,7 +7163,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Archive an observation.
 
@@ -7181,7 +7181,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
@@ -7196,7 +7196,7 @@ class AsyncObservations:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Observation:
         """Restore an archived observation.
 
@@ -7213,7 +7213,7 @@ class AsyncObservations:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Observation = await self._core.send(spec)
         return answer
@@ -7232,7 +7232,7 @@ class Organization:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Get the organization and its settings.
 
@@ -7247,7 +7247,7 @@ class Organization:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Organization = self._core.send(spec)
         return answer
@@ -7264,7 +7264,7 @@ class Organization:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Change the organization's settings.
 
@@ -7290,7 +7290,7 @@ class Organization:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Organization = self._core.send(spec)
         return answer
@@ -7309,7 +7309,7 @@ class AsyncOrganization:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Get the organization and its settings.
 
@@ -7324,7 +7324,7 @@ class AsyncOrganization:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Organization = await self._core.send(spec)
         return answer
@@ -7341,7 +7341,7 @@ class AsyncOrganization:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Organization:
         """Change the organization's settings.
 
@@ -7367,7 +7367,7 @@ class AsyncOrganization:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Organization = await self._core.send(spec)
         return answer
@@ -7392,7 +7392,7 @@ class PortalLinks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.PortalLink:
         """Create a link into the console.
 
@@ -7419,7 +7419,7 @@ class PortalLinks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.PortalLink = self._core.send(spec)
         return answer
@@ -7432,7 +7432,7 @@ class PortalLinks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
@@ -7453,7 +7453,7 @@ class PortalLinks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = self._core.send(spec)
         return answer
@@ -7478,7 +7478,7 @@ class AsyncPortalLinks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.PortalLink:
         """Create a link into the console.
 
@@ -7505,7 +7505,7 @@ class AsyncPortalLinks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.PortalLink = await self._core.send(spec)
         return answer
@@ -7518,7 +7518,7 @@ class AsyncPortalLinks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
@@ -7539,7 +7539,7 @@ class AsyncPortalLinks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.ApiKeyWithSecret = await self._core.send(spec)
         return answer
@@ -7558,7 +7558,7 @@ class RequestStats:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
         """Get the numbers of requests by status and hour.
 
@@ -7577,7 +7577,7 @@ class RequestStats:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RequestStats = self._core.send(spec)
         return answer
@@ -7596,7 +7596,7 @@ class AsyncRequestStats:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
         """Get the numbers of requests by status and hour.
 
@@ -7615,7 +7615,7 @@ class AsyncRequestStats:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RequestStats = await self._core.send(spec)
         return answer
@@ -7638,7 +7638,7 @@ class Retention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
         """Preview the retention.
 
@@ -7663,7 +7663,7 @@ class Retention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RetentionPreview = self._core.send(spec)
         return answer
@@ -7677,7 +7677,7 @@ class Retention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.RetentionRun]:
         """List the runs of the retention.
 
@@ -7697,7 +7697,7 @@ class Retention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -7709,7 +7709,7 @@ class Retention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
         """Get a run of the retention.
 
@@ -7724,7 +7724,7 @@ class Retention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RetentionRun = self._core.send(spec)
         return answer
@@ -7747,7 +7747,7 @@ class AsyncRetention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
         """Preview the retention.
 
@@ -7772,7 +7772,7 @@ class AsyncRetention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RetentionPreview = await self._core.send(spec)
         return answer
@@ -7786,7 +7786,7 @@ class AsyncRetention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.RetentionRun]:
         """List the runs of the retention.
 
@@ -7806,7 +7806,7 @@ class AsyncRetention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -7818,7 +7818,7 @@ class AsyncRetention:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
         """Get a run of the retention.
 
@@ -7833,7 +7833,7 @@ class AsyncRetention:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.RetentionRun = await self._core.send(spec)
         return answer
@@ -7856,7 +7856,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Summary]:
         """List summaries.
 
@@ -7878,7 +7878,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -7899,7 +7899,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Create a draft of a summary.
 
@@ -7930,7 +7930,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -7945,7 +7945,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Get a summary.
 
@@ -7963,7 +7963,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -7985,7 +7985,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Update a summary before its approval.
 
@@ -8015,7 +8015,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8030,7 +8030,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Approve a summary.
 
@@ -8048,7 +8048,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8063,7 +8063,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Archive a summary.
 
@@ -8080,7 +8080,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8097,7 +8097,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
@@ -8120,7 +8120,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8136,7 +8136,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Return a summary to its author with a reason.
 
@@ -8158,7 +8158,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8173,7 +8173,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Share a summary with the employee.
 
@@ -8190,7 +8190,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8205,7 +8205,7 @@ class Summaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Submit a summary for review.
 
@@ -8223,7 +8223,7 @@ class Summaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = self._core.send(spec)
         return answer
@@ -8246,7 +8246,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Summary]:
         """List summaries.
 
@@ -8268,7 +8268,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -8289,7 +8289,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Create a draft of a summary.
 
@@ -8320,7 +8320,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8335,7 +8335,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Get a summary.
 
@@ -8353,7 +8353,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8375,7 +8375,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Update a summary before its approval.
 
@@ -8405,7 +8405,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8420,7 +8420,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Approve a summary.
 
@@ -8438,7 +8438,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8453,7 +8453,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Archive a summary.
 
@@ -8470,7 +8470,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8487,7 +8487,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Give the employee's feedback on a summary.
 
@@ -8510,7 +8510,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8526,7 +8526,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Return a summary to its author with a reason.
 
@@ -8548,7 +8548,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8563,7 +8563,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Share a summary with the employee.
 
@@ -8580,7 +8580,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8595,7 +8595,7 @@ class AsyncSummaries:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
         """Submit a summary for review.
 
@@ -8613,7 +8613,7 @@ class AsyncSummaries:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
@@ -8632,7 +8632,7 @@ class TestData:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.TestDataReset:
         """Delete all test data.
 
@@ -8650,7 +8650,7 @@ class TestData:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.TestDataReset = self._core.send(spec)
         return answer
@@ -8669,7 +8669,7 @@ class AsyncTestData:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.TestDataReset:
         """Delete all test data.
 
@@ -8687,7 +8687,7 @@ class AsyncTestData:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.TestDataReset = await self._core.send(spec)
         return answer
@@ -8709,7 +8709,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Webhook]:
         """List webhook subscriptions.
 
@@ -8730,7 +8730,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -8748,7 +8748,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookWithSecret:
         """Create a webhook subscription.
 
@@ -8776,7 +8776,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookWithSecret = self._core.send(spec)
         return answer
@@ -8790,7 +8790,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Webhook:
         """Get a webhook subscription.
 
@@ -8806,7 +8806,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Webhook = self._core.send(spec)
         return answer
@@ -8830,7 +8830,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookUpdated:
         """Update or pause a webhook subscription, or rotate its secret.
 
@@ -8861,7 +8861,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookUpdated = self._core.send(spec)
         return answer
@@ -8875,7 +8875,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """Delete a webhook subscription and its log.
 
@@ -8892,7 +8892,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         self._core.send(spec)
 
@@ -8908,7 +8908,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of the last 30 days.
 
@@ -8929,7 +8929,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -8943,7 +8943,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Delivery:
         """Get a delivery attempt.
 
@@ -8959,7 +8959,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Delivery = self._core.send(spec)
         return answer
@@ -8975,7 +8975,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Redeliver the event of an attempt.
 
@@ -8993,7 +8993,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryPromised = self._core.send(spec)
         return answer
@@ -9012,7 +9012,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
@@ -9037,7 +9037,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookReplayed = self._core.send(spec)
         return answer
@@ -9051,7 +9051,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryStats:
         """Get statistics of the delivery attempts.
 
@@ -9071,7 +9071,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryStats = self._core.send(spec)
         return answer
@@ -9086,7 +9086,7 @@ class Webhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Send a test event to a receiver.
 
@@ -9103,7 +9103,7 @@ class Webhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryPromised = self._core.send(spec)
         return answer
@@ -9125,7 +9125,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Webhook]:
         """List webhook subscriptions.
 
@@ -9146,7 +9146,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -9164,7 +9164,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookWithSecret:
         """Create a webhook subscription.
 
@@ -9192,7 +9192,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookWithSecret = await self._core.send(spec)
         return answer
@@ -9206,7 +9206,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Webhook:
         """Get a webhook subscription.
 
@@ -9222,7 +9222,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Webhook = await self._core.send(spec)
         return answer
@@ -9246,7 +9246,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookUpdated:
         """Update or pause a webhook subscription, or rotate its secret.
 
@@ -9277,7 +9277,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookUpdated = await self._core.send(spec)
         return answer
@@ -9291,7 +9291,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """Delete a webhook subscription and its log.
 
@@ -9308,7 +9308,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         await self._core.send(spec)
 
@@ -9324,7 +9324,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of the last 30 days.
 
@@ -9345,7 +9345,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
 
@@ -9359,7 +9359,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Delivery:
         """Get a delivery attempt.
 
@@ -9375,7 +9375,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Delivery = await self._core.send(spec)
         return answer
@@ -9391,7 +9391,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Redeliver the event of an attempt.
 
@@ -9409,7 +9409,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryPromised = await self._core.send(spec)
         return answer
@@ -9428,7 +9428,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.WebhookReplayed:
         """Redeliver the events of a time range.
 
@@ -9453,7 +9453,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.WebhookReplayed = await self._core.send(spec)
         return answer
@@ -9467,7 +9467,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryStats:
         """Get statistics of the delivery attempts.
 
@@ -9487,7 +9487,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryStats = await self._core.send(spec)
         return answer
@@ -9502,7 +9502,7 @@ class AsyncWebhooks:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.DeliveryPromised:
         """Send a test event to a receiver.
 
@@ -9519,7 +9519,7 @@ class AsyncWebhooks:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.DeliveryPromised = await self._core.send(spec)
         return answer
@@ -9562,7 +9562,7 @@ class Resources:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Document:
         """Get the OpenAPI document.
 
@@ -9578,7 +9578,7 @@ class Resources:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Document = self._core.send(spec)
         return answer
@@ -9594,7 +9594,7 @@ class Resources:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.SearchHit]:
         """Search texts.
 
@@ -9619,7 +9619,7 @@ class Resources:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return Pages(self._core, spec)
 
@@ -9661,7 +9661,7 @@ class AsyncResources:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> types.Document:
         """Get the OpenAPI document.
 
@@ -9677,7 +9677,7 @@ class AsyncResources:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         answer: types.Document = await self._core.send(spec)
         return answer
@@ -9693,7 +9693,7 @@ class AsyncResources:
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.SearchHit]:
         """Search texts.
 
@@ -9718,6 +9718,6 @@ class AsyncResources:
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            headers=headers,
+            headers=extra_headers,
         )
         return AsyncPages(self._core, spec)
