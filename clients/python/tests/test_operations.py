@@ -183,3 +183,12 @@ def test_dropped_client_closes_its_connections(service: Service) -> None:
     for _ in range(20):
         # Warnings of sockets that stay open are errors in this suite.
         Candor(api_key=key, base_url=service.url).me.get()
+
+
+def test_dry_run_of_a_file_changes_nothing_and_reads_have_none(client: Candor) -> None:
+    file = b"email,first_name,last_name\nada@example.com,Ada,Moreau\n"
+    report = client.dry_run(client.employees.upsert, file)
+    assert (report["data"]["created"], report["plan"][0]["action"]) == (1, "create")
+    assert list(client.employees.list()) == []
+    with pytest.raises(CandorError, match="no dry run"):
+        client.dry_run(client.me.get)

@@ -64,7 +64,7 @@ class Candor(Resources):
         return Answer(data, _last())
 
     @overload
-    def dry_run(
+    def dry_run(  # type: ignore[overload-overlap]
         self, method: Callable[P, types.CsvReport], *args: P.args, **kwargs: P.kwargs
     ) -> types.CsvReport: ...
 
@@ -189,7 +189,7 @@ class AsyncCandor(AsyncResources):
         return Answer(data, _last())
 
     @overload
-    async def dry_run(
+    async def dry_run(  # type: ignore[overload-overlap]
         self, method: Callable[P, Awaitable[types.CsvReport]], *args: P.args, **kwargs: P.kwargs
     ) -> types.CsvReport: ...
 

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ._answer import AnswerInfo
-    from .types import ErrorDetail
 
 
 class CandorError(Exception):
@@ -39,7 +38,7 @@ class ApiError(CandorError):
     """Stable code: branch on it, or on the class."""
     message: str
     """Explanation for people, without the details."""
-    details: list[ErrorDetail]
+    details: list[Any]
     """One entry for each problem; empty if the service gives no details."""
 
     def __init__(self, answer: AnswerInfo, body: Any) -> None:
@@ -47,7 +46,7 @@ class ApiError(CandorError):
         self.code = str(error.get("code") or "unknown")
         self.message = str(error.get("message") or f"The service answered {answer.status}.")
         details = error.get("details")
-        self.details = cast("list[ErrorDetail]", details) if isinstance(details, list) else []
+        self.details = details if isinstance(details, list) else []
         self.status = answer.status
         self.headers = answer.headers
         self.request_id: str | None = error.get("request_id") or answer.request_id
@@ -62,7 +61,7 @@ class ApiError(CandorError):
     @property
     def window(self) -> float | None:
         """Seconds of the window of the quota that a 429 names."""
-        for detail in cast("list[Any]", self.details):
+        for detail in self.details:
             seconds = cast("dict[str, Any]", detail).get("window_seconds") if isinstance(detail, dict) else None
             if isinstance(seconds, int | float):
                 return float(seconds)
@@ -70,7 +69,7 @@ class ApiError(CandorError):
 
     def _sentence(self) -> str:
         parts = [self.message.removesuffix(" See `details`.").rstrip(".")]
-        for detail in cast("list[Any]", self.details):
+        for detail in self.details:
             problem = cast("dict[str, Any]", detail) if isinstance(detail, dict) else {}
             if "field" in problem and "message" in problem:
                 parts.append(f"{problem['field']} {str(problem['message']).rstrip('.')}")
