@@ -41,7 +41,7 @@ def operations(client: object) -> set[str]:
         return {name for name, _ in members if not name.startswith("_") and name not in ("follow", "changes")}
 
     # `export` has tests of its own.
-    others = {"with_answer", "close", "aclose", "export"}
+    others = {"with_answer", "dry_run", "request", "close", "aclose", "export"}
     found = methods(client) - others
     for name, resource in vars(client).items():
         if not name.startswith("_"):
