@@ -10,6 +10,7 @@ mod output;
 mod private_file;
 mod process_metrics;
 mod remote;
+mod restored;
 mod serving_lock;
 mod store;
 mod telemetry;

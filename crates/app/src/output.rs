@@ -64,6 +64,12 @@ pub(crate) fn is_steering(letter: char) -> bool {
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Returns a number with its noun, in the plural unless the number is 1.
+#[must_use]
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Formats columns as wide as their widest cell, two blanks apart. Cells are escaped by [`printable`].
 #[must_use]
 pub(crate) fn table(rows: &[Vec<String>]) -> String {

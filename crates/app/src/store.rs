@@ -69,9 +69,7 @@ pub(crate) enum StoreFailure {
         reason: String,
     },
     /// The database does not answer, or answers with an error.
-    #[error(
-        "cannot use the database {database}: {reason}; check that it runs and that CANDOR_DATABASE_URL is right"
-    )]
+    #[error("cannot use the database {database}: {reason}; {}", remedy(.reason))]
     Unusable {
         /// The database, with secrets masked.
         database: String,
@@ -324,6 +322,34 @@ fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
     StoreFailure::Unusable { database, reason }.into()
 }
 
+/// Remedies by words of the message of a database, as instructions to the operator. All words of a row are in it.
+const REMEDIES: [(&[&str], &str); 8] = [
+    (
+        &["does not support TLS"],
+        "set `sslmode=disable` or `sslmode=prefer` in CANDOR_DATABASE_URL, or switch TLS on at the server",
+    ),
+    (
+        &["database \"", "does not exist"],
+        "create it with `CREATE DATABASE`, or correct its name in CANDOR_DATABASE_URL",
+    ),
+    (
+        &["role \"", "does not exist"],
+        "create it with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
+    ),
+    (&["password authentication failed"], "correct the user or the password in CANDOR_DATABASE_URL"),
+    (&["permission denied"], "grant the role of CANDOR_DATABASE_URL what it needs, see the operator's manual"),
+    (&["unknown option"], "correct that option in CANDOR_DATABASE_URL"),
+    (&["invalid value for option"], "correct that option in CANDOR_DATABASE_URL"),
+    (&["certificate"], "let the server have a certificate for its name, or name its authority with `sslrootcert`"),
+];
+
+/// Returns the remedy for a message of a database.
+fn remedy(reason: &str) -> &'static str {
+    let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
+    let known = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
+    known.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
+}
+
 /// Messages of SQLite and of its checks for a damaged file.
 const DAMAGE: [&str; 3] = ["malformed", "file is not a database", "is damaged"];
 
@@ -341,4 +367,28 @@ pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
     let path = path.clone();
     let checked = blocking(move || candor_store_sqlite::check_database(&path)).await?;
     checked.map_err(|error| unusable(config, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedy_fits_the_message_of_the_database() {
+        for (reason, wanted) in [
+            ("error performing TLS handshake: server does not support TLS", "set `sslmode=disable`"),
+            ("db error: FATAL: database \"candor\" does not exist", "create it with `CREATE DATABASE`"),
+            ("db error: FATAL: role \"candor\" does not exist", "create it with `CREATE ROLE"),
+            (
+                "db error: FATAL: password authentication failed for user \"candor\"",
+                "correct the user or the password",
+            ),
+            ("invalid connection string: unknown option `sslmod`", "correct that option"),
+            ("invalid connection string: invalid value for option `port`", "correct that option"),
+            ("invalid peer certificate: UnknownIssuer", "let the server have a certificate"),
+            ("error connecting to server: Connection refused (os error 111)", "check that it runs"),
+        ] {
+            assert!(remedy(reason).starts_with(wanted), "{reason}: {}", remedy(reason));
+        }
+    }
 }

@@ -125,7 +125,31 @@ fn restore_never_replaces_a_database() {
     assert!(refused.stderr.contains("candor.db-wal exists"), "{}", refused.stderr);
     fs::remove_file(path(&place, "data/candor.db-wal")).unwrap();
     let restored = candor(&place, &["restore", "copy.db"]).succeeded();
-    assert!(restored.stdout.contains("The master key fits. Start the service."), "{}", restored.stdout);
+    let steps =
+        ["The master key fits.", "`candor erasure apply LEDGER`", "Then start the service: `candor serve`."];
+    let places =
+        steps.map(|step| restored.stdout.find(step).unwrap_or_else(|| panic!("{step}: {}", restored.stdout)));
+    assert!(places.is_sorted(), "{}", restored.stdout);
+}
+
+#[test]
+fn restore_is_a_warning_until_a_ledger_is_applied() {
+    let place = Installation::sqlite();
+    place.key("*", &[]);
+    candor(&place, &["backup", "copy.db"]).succeeded();
+    fs::write(path(&place, "ledger"), candor(&place, &["erasure", "ledger"]).succeeded().stdout).unwrap();
+    for file in ["data/candor.db", "data/candor.db-wal", "data/candor.db-shm"] {
+        let _ = fs::remove_file(path(&place, file));
+    }
+    candor(&place, &["restore", "copy.db"]).succeeded();
+    let warned = candor(&place, &["doctor"]).stdout;
+    assert!(
+        warned.contains("no ledger of erasures has been applied since") && warned.contains("1 warning."),
+        "{warned}"
+    );
+    let applied = candor(&place, &["erasure", "apply", "ledger"]).succeeded();
+    assert!(applied.stdout.contains("Start the service: `candor serve`."), "{}", applied.stdout);
+    assert!(!candor(&place, &["doctor"]).stdout.contains("no ledger of erasures"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::config::{Config, DatabaseUrl};
 use crate::error::{CommandFailure, Error};
 use crate::output::{Output, printable};
 use crate::serving_lock::ServingLock;
-use crate::{store, wiring};
+use crate::{restored, store, wiring};
 
 /// Pause between two runs of the erasures. The search index is removed some seconds after its replacement.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -105,9 +105,8 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         }
     }
     let is_complete = complete(&services).await?;
-    let mut people = format!(
-        "{held} legal holds were set again, {begun} erasures were repeated, {present} were in the database."
-    );
+    let mut people =
+        format!("Legal holds set again: {held}. Erasures repeated: {begun}. Already in the database: {present}.");
     for person in &unknown {
         people.push_str(&format!("\nThe database does not have {person}."));
     }
@@ -128,6 +127,10 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         "held": held, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
         "is_complete": is_complete,
     });
+    if is_complete && refused.is_empty() {
+        restored::remove(config)?;
+        people.push_str("\nStart the service: `candor serve`.");
+    }
     output.say(&object, &people)?;
     match unknown.len() {
         _ if !is_complete => Err(ErasureFailure::Incomplete.into()),

@@ -124,7 +124,12 @@ fn parse_file(path: &Path) -> Result<Table, SettingError> {
     let text = std::fs::read_to_string(path).map_err(IoFailure::during("read the configuration file", path))?;
     text.parse().map_err(|problem: toml::de::Error| {
         let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-        SettingError::File { path: path.to_owned(), line, reason: problem.message().to_owned() }
+        let reason = problem.message();
+        // A bare address or text is read as the beginning of a number or date.
+        let is_bare = ["invalid float", "invalid integer", "invalid datetime", "string values must be quoted"];
+        let is_bare = is_bare.iter().any(|words| reason.contains(words));
+        let hint = if is_bare { ", or a text without quotes: put the value in quotes" } else { "" };
+        SettingError::File { path: path.to_owned(), line, reason: format!("{reason}{hint}") }
     })
 }
 

@@ -12,7 +12,7 @@ use crate::config::{Config, DatabaseUrl};
 use crate::error::Error;
 use crate::output::Output;
 use crate::serving_lock::ServingLock;
-use crate::{private_file, store, wiring};
+use crate::{private_file, restored, store, wiring};
 use failure::BackupFailure;
 use file::Unfinished;
 use report::Report;
@@ -70,6 +70,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
         unfinished.publish(&target).map(|()| contents)
     })
     .await??;
+    restored::mark(&database)?;
     let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
     let report = Report { contents: &contents, key: &key, config };
     output.say(&report.restore_json(&database, &file), &report.restore_text(&database, &file))

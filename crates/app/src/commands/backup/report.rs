@@ -66,28 +66,31 @@ impl Report<'_> {
         if !self.contents.pending.is_empty() {
             text.push_str(" The next start applies the missing migrations.");
         }
-        text.push_str(&format!("\n{}", self.next_step()));
+        text.push_str(&format!("\n{}", self.next_steps()));
         for file in wiring::open_files(self.config) {
             text.push_str(&format!("\nOther users can read {}: {}", file.path.display(), file.remedy));
         }
         text
     }
 
-    /// Returns the instruction after a restore: to provide a missing master key, and to start the service.
-    fn next_step(&self) -> String {
+    /// Returns the instructions after a restore, in their order: to provide a missing master key, to repeat the erasures
+    /// that the backup does not have, and to start the service.
+    fn next_steps(&self) -> String {
         let keys = self.sealed_by();
         let place = wiring::master_key_file(self.config);
-        let put = format!(
-            "put its file back as {} with the mode 0600, or set CANDOR_MASTER_KEY to it; then start the service.",
-            place.display()
-        );
-        match self.key {
-            SealingKeys::Fit => "The master key fits. Start the service.".to_owned(),
-            SealingKeys::None => format!("Still missing: the master key {keys}. Before the start, {put}"),
+        let put =
+            format!("put its file back as {} with the mode 0600, or set CANDOR_MASTER_KEY to it", place.display());
+        let key = match self.key {
+            SealingKeys::Fit => "The master key fits.".to_owned(),
+            SealingKeys::None => format!("Still missing: the master key {keys}. First {put}."),
             SealingKeys::Others(reason) => {
-                format!("The configured master key does not fit: {reason}. Before the start, {put}")
+                format!("The configured master key does not fit: {reason}. First {put}.")
             }
-        }
+        };
+        format!(
+            "{key}\nBefore the start, repeat the erasures since the backup: `candor erasure apply LEDGER`, with the file \
+             that `candor erasure ledger` wrote last.\nThen start the service: `candor serve`."
+        )
     }
 
     fn object(&self) -> Value {

@@ -8,7 +8,7 @@ use super::finding::Finding;
 use crate::commands::erasure;
 use crate::config::Config;
 use crate::error::Error;
-use crate::wiring;
+use crate::{restored, wiring};
 
 const CHECK: &str = "erasures";
 
@@ -23,6 +23,19 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
         ),
         Err(error) => Finding::failed(CHECK, &error),
     }
+}
+
+/// Warns of a restored database to which no ledger has been applied.
+pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
+    let mark = restored::find(config)?;
+    Some(Finding::warning(
+        CHECK,
+        "the database was restored, and no ledger of erasures has been applied since",
+        format!(
+            "stop the service and run `candor erasure apply LEDGER`; without erasures since the backup, remove {}",
+            mark.display()
+        ),
+    ))
 }
 
 /// Returns the number of erasures that the database does not have, and the number of all erasures of the ledger.

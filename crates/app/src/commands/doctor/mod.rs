@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::config::{Config, Setting, SettingError};
 use crate::error::{CommandFailure, Error};
-use crate::output::{Output, table};
+use crate::output::{Output, counted, table};
 use crate::wiring::{self, OpenFile};
 use finding::{Finding, State};
 
@@ -33,6 +33,7 @@ pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) 
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
     data::look(config, &mut findings).await;
+    findings.extend(erasures::look_for_restore(config));
     if let Some(ledger) = ledger {
         findings.push(erasures::look(config, ledger).await);
     }
@@ -69,7 +70,7 @@ fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
     let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();
     let sum = match (broken, warnings) {
         (0, 0) => "No problems found.".to_owned(),
-        _ => format!("{broken} problems, {warnings} warnings."),
+        _ => format!("{}, {}.", counted(broken, "problem"), counted(warnings, "warning")),
     };
     let object = json!({
         "broken": broken, "warnings": warnings,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::outcome::ImportOutcome;
 use crate::error::{CommandFailure, FAILURE};
+use crate::output::counted;
 
 /// Failure of an import.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub(super) enum ImportFailure {
         outcome: ImportOutcome,
     },
     /// Some rows were rejected.
-    #[error("{failed} rows {}; correct them and import the file again: rows that are in are skipped", if *.dry_run { "would fail" } else { "failed" })]
+    #[error("{} {}; correct what failed and import the file again: rows that are in are skipped", counted(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
     RowsFailed {
         /// Number of rejected rows.
         failed: usize,
