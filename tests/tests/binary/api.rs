@@ -299,7 +299,7 @@ fn api_over_tls_tells_untrusted_and_failing_services_apart() {
         candor(&place.with("SSL_CERT_FILE", file.to_str().unwrap()), &["api", "GET", "me", "--include"])
     };
     let failed = get(&server.authority);
-    refused(&failed, 5, &["cannot GET /me: 500", "The service responded with 500"]);
+    refused(&failed, 5, &["cannot GET /me: The service answered 500 (500 unknown)"]);
     assert!(
         failed.stdout.starts_with("HTTP/1.1 500 Internal") && failed.stdout.ends_with("\n\noops\n"),
         "{}",

@@ -165,11 +165,10 @@ fn logged_at(level: &str) -> Vec<String> {
     let answer = service.client(&key).post("/v1/employees", &body).unwrap();
     assert_eq!(answer.status, 201, "{}", answer.text());
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
-    let log = service.log();
+    let log = service.stop_and_read_log();
     for secret in ["grace", "Grace", "Hopper", "Murray", key.as_str()] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
-    service.stop();
     let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}")));
     lines.map(|line| format!("{} {}", line["message"].as_str().unwrap_or_default(), line["route"])).collect()
 }

@@ -227,6 +227,13 @@ impl Service {
         self.log()
     }
 
+    /// Stops the service, and returns its whole log: the last lines are written before the process ends.
+    pub(crate) fn stop_and_read_log(self) -> String {
+        let log = self.log.clone();
+        self.stop();
+        fs::read_to_string(log).unwrap()
+    }
+
     /// Kills the service without a graceful stop, like a power cut.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
