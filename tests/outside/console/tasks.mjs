@@ -1,7 +1,7 @@
 // Tasks of people, each from reading to the row in the database.
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
-import { away, days, paste } from "./tasks_away.mjs";
+import { away, days, names, paste } from "./tasks_away.mjs";
 import { csv, files } from "./tasks_import.mjs";
 import { heading, nav } from "./page.mjs";
 
@@ -320,4 +320,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, files, over, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, over, revoked, stale];

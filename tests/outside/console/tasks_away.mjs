@@ -1,4 +1,4 @@
-// Tasks while the service is away, in another time zone, and links that are pasted into an open tab.
+// Tasks while the service is away, in another time zone, links that are pasted into an open tab, and the requests of lists.
 import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
@@ -53,4 +53,20 @@ export async function days(_, { open, origin, check }) {
     check(url.includes(`filter[${name}][lte]=2026-01-02T14%3A59%3A59.999Z`), `the day ends elsewhere: ${url}`);
   }
   await page.context().close();
+}
+
+/** Opens each list: the names of all people on a screen come with one request or two. */
+export async function names(page, { origin, check }) {
+  const lists = ["/people", "/feedback", ...["objectives", "summaries", "conversations", "assignments"].map((view) => `/feedback?view=${view}`), "/audit"];
+  for (const list of lists) {
+    const asked = [];
+    const note = (request) => request.url().includes("/v1/") && asked.push(new URL(request.url()).pathname);
+    page.on("request", note);
+    await page.goto(`${origin}/console${list}`);
+    await page.waitForLoadState("networkidle");
+    page.off("request", note);
+    check(asked.length > 0 && asked.length <= 15, `${list} asks for ${asked.length} things: ${asked.join(" ")}`);
+    const single = asked.filter((path) => /\/employees\/emp_/.test(path));
+    check(single.length === 0, `${list} reads people one by one: ${single.join(" ")}`);
+  }
 }

@@ -58,6 +58,8 @@ impl From<Status> for StatusFilter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "parameters of the contract, §4.3")]
 pub struct Filter {
+    /// Any of these people, without duplicates; empty for all.
+    pub ids: Vec<EmployeeId>,
     /// E-mail address of the person, case-folded.
     pub email: Option<String>,
     /// Any of these roles; empty for all.
@@ -77,6 +79,7 @@ pub struct Filter {
 impl Default for Filter {
     fn default() -> Self {
         Self {
+            ids: vec![],
             email: None,
             roles: vec![],
             manager_id: None,
@@ -114,7 +117,11 @@ impl StringEnum for Expand {
 impl Filter {
     /// Declares and reads the parameters of `GET /employees`.
     pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
+        let mut ids: Vec<EmployeeId> = params.many(&params::id("filter[id]", "Only the person with this id."));
+        ids.sort_unstable();
+        ids.dedup();
         let filter = Self {
+            ids,
             email: params.one(&params::address(
                 "filter[email]",
                 "Only the person with this e-mail address. The whole address is compared, without case.",

@@ -10,11 +10,13 @@ import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("../types").Employee} Employee */
 
-const MOST_AT_ONCE = 4;
+/** People whose names are read with one request. */
+const MOST_AT_ONCE = 100;
 const known = store(/** @type {ReadonlyMap<string, Employee | null>} */ (new Map()));
-/** @type {string[]} */
-const queue = [];
-let running = 0;
+/** Ids that are to be read, or are being read. @type {Set<string>} */
+const wanted = new Set();
+/** Ids for the next request. @type {string[]} */
+let next = [];
 
 /** @param {Employee | null | undefined} person */
 export function remember(person) {
@@ -24,15 +26,26 @@ export function remember(person) {
 /** Forgets all names, for a session with another key. */
 export const forgetPeople = () => known.set(new Map());
 
-function next() {
-  while (running < MOST_AT_ONCE && queue.length > 0) {
-    const id = /** @type {string} */ (queue.shift());
-    running += 1;
-    request("GET", `/employees/${id}`, { quiet: true }).then(({ data }) => remember(data), () => {})
-      .finally(() => {
-      running -= 1;
-      next();
-    });
+/** Reads a person with those who are asked for at the same time: a list asks for all of its people when it is drawn. @param {string} id */
+function read(id) {
+  wanted.add(id);
+  next.push(id);
+  if (next.length === 1) setTimeout(readNext, 0);
+}
+
+async function readNext() {
+  const ids = next.splice(0, MOST_AT_ONCE);
+  if (next.length > 0) setTimeout(readNext, 0);
+  const query = { "filter[id]": ids, "filter[status]": "all", limit: MOST_AT_ONCE };
+  try {
+    const { data } = await request("GET", "/employees", { query, quiet: true });
+    const people = new Map(known.value);
+    for (const person of data.data) people.set(person.id, person);
+    known.set(people);
+  } catch {
+    // The screens go on to show the ids. The next screen that has one of them asks again.
+  } finally {
+    ids.forEach((id) => wanted.delete(id));
   }
 }
 
@@ -40,10 +53,8 @@ function next() {
 export function usePerson(id) {
   const people = useStore(known);
   useEffect(() => {
-    if (!id || !id.startsWith("emp_") || known.value.has(id) || queue.includes(id) ||
-      !can("employees:read")) return;
-    queue.push(id);
-    next();
+    const isKnown = !id || known.value.has(id) || wanted.has(id);
+    if (!isKnown && id.startsWith("emp_") && can("employees:read")) read(id);
   }, [id]);
   return id ? (people.get(id) ?? null) : null;
 }

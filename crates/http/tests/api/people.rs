@@ -94,6 +94,35 @@ async fn direct_reports_expansion_has_100_active_people_by_name() {
 }
 
 #[tokio::test]
+async fn people_are_listed_by_their_ids() {
+    let world = TestApi::new().await;
+    let mut ids = vec![];
+    for number in 0..4 {
+        ids.push(world.employee(&format!("p{number}@example.com")).await);
+    }
+    done(&world, "POST", &format!("/v1/employees/{}/deactivate", ids[1]), json!({})).await;
+    let listed = async |query: &str| {
+        let page = world.get(&format!("/v1/employees?sort=created_at&{query}")).await.json();
+        page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|person| person["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let named = format!("filter[id]={}&filter[id]={}&filter[id]={}", ids[2], ids[1], ids[2]);
+    assert_eq!(listed(&named).await, [&*ids[2]], "who has left is left out, as in every list");
+    assert_eq!(listed(&format!("{named}&filter[status]=all")).await, [&*ids[1], &*ids[2]]);
+    assert_eq!(listed(&format!("{named}&filter[status]=all&filter[email]=p2@example.com")).await, [&*ids[2]]);
+    assert_eq!(listed("filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52").await, [""; 0]);
+    let many = "&filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52".repeat(101);
+    let refused = world.get(&format!("/v1/employees?{}", &many[1..])).await;
+    assert_eq!(refused.problems(), [("filter[id]".to_owned(), "too_long".to_owned())]);
+    let wrong = world.get("/v1/employees?filter[id]=ada").await;
+    assert_eq!(wrong.problems(), [("filter[id]".to_owned(), "invalid_format".to_owned())]);
+}
+
+#[tokio::test]
 async fn department_is_archived_only_without_active_members() {
     let world = TestApi::new().await;
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;

@@ -196,6 +196,7 @@ fn shows_person(filter: &people::Filter, employee: &Employee) -> bool {
     let status = filter.status.statuses().contains(&employee.status);
     let digests = employee.custom_fields.digests();
     status
+        && (filter.ids.is_empty() || filter.ids.contains(&employee.id))
         && filter.email.as_ref().is_none_or(|email| folded(&employee.email) == *email)
         && (filter.roles.is_empty() || filter.roles.contains(&employee.role))
         && filter.manager_id.is_none_or(|id| employee.manager_id == Some(id))
@@ -246,7 +247,11 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
             random.maybe(30, &[1, 2, 3]).map(|value| custom("grade", value)),
             random.maybe(20, &[7, 8]).map(|value| custom("desk", value)),
         ];
+        let mut ids: Vec<_> = all.people.iter().map(|person| person.id).filter(|_| random.chance(20)).collect();
+        ids.truncate(if random.chance(25) { 100 } else { 0 });
+        ids.sort_unstable();
         let filter = people::Filter {
+            ids,
             email: random.maybe(10, &emails),
             roles: (0..random.below(3))
                 .map(|_| *random.pick(&[Role::Employee, Role::Manager, Role::OrgAdmin]))

@@ -12,7 +12,7 @@ use candor_domain::time::Timestamp;
 
 use super::{EXTERNAL_ID, column};
 use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
-use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT};
+use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
@@ -110,6 +110,13 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     let digests: Vec<_> = filter.custom.iter().map(|value| value.digest).collect();
     it.keyed(TAGS, &digests);
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    if !filter.ids.is_empty() {
+        // So few rows are looked up by id, and the runs by status are a condition.
+        if let Some((column, values)) = it.runs.take() {
+            it.one_of(column, values);
+        }
+        it.conditions.push(Condition::Among(filter.ids.iter().map(|id| id.to_bytes()).collect()));
+    }
     it.alone()
 }
 
