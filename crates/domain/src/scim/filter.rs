@@ -164,6 +164,8 @@ impl<'a> Parser<'a> {
             return match self.word() {
                 word if word.eq_ignore_ascii_case("true") => Ok(Literal::Flag(true)),
                 word if word.eq_ignore_ascii_case("false") => Ok(Literal::Flag(false)),
+                // Some clients leave the quotes out around an address.
+                word if is_address(word) => Ok(Literal::Text(word.to_owned())),
                 _ => Err(malformed()),
             };
         }
@@ -176,6 +178,12 @@ impl<'a> Parser<'a> {
         self.rest = rest.trim_start();
         Ok(Literal::Text(text))
     }
+}
+
+/// Returns `true` for a word of the characters of addresses, with one `@`.
+fn is_address(word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || ".@_+-'".contains(letter);
+    word.matches('@').count() == 1 && word.chars().all(is_letter)
 }
 
 /// A condition on a user.
@@ -287,6 +295,10 @@ mod tests {
                 r#"id eq "x" and urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:manager eq "y""#,
                 vec![Id(x()), Manager("y".to_owned())],
             ),
+            (
+                "userName eq ada.m+x@example.com and active eq true",
+                vec![UserName("ada.m+x@example.com".to_owned()), Active(true)],
+            ),
             (r#"active eq true"#, vec![Active(true)]),
             (r#"active eq "False""#, vec![Active(false)]),
             (r#"(userName eq "x") and (active eq true)"#, vec![UserName(x()), Active(true)]),
@@ -315,6 +327,8 @@ mod tests {
             r#"userName eq "x"#,
             r#"userName eq 'x'"#,
             r#"userName eq x"#,
+            "userName eq ada@example@com",
+            "userName eq a\"da@example.com",
             "userName eq 5",
             "userName eq null",
             "userName eq true",

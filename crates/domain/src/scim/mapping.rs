@@ -231,7 +231,7 @@ fn address(document: &UserDocument, user_name: &str, stored: Option<&Employee>) 
 }
 
 /// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name,
-/// else from the user name.
+/// else from the user name; a single name is the first one, and the last one is `-`.
 fn names(
     document: &UserDocument,
     user_name: &str,
@@ -255,7 +255,8 @@ fn names(
     let shown = shown.unwrap_or_else(|| local.to_owned());
     let (first, rest) = match shown.split_once(char::is_whitespace) {
         Some((first, rest)) => (first.to_owned(), rest.trim().to_owned()),
-        None => (shown.clone(), shown.clone()),
+        // Many people have one name only. A record needs a last name, so a sign stands for it.
+        None => (shown, "-".to_owned()),
     };
     Ok((given.unwrap_or(first), family.unwrap_or(rest)))
 }

@@ -70,12 +70,22 @@ impl PatchOperation {
             Some(Value::Text(path)) => Some(ScimPath::parse(path)?),
             Some(_) => return Err(ScimError::new(ScimErrorType::InvalidPath, "`path` must be a string.")),
         };
-        let value = member(operation, "value").filter(|value| **value != Value::Null).cloned();
+        let value = member(operation, "value").filter(|value| **value != Value::Null);
+        let value = value.map(|value| object_in_text(value).unwrap_or_else(|| value.clone()));
         if path.is_none() && verb == PatchVerb::Remove {
             return Err(ScimError::new(ScimErrorType::NoTarget, "An operation `remove` must have a `path`."));
         }
         Ok(Self { verb, path, value })
     }
+}
+
+/// Returns the object that a text holds as JSON: some providers send the value of an operation so.
+fn object_in_text(value: &Value) -> Option<Value> {
+    let Value::Text(text) = value else { return None };
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(text).ok().filter(|parsed| matches!(parsed, Value::Object(_)))
 }
 
 #[cfg(test)]
@@ -93,6 +103,19 @@ mod tests {
         let verbs: Vec<_> = operations.iter().map(|operation| operation.verb).collect();
         assert_eq!(verbs, [PatchVerb::Replace, PatchVerb::Add]);
         assert_eq!(operations[0].value, Some(Value::Text("False".to_owned())));
+    }
+
+    #[test]
+    fn text_with_a_json_object_is_that_object() {
+        let value = |text: &str| {
+            let body = serde_json::json!({"Operations": [{"op": "replace", "value": text}]}).to_string();
+            PatchOperation::parse_all(&serde_json::from_str(&body).unwrap()).unwrap().pop().unwrap().value
+        };
+        let object = serde_json::from_str(r#"{"active": false}"#).unwrap();
+        assert_eq!(value(r#" {"active": false}"#), Some(object));
+        for text in ["{active: false}", r#"["x"]"#, "{", "x"] {
+            assert_eq!(value(text), Some(Value::Text(text.to_owned())));
+        }
     }
 
     #[test]
