@@ -111,6 +111,30 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
 }
 
 #[test]
+fn address_is_found_whole_and_behind_an_escape() {
+    let erased = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some("ada@example.com"));
+    for text in [
+        "ada@example.com",
+        "<ADA@Example.com>",
+        "Ask ada@example.com. Then wait",
+        r#"{"body":"Hello\nada@example.com\tand"}"#,
+        r#"{"body":"\u00a0ada@example.com"}"#,
+    ] {
+        assert!(erased.has_email(text), "{text}");
+    }
+    for text in [
+        "nada@example.com",
+        "x.ada@example.com",
+        "ada@example.com.au",
+        "ada@example.community",
+        "ada@example-com",
+        r#"{"body":"u00a0ada@example.com"}"#,
+    ] {
+        assert!(!erased.has_email(text), "{text}");
+    }
+}
+
+#[test]
 fn completed_erasure_forgets_the_address() {
     let plan = ErasurePlan {
         employee_id: EmployeeId::from_ulid(Ulid(7)),
