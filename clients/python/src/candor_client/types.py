@@ -5159,6 +5159,11 @@ class ListEmployeeObjectiveHistoryQuery(TypedDict):
 class ListEmployeesFilter(TypedDict):
     """Filters of the operation `ListEmployees`."""
 
+    id: NotRequired[str | Sequence[str]]
+    """Only the person with this id. An id, `emp_…`. An unknown id matches nothing. May be repeated up to
+    100 times. Entries match any of the values.
+    """
+
     email: NotRequired[str]
     """Only the person with this e-mail address. The whole address is compared, without case."""
 

@@ -4128,6 +4128,11 @@ export interface ListEmployeeObjectiveHistoryQuery {
 
 /** Filters of the operation `ListEmployees`. */
 export interface ListEmployeesFilter {
+  /**
+   * Only the person with this id. An id, `emp_…`. An unknown id matches nothing. May be repeated up to 100
+   * times. Entries match any of the values.
+   */
+  id?: string | readonly string[] | undefined;
   /** Only the person with this e-mail address. The whole address is compared, without case. */
   email?: string | undefined;
   /** Only people with this role. May be repeated up to 100 times. Entries match any of the values. */

@@ -8060,6 +8060,10 @@ impl ListEmployeeObjectiveHistoryQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListEmployeesFilter {
+    /// Only the person with this id. An id, `emp_…`. An unknown id matches nothing. May be repeated up to 100
+    /// times. Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Vec<String>>,
     /// Only the person with this e-mail address. The whole address is compared, without case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
@@ -8096,6 +8100,7 @@ impl ListEmployeesFilter {
     #[must_use]
     pub fn new() -> Self {
         Self {
+            id: None,
             email: None,
             role: None,
             manager_id: None,
@@ -8106,6 +8111,13 @@ impl ListEmployeesFilter {
             custom_fields: None,
             updated_at: None,
         }
+    }
+
+    /// Sets `id`: only the person with this id.
+    #[must_use]
+    pub fn id(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.id = Some(value.into_iter().map(Into::into).collect());
+        self
     }
 
     /// Sets `email`: only the person with this e-mail address.
