@@ -181,6 +181,12 @@ fn base(url: &str) -> Result<String, Error> {
     let plain = url.trim_end_matches('/');
     let base = format!("{}/v1", plain.strip_suffix("/v1").unwrap_or(plain));
     match Url::parse(&base) {
+        // Neither is shown: a password may be among them.
+        Ok(parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+            let message =
+                "The URL of the service has a user or a password: leave them out, the API key is enough.";
+            Err(Error::Settings(message.to_owned()))
+        }
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => Ok(base),
         _ => Err(Error::Settings(format!("{url:?} is not an address of a service: pass one with http or https."))),
     }
@@ -204,4 +210,25 @@ fn http(base: &str, headers: HeaderMap) -> Result<reqwest::Client, Error> {
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).default_headers(headers);
     let builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
     builder.build().map_err(|error| Error::Settings(format!("Cannot create the HTTP client: {error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn url_of_a_service_has_a_scheme_a_host_and_no_password() {
+        for (url, wanted) in [
+            ("https://feedback.example.com", Some("https://feedback.example.com/v1")),
+            ("http://localhost:8080/v1/", Some("http://localhost:8080/v1")),
+            ("feedback.example.com", None),
+            ("ftp://feedback.example.com", None),
+            ("https://ada:secret@feedback.example.com", None),
+            ("https://:secret@feedback.example.com", None),
+        ] {
+            let read = base(url);
+            assert_eq!(read.as_deref().ok(), wanted, "{url}");
+            assert!(read.err().is_none_or(|error| !error.to_string().contains("secret")), "{url}");
+        }
+    }
 }

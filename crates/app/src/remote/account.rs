@@ -79,12 +79,14 @@ impl Account {
         set: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Candor, RemoteFailure> {
         let Profile { url, key } = &self.profile;
+        let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
+        let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
+        // First, because it refuses a URL with a password, which no message may show.
+        let client = client.build().map_err(wrong)?;
         if !self.may_be_insecure && is_plain_and_remote(url) {
             return Err(RemoteFailure::PlainHttp(url.clone()));
         }
-        let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
-        let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
-        client.build().map_err(wrong)
+        Ok(client)
     }
 
     /// Returns the URL of the service.

@@ -10,13 +10,27 @@ import { t } from "../texts.js";
 
 /** @typedef {import("../types").AuditEntry} Entry */
 
-const ACTIONS = ["employee.create", "employee.update", "employee.deactivate", "employee.reactivate",
-  "employee.rehire", "observation.create", "observation.update",
-  "observation.archive", "objective.create", "objective.update", "objective.submit", "objective.approve",
-  "objective.reject", "objective.complete", "summary.create",
-  "summary.update", "summary.share", "webhook.create", "webhook.update", "webhook.delete", "api_key.create",
-  "api_key.update", "api_key.rotate", "api_key.revoke", "api_key.create_link", "api_key.open_link",
-  "organization.update", "organization.export", "connector.create"];
+/** Verbs of the audit log, by the kind of what is changed. @type {Record<string, string>} */
+const VERBS = {
+  api_key: "announce_end create create_link open_link remind revoke rotate update",
+  assignment: "cancel create submit",
+  attribute: "archive create restore update",
+  connector: "create open_issue pause release resolve_issue resume sync update",
+  conversation: "archive create update",
+  department: "archive create restore update",
+  employee: "accept_invitation create deactivate erase hold invite link manage reactivate read_personal_data rehire release release_hold update",
+  erasure: "complete",
+  invitation: "mail",
+  message: "create",
+  objective: "approve archive complete create miss reject start submit update",
+  observation: "archive create restore update",
+  organization: "continue_export create export update",
+  retention: "begin complete erase remove",
+  summary: "approve archive create feedback return share submit update",
+  test_data: "reset",
+  webhook: "create delete disable redeliver rekey replay report_failing rotate test update",
+};
+const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" ").map((verb) => `${kind}.${verb}`));
 
 /** Names of people instead of their ids. @param {unknown} value */
 const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`
