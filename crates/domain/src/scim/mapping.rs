@@ -231,7 +231,7 @@ fn address(document: &UserDocument, user_name: &str, stored: Option<&Employee>) 
 }
 
 /// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name,
-/// else from the user name; a single name is the first one, and the last one is `-`.
+/// where a single name is the first one, and the last one is `-`, else from the user name.
 fn names(
     document: &UserDocument,
     user_name: &str,
@@ -252,11 +252,11 @@ fn names(
     }
     let shown = text_of("displayName", document.core("displayName"))?.or(formatted);
     let local = user_name.split('@').next().filter(|local| !local.is_empty()).unwrap_or(user_name);
-    let shown = shown.unwrap_or_else(|| local.to_owned());
-    let (first, rest) = match shown.split_once(char::is_whitespace) {
-        Some((first, rest)) => (first.to_owned(), rest.trim().to_owned()),
+    let (first, rest) = match shown.as_deref().map(|shown| shown.split_once(char::is_whitespace).ok_or(shown)) {
+        Some(Ok((first, rest))) => (first.to_owned(), rest.trim().to_owned()),
         // Many people have one name only. A record needs a last name, so a sign stands for it.
-        None => (shown, "-".to_owned()),
+        Some(Err(only)) => (only.to_owned(), "-".to_owned()),
+        None => (local.to_owned(), local.to_owned()),
     };
     Ok((given.unwrap_or(first), family.unwrap_or(rest)))
 }
