@@ -20,8 +20,10 @@ use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES, Pieces};
 use crate::context::reply::Reply;
 use crate::context::services::Services;
 
-/// Number of people that a page reads at a time: each with custom fields and unmapped attributes of at most 128 KiB.
-const PEOPLE_AT_A_TIME: usize = 8;
+/// Number of people that a page reads first, when their size is unknown: at most 150 KB each.
+const FIRST_AT_ONCE: usize = 25;
+/// Size of the people, as JSON, that a page reads at once after that.
+const BYTES_AT_ONCE: usize = 1024 * 1024;
 
 /// People of a page, with the figures of the list.
 struct UserPage {
@@ -148,7 +150,10 @@ impl ScimContext {
             PagePeople::Ids(ids) => ids,
         };
         let mut pieces = Pieces::new(services, self.tenant());
-        for part in ids.chunks(PEOPLE_AT_A_TIME) {
+        let (mut rest, mut at_once) = (ids.as_slice(), FIRST_AT_ONCE);
+        while !rest.is_empty() {
+            let (part, others) = rest.split_at(at_once.min(rest.len()));
+            rest = others;
             pieces.release();
             let people = services.store.rows::<Employee>(self.tenant(), part).await?;
             let mut users = self.load_users(services, people).await?;
@@ -165,6 +170,7 @@ impl ScimContext {
                 return Ok(rendered);
             }
             rendered.last = part.last().copied();
+            at_once = (BYTES_AT_ONCE * rendered.count / rendered.json.len().max(1)).max(1);
         }
         Ok(rendered)
     }
