@@ -127,7 +127,8 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         "held": held, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
         "is_complete": is_complete,
     });
-    if is_complete && refused.is_empty() {
+    // A ledger of another database names people that this one does not have: it proves nothing.
+    if is_complete && refused.is_empty() && unknown.is_empty() {
         restored::remove(config)?;
         people.push_str("\nStart the service: `candor serve`.");
     }
