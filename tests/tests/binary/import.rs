@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
+use candor_domain::csv::{FailedRows, MAX_BYTES, split};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Service, candor, candor_as};
@@ -77,6 +78,36 @@ fn import_of_any_size_reports_failures_on_postgres() {
     if let Some(place) = Installation::postgres() {
         imported(place);
     }
+}
+
+/// The table of the client libraries, which divide files by the same rules.
+#[test]
+fn files_are_divided_as_the_libraries_do() {
+    let table: Value = serde_json::from_str(include_str!("../../../clients/csv.json")).unwrap();
+    let limit = |value: &Value, most: usize| value.as_u64().map_or(most, |limit| usize::try_from(limit).unwrap());
+    let divided = |case: &Value| {
+        let file = case["file"].as_str().unwrap().as_bytes();
+        split(file, limit(&case["rows"], 1), limit(&case["bytes"], MAX_BYTES)).unwrap()
+    };
+    for case in table["splits"].as_array().unwrap() {
+        let found = divided(case);
+        let parts = found.parts.iter().map(|part| {
+            let numbers = (!part.is_whole).then_some(&part.numbers);
+            json!({"text": String::from_utf8_lossy(&part.bytes), "numbers": numbers, "managers": part.managers})
+        });
+        let found = json!({"parts": parts.collect::<Vec<_>>(), "duplicates": found.duplicates});
+        let wanted = json!({"parts": case["parts"], "duplicates": case["duplicates"]});
+        assert_eq!(found, wanted, "{}", case["name"]);
+    }
+    let report = &table["report"];
+    let (mut failed, mut errors) = (FailedRows::default(), Vec::new());
+    for (part, answer) in divided(report).parts.iter().zip(report["answers"].as_array().unwrap()) {
+        let mut rows = answer["data"]["errors"].as_array().unwrap().clone();
+        failed.convert(part, &mut rows);
+        errors.append(&mut rows);
+    }
+    errors.sort_by_key(|error| error["row_number"].as_u64());
+    assert_eq!(json!(errors), report["joined"]["data"]["errors"]);
 }
 
 #[test]

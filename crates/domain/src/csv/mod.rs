@@ -10,6 +10,7 @@ mod graph;
 mod guess;
 mod matching;
 mod names;
+mod parts;
 mod plan;
 mod read;
 mod recognize;
@@ -22,6 +23,7 @@ mod steps;
 
 pub use columns::UnknownColumn;
 pub use names::PersonNames;
+pub use parts::FailedRows;
 pub use plan::{Plan, PlanOptions, plan};
 pub use read::{CsvRow, File, UnreadableFile, too_many_bytes, too_much_stored};
 pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning};

@@ -102,9 +102,8 @@ impl RowRejection {
 
     /// Creates the rejection of a row whose manager has a row that was not imported. `cause` is the row to correct.
     pub(super) fn without_manager(address: &str, row: u32, cause: u32) -> Self {
-        let reason = if row == cause { String::new() } else { format!(" because of row {cause}") };
         let mut flaw = ValueError::not_found(address);
-        flaw.message = format!("is in row {row}, which was not imported{reason}: correct that row first");
+        flaw.message = not_imported(row, cause);
         let mut rejection = Self::from_problems(&ValidationErrors::one("manager_email", flaw));
         rejection.problems.iter_mut().for_each(|problem| problem.caused_by_row = Some(cause));
         rejection
@@ -177,6 +176,12 @@ impl RowRejection {
     pub(super) fn first_problems(&self, most: usize) -> &[RowProblem] {
         self.problems.get(..most).unwrap_or(&self.problems)
     }
+}
+
+/// Describes an address whose row was not imported. `cause` is the row to correct.
+pub(super) fn not_imported(row: u32, cause: u32) -> String {
+    let reason = if row == cause { String::new() } else { format!(" because of row {cause}") };
+    format!("is in row {row}, which was not imported{reason}: correct that row first")
 }
 
 impl From<PermissionDenied> for RowRejection {

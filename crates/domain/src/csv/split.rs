@@ -17,6 +17,8 @@ pub struct Part {
     pub bytes: Vec<u8>,
     /// Number of each row of the part in the whole file.
     pub numbers: Vec<u32>,
+    /// Number in the whole file of the row of each row's manager, if the file has one.
+    pub managers: Vec<Option<u32>>,
     /// `true` for the whole file as it is, so that messages about it have its row numbers.
     pub is_whole: bool,
 }
@@ -28,9 +30,19 @@ impl Part {
         if self.is_whole {
             return here;
         }
-        let at = usize::try_from(here).unwrap_or_default().checked_sub(2);
-        at.and_then(|at| self.numbers.get(at)).copied().unwrap_or(here)
+        place(here).and_then(|at| self.numbers.get(at)).copied().unwrap_or(here)
     }
+
+    /// Returns the number in the whole file of the row of a row's manager, if the file has one and was divided.
+    #[must_use]
+    pub fn manager(&self, here: u32) -> Option<u32> {
+        if self.is_whole { None } else { *self.managers.get(place(here)?)? }
+    }
+}
+
+/// Returns the place of a row among those behind the header, from its number in a part.
+fn place(number: u32) -> Option<usize> {
+    usize::try_from(number).ok()?.checked_sub(2)
 }
 
 /// A file divided into parts.
@@ -60,6 +72,8 @@ struct Piece<'a> {
     raw: &'a [u8],
     email: String,
     manager: String,
+    /// Number of the row of the manager.
+    manager_row: Option<u32>,
 }
 
 /// Divides a file into parts of at most `most_rows` rows and `most_bytes` bytes. A manager is in an earlier part
@@ -87,7 +101,13 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
             at.and_then(|at| record.cells.get(at)).map(|cell| folded(cell.trim())).unwrap_or_default()
         };
         let (email, manager) = (cell(&places.0), cell(&places.1));
-        pieces.push(Piece { number: record.number, raw: record.raw.as_bytes(), email, manager });
+        pieces.push(Piece {
+            number: record.number,
+            raw: record.raw.as_bytes(),
+            email,
+            manager,
+            manager_row: None,
+        });
     }
     let mut unknown = header.unknown;
     if !header.columns.contains(&Column::Status) {
@@ -96,7 +116,7 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
     let rows = pieces.len();
     if rows <= most_rows && bytes.len() <= most_bytes {
         let numbers = pieces.iter().map(|piece| piece.number).collect();
-        let part = Part { bytes: bytes.to_vec(), numbers, is_whole: true };
+        let part = Part { bytes: bytes.to_vec(), numbers, managers: Vec::new(), is_whole: true };
         return Ok(Split { parts: vec![part], duplicates: 0, unknown });
     }
     let pieces = sort_managers_first(drop_duplicates(pieces));
@@ -116,11 +136,15 @@ fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 }
 
 /// Sorts managers before their reports. People on a cycle come last.
-fn sort_managers_first(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+fn sort_managers_first(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let place: HashMap<&str, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();
-    let above: Vec<Option<usize>> =
-        pieces.iter().map(|piece| place.get(piece.manager.as_str()).copied()).collect();
+    let above =
+        |piece: &Piece<'_>| place.get(piece.manager.as_str()).filter(|_| !piece.manager.is_empty()).copied();
+    let above: Vec<Option<usize>> = pieces.iter().map(above).collect();
+    for (at, manager) in above.iter().enumerate() {
+        pieces[at].manager_row = manager.map(|manager| pieces[manager].number);
+    }
     let mut depths: Vec<Option<usize>> = vec![None; pieces.len()];
     for start in 0..pieces.len() {
         let (mut path, mut at) = (Vec::new(), start);
@@ -130,7 +154,7 @@ fn sort_managers_first(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
             }
             path.push(at);
             depths[at] = Some(usize::MAX);
-            match above[at].filter(|_| !pieces[at].manager.is_empty()) {
+            match above[at] {
                 Some(manager) => at = manager,
                 None => break 0,
             }
@@ -151,7 +175,12 @@ fn pack(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize
         let is_full =
             |part: &Part| part.numbers.len() == most_rows || part.bytes.len() + piece.raw.len() + 2 > most_bytes;
         if parts.last().is_none_or(is_full) {
-            parts.push(Part { bytes: header.to_vec(), numbers: Vec::new(), is_whole: false });
+            parts.push(Part {
+                bytes: header.to_vec(),
+                numbers: Vec::new(),
+                managers: Vec::new(),
+                is_whole: false,
+            });
         }
         let Some(part) = parts.last_mut() else { continue };
         part.bytes.extend_from_slice(piece.raw);
@@ -159,6 +188,7 @@ fn pack(header: &[u8], pieces: &[Piece<'_>], most_rows: usize, most_bytes: usize
             part.bytes.extend_from_slice(b"\n");
         }
         part.numbers.push(piece.number);
+        part.managers.push(piece.manager_row);
     }
     parts
 }
@@ -179,6 +209,8 @@ mod tests {
         assert_eq!(texts(&split), wanted);
         let numbers: Vec<_> = split.parts.iter().map(|part| [part.number(2), part.number(3)]).collect();
         assert_eq!(numbers, [[5, 4], [6, 2]]);
+        let managers: Vec<_> = split.parts.iter().map(|part| [part.manager(2), part.manager(3)]).collect();
+        assert_eq!(managers, [[None, Some(5)], [Some(5), Some(4)]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Results of an import, per part and in total.
 
-use candor_domain::csv::Part;
+use candor_domain::csv::{FailedRows, Part};
 use serde_json::{Value, json};
 
 use super::plan::{cell, changes};
@@ -52,6 +52,7 @@ pub(super) struct Tally {
     parts: Vec<PartTally>,
     duplicates: usize,
     begun: bool,
+    failed: FailedRows,
     pub(super) errors: Vec<Value>,
     warnings: Vec<Value>,
     plan: Vec<Value>,
@@ -72,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// Adds the answer to a part. Row numbers are converted to those of the whole file.
+    /// Adds the answer to a part. Row numbers are converted to those of the whole file, also in messages.
     pub(super) fn add(&mut self, number: usize, part: &Part, mut answer: Value) {
         let data = &answer["data"];
         let count = |name: &str| data[name].as_u64().unwrap_or_default();
@@ -86,26 +87,21 @@ impl Tally {
         if let Some(it) = self.parts.get_mut(number) {
             (it.sent, it.counts) = (PartState::Answered, counts);
         }
-        let numbered = |rows: &mut Value| {
-            let mut rows: Vec<Value> = rows.as_array_mut().map(std::mem::take).unwrap_or_default();
-            for row in &mut rows {
-                let here =
-                    row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok()).unwrap_or_default();
-                row["row_number"] = json!(part.number(here));
-                let cause = row["caused_by_row"].as_u64().and_then(|number| u32::try_from(number).ok());
-                if let Some(cause) = cause {
-                    row["caused_by_row"] = json!(part.number(cause));
-                }
-            }
-            rows
-        };
-        self.errors.append(&mut numbered(&mut answer["data"]["errors"]));
-        self.plan.append(&mut numbered(&mut answer["plan"]));
+        let taken = |rows: &mut Value| rows.as_array_mut().map(std::mem::take).unwrap_or_default();
+        let (mut errors, mut plan) = (taken(&mut answer["data"]["errors"]), taken(&mut answer["plan"]));
+        self.failed.convert(part, &mut errors);
+        for row in &mut plan {
+            let here = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok());
+            row["row_number"] = json!(part.number(here.unwrap_or_default()));
+        }
+        self.errors.append(&mut errors);
+        self.plan.append(&mut plan);
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
-        for warning in answer["warnings"].as_array().into_iter().flatten() {
-            if !self.warnings.contains(warning) {
-                self.warnings.push(warning.clone());
+        for mut warning in taken(&mut answer["warnings"]) {
+            warning["message"] = json!(part.renumbered(warning["message"].as_str().unwrap_or_default()));
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
             }
         }
     }
@@ -265,11 +261,15 @@ mod tests {
         let answer = |row: u32| {
             json!({"data": {"created": 2, "updated": 1, "deactivated": 0, "skipped": 3, "errors": [
                 {"row_number": row, "email": "a@example.com", "code": "required", "message": "x"},
-            ]}})
+            ]}, "warnings": [{"column": "badge", "message": "becomes a text in row 2"}]})
         };
         let mut tally = Tally::new([7, 7, 5].into_iter(), 1);
-        tally.add(0, &Part { bytes: vec![], numbers: vec![9, 12], is_whole: false }, answer(3));
-        tally.add(1, &Part { bytes: vec![], numbers: vec![4], is_whole: false }, answer(2));
+        let part = |numbers: &[u32]| {
+            let managers = vec![None; numbers.len()];
+            Part { bytes: vec![], numbers: numbers.to_vec(), managers, is_whole: false }
+        };
+        tally.add(0, &part(&[9, 12]), answer(3));
+        tally.add(1, &part(&[4]), answer(2));
         tally
     }
 
@@ -284,6 +284,8 @@ mod tests {
         let text = tally.text(false);
         assert!(text.contains("4 created, 2 updated, 0 deactivated, 7 skipped, 2 failed"), "{text}");
         assert!(text.lines().last().is_some_and(|text| text.starts_with("12")), "{text}");
+        let warnings: Vec<_> = tally.warnings.iter().map(|warning| warning["message"].as_str()).collect();
+        assert_eq!(warnings, [Some("becomes a text in row 9"), Some("becomes a text in row 4")]);
     }
 
     #[test]
