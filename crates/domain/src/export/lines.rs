@@ -121,18 +121,18 @@ impl ExportEnd {
     }
 }
 
-/// The line of one resource.
-#[derive(Debug, JsonSchema)]
+/// The line of one resource. The OpenAPI document has a schema for each type, with the schema of that resource.
+#[derive(Debug)]
 pub struct ExportRow {
     /// Resource in the singular, for example `employee_objective`.
-    #[schemars(rename = "type", schema_with = "row_type")]
     pub kind: String,
-    /// The resource as GET returns it, without `expand`. `type` determines its members.
-    #[schemars(schema_with = "row_data")]
+    /// The resource as GET returns it, without `expand`. The type determines its members.
     pub data: Value,
 }
 
 impl ExportRow {
+    /// Name of the schema of rows in the OpenAPI document.
+    pub const NAME: &str = "ExportRow";
     /// Name of the set of types of rows in the OpenAPI document.
     pub const TYPES_NAME: &str = "ExportRowType";
 
@@ -143,12 +143,9 @@ impl ExportRow {
     }
 }
 
-fn row_type(generator: &mut SchemaGenerator) -> Schema {
-    crate::schema::open(generator, ExportRow::TYPES_NAME)
-}
-
-fn row_data(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "object", "additionalProperties": {}})
+fn row(generator: &mut SchemaGenerator) -> Schema {
+    let path = generator.settings().definitions_path.to_string();
+    json_schema!({"$ref": format!("#{path}/{}", ExportRow::NAME)})
 }
 
 /// One line of an export. Later versions may have further types of lines, which clients ignore.
@@ -157,7 +154,7 @@ fn row_data(_: &mut SchemaGenerator) -> Schema {
 #[expect(missing_docs, reason = "each is named after its line")]
 pub enum ExportLine {
     Header(ExportHeader),
-    Row(ExportRow),
+    Row(#[schemars(schema_with = "row")] ExportRow),
     Checkpoint(ExportCheckpoint),
     End(ExportEnd),
 }

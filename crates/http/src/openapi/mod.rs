@@ -4,6 +4,7 @@
 mod dry_run;
 mod errors;
 mod events;
+mod exports;
 mod parameters;
 mod paths;
 mod problems;
@@ -72,7 +73,7 @@ fn schemas() -> Value {
     let of_rows = ROUTES.iter().flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(dry_run::schemas()).chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
-    let mut all: Map<_, _> = of_rows.chain(events::schemas()).chain(others).collect();
+    let mut all: Map<_, _> = of_rows.chain(events::schemas()).chain(exports::schemas()).chain(others).collect();
     let references: Vec<_> = all.values_mut().flat_map(take_components).collect();
     for (name, schema) in references {
         all.entry(name).or_insert(schema);

@@ -81,7 +81,7 @@ fn submit<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { assignments::submit(services, &request.context, request.id()?, request.body).await })
 }
 
-const ASSIGNMENT: Schema =
+pub(crate) const ASSIGNMENT: Schema =
     Schema::resource("Assignment", || resource::<Assignment, _>(assignment::Draft::read, vec![])).example(example);
 const ASSIGNMENT_CREATE: Schema =
     Schema::new("AssignmentCreate", || body_of::<Assignment, _>(assignment::Draft::read)).example(|| {

@@ -80,7 +80,7 @@ fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wor
     Box::pin(async move { attributes::restore(services, &request.context, request.id()?).await })
 }
 
-const ATTRIBUTE: Schema =
+pub(crate) const ATTRIBUTE: Schema =
     Schema::resource("Attribute", || resource::<Attribute, _>(attribute::Draft::read, vec![])).example(example);
 const ATTRIBUTE_CREATE: Schema =
     Schema::new("AttributeCreate", || body_of::<Attribute, _>(attribute::Draft::read))

@@ -127,10 +127,10 @@ fn create_message<'a>(services: &'a Services, request: AuthenticatedRequest<'a>)
     Box::pin(async move { conversations::add(services, &request.context, request.id()?, request.body).await })
 }
 
-const CONVERSATION: Schema =
+pub(crate) const CONVERSATION: Schema =
     Schema::resource("Conversation", || resource::<Conversation, _>(conversation::Draft::read, vec![]))
         .example(example);
-const MESSAGE: Schema =
+pub(crate) const MESSAGE: Schema =
     Schema::resource("Message", || resource::<Message, _>(|fields| message::Draft::read(fields, None), vec![]))
         .example(example_of_message);
 const CONVERSATION_CREATE: Schema =

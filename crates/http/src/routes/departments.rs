@@ -79,7 +79,7 @@ fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wor
     Box::pin(async move { departments::restore(services, &request.context, request.id()?).await })
 }
 
-const DEPARTMENT: Schema =
+pub(crate) const DEPARTMENT: Schema =
     Schema::resource("Department", || resource::<Department, _>(department::read_new, vec![])).example(example);
 const DEPARTMENT_CREATE: Schema =
     Schema::new("DepartmentCreate", || body_of::<Department, _>(department::read_new))

@@ -157,7 +157,7 @@ fn personal_data<'a>(
 const PERSONAL_DATA_LINE: Schema = Schema::new("PersonalDataLine", answer_of::<PersonalDataLine>).outcome(
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
-const EMPLOYEE: Schema =
+pub(crate) const EMPLOYEE: Schema =
     Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expanded())).example(example);
 const EMPLOYEE_CREATE: Schema = Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read))
     .example(|| {

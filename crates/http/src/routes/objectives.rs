@@ -289,7 +289,7 @@ fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a
 const COUNTS: Schema = Schema::new("ObjectiveCounts", answer_of::<GroupedCounts<ObjectiveCount>>)
     .example(|| json!({"data": [{"status": "approved", "count": 12}], "total": 12, "has_more": false}))
     .outcome("Number of objectives by group.");
-const OBJECTIVE: Schema = Schema::resource("Objective", || {
+pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {
     let expanded = vec![
         field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
         field(

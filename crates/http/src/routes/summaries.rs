@@ -142,7 +142,7 @@ fn act<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, what: Acti
     Box::pin(async move { summaries::act(services, &request.context, request.id()?, what, request.body).await })
 }
 
-const SUMMARY: Schema =
+pub(crate) const SUMMARY: Schema =
     Schema::resource("Summary", || resource::<Summary, _>(summary::Draft::read, expanded())).example(example);
 const SUMMARY_CREATE: Schema = Schema::new("SummaryCreate", || body_of::<Summary, _>(summary::Draft::read))
     .example(|| {

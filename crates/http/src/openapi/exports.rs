@@ -1,0 +1,89 @@
+//! Rows of exports: one schema for each exported resource, and the union of all.
+
+use candor_domain::export::{ExportRow, ExportedResource};
+use candor_domain::fields::StringEnum;
+use serde_json::{Map, Value, json};
+
+use crate::routes::assignments::ASSIGNMENT;
+use crate::routes::attributes::ATTRIBUTE;
+use crate::routes::conversations::{CONVERSATION, MESSAGE};
+use crate::routes::departments::DEPARTMENT;
+use crate::routes::employees::EMPLOYEE;
+use crate::routes::objectives::OBJECTIVE;
+use crate::routes::observations::OBSERVATION;
+use crate::routes::summaries::SUMMARY;
+use crate::schema::Schema;
+use crate::schema::shapes::{answer, described, field, plain, reference_to};
+
+/// Name of the schema for rows of a type that this version does not describe.
+const OTHER: &str = "OtherRow";
+/// Types of the lines that are no rows.
+const NO_ROWS: [&str; 3] = ["header", "checkpoint", "end"];
+const DATA: &str = "The resource as GET returns it, without `expand`.";
+
+/// Returns the schema of an exported resource.
+const fn data(resource: ExportedResource) -> Schema {
+    match resource {
+        ExportedResource::Employees => EMPLOYEE,
+        ExportedResource::Observations => OBSERVATION,
+        ExportedResource::EmployeeObjectives | ExportedResource::ManagerObjectives => OBJECTIVE,
+        ExportedResource::Summaries => SUMMARY,
+        ExportedResource::Conversations => CONVERSATION,
+        ExportedResource::Messages => MESSAGE,
+        ExportedResource::Assignments => ASSIGNMENT,
+        ExportedResource::Departments => DEPARTMENT,
+        ExportedResource::Attributes => ATTRIBUTE,
+    }
+}
+
+/// Returns the name of the schema of rows of this type: `employee_objective` is `EmployeeObjectiveRow`.
+fn row_name(line_type: &str) -> String {
+    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
+    line_type.split('_').map(capitalized).collect::<String>() + "Row"
+}
+
+fn row(resource: ExportedResource) -> Value {
+    let word = resource.line_type();
+    let kind = json!({"type": "string", "const": word});
+    let members = vec![
+        field("type", kind, &format!("Type of the line, `{word}`.")),
+        field("data", reference_to(data(resource).name), DATA),
+    ];
+    described(answer(members, vec![]), &format!("The line of one row of `{}`.", resource.word()))
+}
+
+/// Builds the schema of rows that later versions add. It excludes the described types, so that a row matches exactly
+/// one schema.
+fn other() -> Value {
+    let known = NO_ROWS.iter().map(|word| json!({"const": word}));
+    let known: Vec<Value> = known.chain([reference_to(ExportRow::TYPES_NAME)]).collect();
+    let data = json!({
+        "type": "object", "required": ["id"], "properties": {"id": described(plain(), "Id of the resource.")}, "additionalProperties": true,
+    });
+    let members = vec![
+        field("type", json!({"type": "string", "not": {"anyOf": known}}), "Resource in the singular."),
+        field("data", data, DATA),
+    ];
+    let about = "The line of one row of a type that this version does not describe.";
+    described(answer(members, vec![]), about)
+}
+
+/// Returns the schemas of rows, and their union, discriminated by `type`.
+pub(super) fn schemas() -> Vec<(String, Value)> {
+    let named = |resource: &ExportedResource| (row_name(resource.line_type()), row(*resource));
+    let mut schemas: Vec<(String, Value)> = ExportedResource::ALL.iter().map(named).collect();
+    let mapping: Map<String, Value> = ExportedResource::ALL
+        .iter()
+        .map(|resource| resource.line_type())
+        .map(|word| (word.to_owned(), json!(format!("#/components/schemas/{}", row_name(word)))))
+        .collect();
+    let names = schemas.iter().map(|(name, _)| name.as_str()).chain([OTHER]);
+    let union = json!({
+        "description": "The line of one resource.",
+        "oneOf": names.map(reference_to).collect::<Vec<_>>(),
+        "discriminator": {"propertyName": "type", "mapping": mapping},
+    });
+    schemas.push((OTHER.to_owned(), other()));
+    schemas.push((ExportRow::NAME.to_owned(), union));
+    schemas
+}
