@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::generated::types::DryRun;
+use crate::generated::types::{CsvReport, DryRun};
 use crate::request::{Core, Options, Spec};
 use crate::response::Response;
 
@@ -22,15 +22,17 @@ const CSV: &str = "text/csv";
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A call that is sent when it is awaited. Awaiting it returns the body of the response.
+///
+/// `D` is the body of its dry run. It is `()` for operations that have none, which lack the method `dry_run`.
 #[must_use = "a call is sent when it is awaited"]
-pub struct Call<T> {
+pub struct Call<T, D = ()> {
     core: Arc<Core>,
     spec: Spec,
     options: Options,
-    data: PhantomData<fn() -> T>,
+    data: PhantomData<fn() -> (T, D)>,
 }
 
-impl<T> Call<T> {
+impl<T, D> Call<T, D> {
     pub(crate) fn new(core: &Arc<Core>, spec: Spec) -> Self {
         Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
     }
@@ -41,10 +43,10 @@ impl<T> Call<T> {
         self
     }
 
-    /// Returns the effects of a write without any change. Reads have no dry runs.
-    pub fn dry_run(mut self) -> Call<DryRun> {
-        self.spec.query.push(("dry_run".to_owned(), "true".to_owned()));
-        Call { core: self.core, spec: self.spec, options: self.options, data: PhantomData }
+    /// Adds a header to the request. Those that the library sets itself, such as `Authorization`, stay its own.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.headers.push((name.into(), value.into()));
+        self
     }
 
     /// Sets the ETag of the version to change.
@@ -78,7 +80,28 @@ impl<T> Call<T> {
     }
 }
 
-impl<T: DeserializeOwned> Call<T> {
+impl<T> Call<T, DryRun> {
+    /// Returns the effects of a write without any change.
+    pub fn dry_run(self) -> Call<DryRun> {
+        self.into_preview()
+    }
+}
+
+impl<T> Call<T, CsvReport> {
+    /// Returns the effects of a file without any change.
+    pub fn dry_run(self) -> Call<CsvReport> {
+        self.into_preview()
+    }
+}
+
+impl<T, D> Call<T, D> {
+    fn into_preview(mut self) -> Call<D> {
+        self.spec.query.push(("dry_run".to_owned(), "true".to_owned()));
+        Call { core: self.core, spec: self.spec, options: self.options, data: PhantomData }
+    }
+}
+
+impl<T: DeserializeOwned, D> Call<T, D> {
     /// Sends the call, and returns the body together with status, headers, request id and quota.
     ///
     /// # Errors
@@ -88,7 +111,7 @@ impl<T: DeserializeOwned> Call<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> IntoFuture for Call<T> {
+impl<T: DeserializeOwned + Send + 'static, D: 'static> IntoFuture for Call<T, D> {
     type Output = Result<T, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
@@ -97,7 +120,7 @@ impl<T: DeserializeOwned + Send + 'static> IntoFuture for Call<T> {
     }
 }
 
-impl<T> fmt::Debug for Call<T> {
+impl<T, D> fmt::Debug for Call<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.spec.method, self.spec.path)
     }

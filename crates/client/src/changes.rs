@@ -7,11 +7,15 @@ use std::sync::Arc;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
+#[cfg(feature = "operations")]
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::client::Candor;
 use crate::error::Error;
 use crate::feed::Position;
+#[cfg(feature = "operations")]
+use crate::generated::types::ExportRow;
 use crate::request::{Core, Options, Spec};
 
 /// Maximum number of events that one request returns.
@@ -68,6 +72,18 @@ pub struct ChangedRow {
     pub id: String,
     /// The resource as GET returns it, as JSON text.
     pub data: Box<RawValue>,
+}
+
+#[cfg(feature = "operations")]
+impl ChangedRow {
+    /// Returns the row with typed data, as [`Candor::export`] does.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`] if the data is not an object.
+    pub fn typed(&self) -> Result<ExportRow, Error> {
+        let data: Value = serde_json::from_str(self.data.get()).map_err(Error::Unreadable)?;
+        ExportRow::try_from(json!({"type": self.row_type, "data": data})).map_err(Error::Unreadable)
+    }
 }
 
 /// Which rows the service removed.

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Method, Proxy, StatusCode, Url};
 
 use crate::error::Error;
 use crate::generated::basic_types::Environment;
-use crate::request::Core;
+use crate::request::{Core, add_headers};
 use crate::secret::Secret;
 use crate::tls;
 
@@ -78,6 +78,9 @@ pub struct ClientBuilder {
     max_retries: Option<u32>,
     max_wait: Option<Duration>,
     user_agent: Option<String>,
+    headers: Vec<(String, String)>,
+    proxy: Option<String>,
+    authorities: Vec<Vec<u8>>,
     log: Option<Log>,
 }
 
@@ -132,6 +135,27 @@ impl ClientBuilder {
         self
     }
 
+    /// Adds a header to each request. Those that the library sets itself, such as `Authorization`, stay its own.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sends requests through the HTTP proxy with this URL, instead of the proxy that the environment names.
+    #[must_use]
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Some(url.into());
+        self
+    }
+
+    /// Trusts the authorities in this PEM text, beside those of the system. Several calls add to each other.
+    #[must_use]
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.authorities.push(pem.into());
+        self
+    }
+
     /// Calls `log` after each attempt.
     #[must_use]
     pub fn log(mut self, log: impl Fn(&LogEntry<'_>) + Send + Sync + 'static) -> Self {
@@ -142,7 +166,8 @@ impl ClientBuilder {
     /// Creates the client.
     ///
     /// # Errors
-    /// [`Error::Settings`] if key or URL is missing or malformed, or the key is one of the other environment.
+    /// [`Error::Settings`] if key or URL is missing or malformed, or the key is one of the other environment; if a
+    /// header, the proxy or a root certificate is malformed.
     pub fn build(self) -> Result<Candor, Error> {
         let variable = |name| std::env::var(name).ok();
         let wrong = |message: &str| Error::Settings(message.to_owned());
@@ -158,8 +183,12 @@ impl ClientBuilder {
             return Err(Error::Settings(message));
         }
         let base = base(&url)?;
+        let own = headers(&key, self.user_agent.as_deref())?;
+        let mut headers = HeaderMap::new();
+        add_headers(&mut headers, &self.headers)?;
         let core = Core {
-            http: http(&base, headers(&key, self.user_agent.as_deref())?)?,
+            http: http(&base, own, self.proxy.as_deref(), &self.authorities)?,
+            headers,
             base,
             timeout: self.timeout.unwrap_or(TIMEOUT),
             max_retries: self.max_retries.unwrap_or(MAX_RETRIES),
@@ -205,10 +234,24 @@ fn headers(key: &Secret, application: Option<&str>) -> Result<HeaderMap, Error> 
     Ok(headers)
 }
 
-fn http(base: &str, headers: HeaderMap) -> Result<reqwest::Client, Error> {
-    let config = if base.starts_with("https:") { tls::trusting_the_system()? } else { tls::unused()? };
+fn http(
+    base: &str,
+    headers: HeaderMap,
+    proxy: Option<&str>,
+    authorities: &[Vec<u8>],
+) -> Result<reqwest::Client, Error> {
+    let config = match (base.starts_with("https:"), authorities) {
+        (_, [_, ..]) => tls::trusting(authorities)?,
+        (true, []) => tls::trusting_the_system()?,
+        (false, []) => tls::unused()?,
+    };
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).default_headers(headers);
-    let builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
+    let mut builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
+    if let Some(url) = proxy {
+        // The URL is not shown: a password may be in it.
+        let wrong = |_| Error::Settings("The URL of the proxy is malformed.".to_owned());
+        builder = builder.proxy(Proxy::all(url).map_err(wrong)?);
+    }
     builder.build().map_err(|error| Error::Settings(format!("Cannot create the HTTP client: {error}.")))
 }
 

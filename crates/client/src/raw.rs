@@ -47,6 +47,12 @@ impl RawRequest {
         self
     }
 
+    /// Adds a header. Those that the library sets itself, such as `Authorization`, stay its own.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.headers.push((name.into(), value.into()));
+        self
+    }
+
     /// Sets the key under which the service remembers a POST. Default: a new one for each request.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());

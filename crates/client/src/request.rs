@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use reqwest::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, USER_AGENT,
+};
 use reqwest::{Method, RequestBuilder, StatusCode, Url};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
@@ -35,6 +37,8 @@ const JSON: &str = "application/json";
 /// The part of a client that sends requests.
 pub(crate) struct Core {
     pub(crate) http: reqwest::Client,
+    /// Headers of the caller for each request.
+    pub(crate) headers: HeaderMap,
     pub(crate) base: String,
     pub(crate) timeout: Duration,
     pub(crate) max_retries: u32,
@@ -82,6 +86,7 @@ pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) max_wait: Option<Duration>,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Core {
@@ -152,19 +157,30 @@ impl Core {
             url.query_pairs_mut().extend_pairs(&spec.query);
         }
         let timeout = options.timeout.unwrap_or(self.timeout);
-        let mut request = self.http.request(spec.method.clone(), url).timeout(timeout);
+        let request = self.http.request(spec.method.clone(), url).timeout(timeout);
+        let request = request.headers(self.headers(spec, options)?);
+        Ok(spec.body.iter().fold(request, |request, (_, body)| request.body(body.clone())))
+    }
+
+    /// Returns the headers of a request, except those of every request of the client.
+    fn headers(&self, spec: &Spec, options: &Options) -> Result<HeaderMap, Error> {
+        let mut headers = self.headers.clone();
+        add_headers(&mut headers, &options.headers)?;
+        let mut add = |name: HeaderName, value: &str| -> Result<(), Error> {
+            let wrong = |_| Error::Settings(format!("The value of {name} has an invalid character."));
+            headers.insert(&name, HeaderValue::from_str(value).map_err(wrong)?);
+            Ok(())
+        };
         if spec.method == Method::POST {
             let key = options.idempotency_key.clone().or_else(new_key);
             let key = key.ok_or_else(|| Error::Settings("The operating system has no random numbers.".into()))?;
-            request = request.header("idempotency-key", key);
+            add(HeaderName::from_static("idempotency-key"), &key)?;
         }
         for (name, value) in [(IF_MATCH, &options.if_match), (IF_NONE_MATCH, &options.if_none_match)] {
-            request = value.iter().fold(request, |request, value| request.header(&name, value));
+            value.iter().try_for_each(|value| add(name.clone(), value))?;
         }
-        if let Some((kind, body)) = &spec.body {
-            request = request.header(CONTENT_TYPE, *kind).body(body.clone());
-        }
-        Ok(request)
+        spec.body.iter().try_for_each(|(kind, _)| add(CONTENT_TYPE, kind))?;
+        Ok(headers)
     }
 
     async fn attempt(
@@ -194,6 +210,19 @@ impl Core {
         }
         outcome
     }
+}
+
+/// Adds headers of the caller, except those that the library sets for each request.
+pub(crate) fn add_headers(headers: &mut HeaderMap, given: &[(String, String)]) -> Result<(), Error> {
+    for (name, value) in given {
+        let wrong = || Error::Settings(format!("{name:?} is no header, or its value has an invalid character."));
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+        let value = HeaderValue::from_str(value).map_err(|_| wrong())?;
+        if ![ACCEPT, AUTHORIZATION, USER_AGENT].contains(&name) {
+            headers.insert(name, value);
+        }
+    }
+    Ok(())
 }
 
 /// Receives a response with its body.
@@ -248,7 +277,6 @@ fn random<const SIZE: usize>() -> Option<[u8; SIZE]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reqwest::header::HeaderMap;
 
     #[test]
     fn used_up_quota_is_waited_for_within_its_window() {

@@ -1,8 +1,6 @@
 //! Reads the OpenAPI document into the model that templates are given.
 
-use super::model::{
-    Answer, Api, Body, ErrorClass, EventFamily, Form, Member, NamedType, Operation, Rendered, Resource,
-};
+use super::model::{Answer, Api, Body, ErrorClass, Form, Member, NamedType, Operation, Rendered, Resource};
 use super::names::{error_class, method, pascal_case, snake_case};
 use super::query::{self, Query};
 use super::schemas;
@@ -42,6 +40,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
             }
         }
     }
+    let event_tag = schemas::tag(&document["components"]["schemas"], "Event")?;
     Ok(Api {
         version: text(&document["info"]["version"])?,
         types: schemas::read(&document["components"]["schemas"])?,
@@ -51,7 +50,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
         streamed,
         errors: errors(document)?,
         event_types: texts(&document["components"]["schemas"]["EventType"]["enum"])?,
-        event_families: event_families(&document["components"]["schemas"])?,
+        event_families: event_tag.map(|tag| tag.families).unwrap_or_default(),
     })
 }
 
@@ -85,7 +84,7 @@ fn operation(
         query_members: query.members.clone(),
         joined: query.joined.clone(),
         body: body(document, described)?,
-        dry_run: takes(described, DRY_RUN),
+        dry_run: takes(described, DRY_RUN) || has_own_dry_run(described),
         if_match: takes(described, "IfMatch"),
         if_none_match: takes(described, "IfNoneMatch"),
         answer: answer(document, described).ok_or_else(|| format!("{id}: no answer"))?,
@@ -101,6 +100,11 @@ fn operation(
 fn takes(operation: &Value, parameter: &str) -> bool {
     let reference = format!("#/components/parameters/{parameter}");
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)
+}
+
+/// Returns `true` if the operation has a parameter for dry runs of its own: that of a file has another answer.
+fn has_own_dry_run(operation: &Value) -> bool {
+    operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["name"] == query::DRY_RUN)
 }
 
 fn pascal_case_of_id(id: &str) -> String {
@@ -150,16 +154,6 @@ fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
         ErrorClass { class: error_class(&code), code, details }
     };
     Ok(codes.into_iter().map(class).collect())
-}
-
-/// Returns the schemas of events, each with the event types that it describes.
-fn event_families(schemas: &Value) -> Outcome<Vec<EventFamily>> {
-    let families = schemas["Event"]["oneOf"].as_array().into_iter().flatten().filter_map(reference);
-    let words = |name: &str| {
-        let types = reference(&schemas[name]["properties"]["event"])?;
-        Some(EventFamily { name: name.to_owned(), words: texts(&schemas[types]["enum"]).ok()? })
-    };
-    Ok(families.filter_map(words).collect())
 }
 
 pub(super) fn members(value: &Value) -> Outcome<&Map<String, Value>> {

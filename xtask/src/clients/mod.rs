@@ -20,6 +20,9 @@ use std::fs;
 pub(crate) use suite::run as test;
 
 const DOCUMENT: &str = "docs/openapi.json";
+/// Folders of the libraries. Each package has the texts of the licences.
+const PACKAGES: [&str; 3] = ["clients/python", "clients/typescript", "crates/client"];
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     match arguments {
@@ -56,5 +59,9 @@ fn generated() -> Outcome<Vec<(String, String)>> {
     let api = document::read(&document)?;
     let mut files = render::all(&api)?;
     files.push(samples::generated(&api, &document)?);
+    for licence in LICENCES {
+        let text = fs::read_to_string(root().join(licence))?;
+        files.extend(PACKAGES.map(|folder| (format!("{folder}/{licence}"), text.clone())));
+    }
     Ok(files)
 }

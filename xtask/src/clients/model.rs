@@ -18,12 +18,13 @@ pub(super) struct Api {
     pub(super) errors: Vec<ErrorClass>,
     /// Event types that this version of the document describes.
     pub(super) event_types: Vec<String>,
-    pub(super) event_families: Vec<EventFamily>,
+    /// Types of events, each with its words.
+    pub(super) event_families: Vec<Family>,
 }
 
-/// Events whose data has the same type.
-#[derive(Debug, Serialize)]
-pub(super) struct EventFamily {
+/// A part of a union, with the words that tell it from the other parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Family {
     #[serde(rename = "type")]
     pub(super) name: String,
     pub(super) words: Vec<String>,
@@ -47,11 +48,21 @@ pub(super) enum Form {
     Object {
         members: Vec<Member>,
     },
-    /// Another name for a type. `parts` are the names of the types that a union joins.
+    /// Another name for a type. `parts` are the names of the types that a union joins, and `tag` is the member that
+    /// tells them apart.
     Alias {
         target: Rendered,
         parts: Vec<String>,
+        tag: Option<Tag>,
     },
+}
+
+/// The member by which the parts of a union are told apart.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Tag {
+    pub(super) member: String,
+    /// The parts with words of their own. The last part of the union takes all other words.
+    pub(super) families: Vec<Family>,
 }
 
 /// A member of an object, or a named parameter.

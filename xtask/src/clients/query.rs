@@ -1,12 +1,14 @@
 //! The query of an operation as one type: filters by field, ranges by bound.
 
-use super::document::{DRY_RUN, member, object, text};
+use super::document::{member, object, text};
 use super::model::{Member, NamedType, Rendered};
 use super::types::Type;
 use crate::process::Outcome;
 use serde_json::{Value, json};
 
 const RANGE: &str = "Range";
+/// Name of the parameter of a dry run in queries.
+pub(super) const DRY_RUN: &str = "dry_run";
 
 /// The query parameters of an operation.
 pub(super) struct Query {
@@ -35,12 +37,11 @@ impl Query {
         let mut query = Self { operation: name.to_owned(), members: vec![], filters: vec![], joined: vec![] };
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let parameter = match parameter["$ref"].as_str() {
-                // Skipped: a dry run is an option of the method, because it changes the type of the answer.
-                Some(path) if path.ends_with(&format!("/{DRY_RUN}")) => continue,
                 Some(path) => document.pointer(path.trim_start_matches('#')).ok_or("a parameter is missing")?,
                 None => parameter,
             };
-            if parameter["in"] == "query" {
+            // Skipped: a dry run is another way to call the method, because it changes the type of the answer.
+            if parameter["in"] == "query" && parameter["name"] != DRY_RUN {
                 query.add(&text(&parameter["name"])?, parameter)?;
             }
         }

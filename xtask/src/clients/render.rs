@@ -4,7 +4,7 @@ use super::model::Api;
 use super::names::{pascal_case, snake_case};
 use super::rust;
 use crate::process::{Outcome, root};
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
 use std::fs;
 
 /// Templates, each with the file that it generates.
@@ -14,7 +14,7 @@ const FILES: [(&str, &str); 10] = [
     ("resources.ts.jinja", "clients/typescript/src/generated/resources.ts"),
     ("types.py.jinja", "clients/python/src/candor_client/types.py"),
     ("errors.py.jinja", "clients/python/src/candor_client/_generated/errors.py"),
-    ("resources.py.jinja", "clients/python/src/candor_client/_generated/resources.py"),
+    ("resources.py.jinja", "clients/python/src/candor_client/resources.py"),
     ("types.rs.jinja", "crates/client/src/generated/types.rs"),
     ("types.rs.jinja", "crates/client/src/generated/basic_types.rs"),
     ("resources.rs.jinja", "crates/client/src/generated/resources.rs"),
@@ -33,6 +33,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.add_filter("camel", camel_case);
     environment.add_filter("jsdoc", jsdoc);
     environment.add_filter("docstring", docstring);
+    environment.add_filter("with_arguments", with_arguments);
     environment.add_filter("qualified", qualified);
     environment.add_filter("identifier", identifier);
     environment.add_filter("snake", snake_case);
@@ -128,7 +129,7 @@ fn docstring(text: &str, indent: usize) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let lines = wrapped(&text, WIDTH - indent - 6);
+    let lines: Vec<String> = text.lines().flat_map(|line| hanging(line, WIDTH - indent - 6)).collect();
     match lines.as_slice() {
         [only] => format!("{margin}\"\"\"{only}\"\"\"\n"),
         lines => {
@@ -137,6 +138,33 @@ fn docstring(text: &str, indent: usize) -> String {
             format!("{margin}\"\"\"{}{margin}\"\"\"\n", text.trim_start())
         }
     }
+}
+
+/// Returns the lines of a paragraph. If it is indented, its further lines are indented deeper.
+fn hanging(paragraph: &str, width: usize) -> Vec<String> {
+    let text = paragraph.trim_start();
+    let indent = paragraph.len() - text.len();
+    let deeper = if indent == 0 { 0 } else { 4 };
+    let lines = wrapped(text, width - indent - deeper);
+    let line = |(number, line): (usize, String)| {
+        let margin = if number == 0 { indent } else { indent + deeper };
+        if line.is_empty() { line } else { " ".repeat(margin) + &line }
+    };
+    if lines.is_empty() { vec![String::new()] } else { lines.into_iter().enumerate().map(line).collect() }
+}
+
+/// Returns the documentation of a method in Python with a section about those of these parameters that have a
+/// description.
+fn with_arguments(doc: &str, members: &Value) -> Result<String, Error> {
+    let mut section = String::new();
+    for member in members.try_iter()? {
+        let text = member.get_attr("doc")?.to_string();
+        if !text.is_empty() {
+            section += &format!("\n    {}: {}", member.get_attr("name")?, text.replace('\n', " "));
+        }
+    }
+    let doc = doc.trim();
+    Ok(if section.is_empty() { doc.to_owned() } else { format!("{doc}\n\nArgs:{section}") })
 }
 
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -159,7 +187,7 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{camel_case, docstring, jsdoc, path_with, qualified, template_path};
+    use super::{Value, camel_case, docstring, jsdoc, path_with, qualified, template_path, with_arguments};
 
     #[test]
     fn comments_fit_their_language_and_width() {
@@ -168,6 +196,21 @@ mod tests {
         assert_eq!(docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
         let long = "word ".repeat(60);
         assert!(jsdoc(&long, 2).lines().chain(docstring(&long, 4).lines()).all(|line| line.len() <= 110));
+    }
+
+    #[test]
+    fn parameters_are_described_in_the_docstring() {
+        let member = |name: &str, doc: &str| serde_json::json!({"name": name, "doc": doc});
+        let members = Value::from_serialize([member("limit", &"word ".repeat(30)), member("sort", "")]);
+        let text = docstring(&with_arguments("Lists.\n\n", &members).unwrap(), 4);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[..3], ["    \"\"\"Lists.", "", "    Args:"]);
+        assert!(
+            lines[3].starts_with("        limit: word word") && lines[4].starts_with("            word"),
+            "{text}"
+        );
+        assert!(lines.iter().all(|line| line.len() <= 110) && !text.contains("sort"), "{text}");
+        assert_eq!(with_arguments("Gets.", &Value::from_serialize([member("sort", "")])).unwrap(), "Gets.");
     }
 
     #[test]

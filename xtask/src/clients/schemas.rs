@@ -1,8 +1,8 @@
 //! The named types of the document: its schemas, and the titled objects inside them.
 
 use super::document::{member, members as object_members, object, texts};
-use super::model::{Form, Member, NamedType, Rendered};
-use super::types::Type;
+use super::model::{Family, Form, Member, NamedType, Rendered, Tag};
+use super::types::{Type, is_open, reference};
 use crate::process::Outcome;
 use serde_json::Value;
 
@@ -10,13 +10,40 @@ use serde_json::Value;
 pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
     let mut types = Vec::new();
     for (name, schema) in object_members(schemas)?.iter().filter(|(_, schema)| page_items(schema).is_none()) {
-        add(&mut types, named(name, schema)?)?;
+        add(&mut types, named(schemas, name, schema)?)?;
         for part in parts(schema) {
             collect(&mut types, part)?;
         }
     }
     types.sort_by(|left, right| left.name.cmp(&right.name));
+    // A union of unions follows them: Python evaluates its parts.
+    let unions: Vec<String> =
+        types.iter().filter(|named| joins(named, |_| true)).map(|named| named.name.clone()).collect();
+    types.sort_by_key(|named| joins(named, |part| unions.contains(part)));
     Ok(types)
+}
+
+/// Returns `true` for a union with such a part.
+fn joins(named: &NamedType, is_such: impl Fn(&String) -> bool) -> bool {
+    matches!(&named.form, Form::Alias { parts, .. } if parts.iter().any(is_such))
+}
+
+/// Returns the member that tells the parts of a union apart, with the words of each part.
+pub(super) fn tag(schemas: &Value, union: &str) -> Outcome<Option<Tag>> {
+    let Some(member) = schemas[union]["discriminator"]["propertyName"].as_str() else { return Ok(None) };
+    let parts = schemas[union]["oneOf"].as_array().into_iter().flatten().filter_map(reference);
+    let family = |part: &str| -> Outcome<Family> {
+        let schema = &schemas[part]["properties"][member];
+        let words = match (schema["const"].as_str(), reference(schema)) {
+            (Some(word), _) => vec![word.to_owned()],
+            (None, Some(words)) => texts(&schemas[words]["enum"])?,
+            (None, None) => vec![],
+        };
+        Ok(Family { name: part.to_owned(), words })
+    };
+    let families = parts.map(family).collect::<Outcome<Vec<_>>>()?;
+    let families = families.into_iter().filter(|family| !family.words.is_empty()).collect();
+    Ok(Some(Tag { member: member.to_owned(), families }))
 }
 
 /// Returns the schema of a page's entries, if this is the schema of a page.
@@ -39,7 +66,7 @@ pub(super) fn members(schema: &Value) -> Outcome<Vec<Member>> {
     names.map(read).collect()
 }
 
-fn named(name: &str, schema: &Value) -> Outcome<NamedType> {
+fn named(schemas: &Value, name: &str, schema: &Value) -> Outcome<NamedType> {
     let doc = schema["description"].as_str().unwrap_or_default().to_owned();
     if schema["enum"].is_array() {
         let form = Form::Words { words: texts(&schema["enum"])? };
@@ -48,19 +75,21 @@ fn named(name: &str, schema: &Value) -> Outcome<NamedType> {
     if schema["properties"].is_object() {
         return Ok(object(name, &doc, members(schema)?));
     }
-    Ok(NamedType { name: name.to_owned(), doc, form: alias(schema)? })
+    Ok(NamedType { name: name.to_owned(), doc, form: alias(schema, tag(schemas, name)?)? })
 }
 
-fn alias(schema: &Value) -> Outcome<Form> {
+fn alias(schema: &Value, tag: Option<Tag>) -> Outcome<Form> {
     let target = Type::read_untitled(schema)?;
-    Ok(Form::Alias { target: Rendered::from(&target), parts: target.names() })
+    Ok(Form::Alias { target: Rendered::from(&target), parts: target.names(), tag })
 }
 
 /// Adds the titled objects and unions in this part of a schema.
 fn collect(types: &mut Vec<NamedType>, part: &Value) -> Outcome {
     let form = match part["title"].as_str() {
-        Some(_) if part["properties"].is_object() => Some(Form::Object { members: members(part)? }),
-        Some(_) if part["anyOf"].is_array() => Some(alias(part)?),
+        Some(_) if part["properties"].is_object() && !is_open(part) => {
+            Some(Form::Object { members: members(part)? })
+        }
+        Some(_) if part["anyOf"].is_array() => Some(alias(part, None)?),
         _ => None,
     };
     if let (Some(title), Some(form)) = (part["title"].as_str(), form) {
@@ -107,8 +136,30 @@ fn parts(schema: &Value) -> Vec<&Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{read, tag};
     use serde_json::json;
+
+    #[test]
+    fn union_is_told_apart_by_its_discriminator() {
+        let row = |kind: serde_json::Value| json!({"type": "object", "properties": {"type": kind}});
+        let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+        let schemas = json!({
+            "Line": {"anyOf": [reference("End"), reference("Row")]},
+            "End": row(json!({"const": "end"})),
+            "PersonRow": row(json!({"const": "person"})),
+            "OtherRow": row(json!({"type": "string", "not": {"anyOf": [{"const": "person"}]}})),
+            "Row": {
+                "oneOf": [reference("PersonRow"), reference("OtherRow")],
+                "discriminator": {"propertyName": "type"},
+            },
+        });
+        let told = tag(&schemas, "Row").unwrap().unwrap();
+        let families: Vec<_> = told.families.iter().map(|family| (&*family.name, &*family.words)).collect();
+        assert_eq!((&*told.member, families), ("type", vec![("PersonRow", &["person".to_owned()][..])]));
+        assert_eq!(tag(&schemas, "Line").unwrap(), None);
+        let names: Vec<_> = read(&schemas).unwrap().into_iter().map(|named| named.name).collect();
+        assert_eq!(names, ["End", "OtherRow", "PersonRow", "Row", "Line"], "a union of unions follows them");
+    }
 
     #[test]
     fn two_different_objects_with_one_title_are_refused() {

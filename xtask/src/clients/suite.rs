@@ -1,7 +1,7 @@
 //! `cargo xtask clients --test`: checks and tests the libraries against the built binary, each language in a
 //! thread.
 
-use super::samples;
+use super::{LICENCES, samples};
 use crate::packages;
 use crate::process::{Outcome, cargo, cargo_without_lints, output, program, root, run as run_program, succeeds};
 use crate::test::build_binary;
@@ -69,7 +69,7 @@ fn typescript_project(target: &Path) -> Outcome<PathBuf> {
         copy(&root().join(TYPESCRIPT).join(name), &folder.join(name))?;
     }
     let files = ["package.json", "tsconfig.json", "tsconfig.test.json", "build.mjs", "README.md"];
-    for name in files.into_iter().chain(["CHANGELOG.md"]) {
+    for name in files.into_iter().chain(["CHANGELOG.md"]).chain(LICENCES) {
         fs::copy(root().join(TYPESCRIPT).join(name), folder.join(name))?;
     }
     run_program(&mut tool("npm", &["run", "--silent", "build"], &folder, target))?;
@@ -94,6 +94,7 @@ fn typescript(target: &Path) -> Outcome {
     fs::write(empty.join("package.json"), "{\"private\": true}\n")?;
     let install = ["install", "--silent", "--no-audit", "--no-fund", &archive.to_string_lossy()];
     run_program(&mut tool("npm", &install, &empty, target))?;
+    has_licences(&empty.join("node_modules/@candor/client"))?;
     let created = "new Candor({ apiKey: 'cdr_live_x', baseUrl: 'http://localhost' }).employees.list";
     let module = format!("import {{ Candor }} from '@candor/client'; {created}");
     let common = format!("const {{ Candor }} = require('@candor/client'); {created}");
@@ -127,6 +128,11 @@ fn python(target: &Path) -> Outcome {
     remove(&wheels)?;
     run(&["-m", "build", "--wheel", "--no-isolation", "--outdir", &wheels.to_string_lossy()])?;
     let wheel = only_file(&wheels)?.to_string_lossy().into_owned();
+    let licences =
+        LICENCES.map(|name| format!("any(name.endswith('/licenses/{name}') for name in names)")).join(" and ");
+    let script =
+        format!("import sys, zipfile; names = zipfile.ZipFile(sys.argv[1]).namelist(); assert {licences}, names");
+    run(&["-c", &script, &wheel])?;
     let empty = environment.join("empty");
     run(&["-m", "venv", "--clear", &empty.to_string_lossy()])?;
     let installed = empty.join("bin/python");
@@ -156,6 +162,7 @@ fn rust(target: &Path) -> Outcome {
     // Files in archives have a fixed time. With it, Cargo would not notice that the library has changed.
     let archive = target.join(format!("package/{name}.crate")).to_string_lossy().into_owned();
     run_program(&mut tool("tar", &["--extract", "--touch", "--file", &archive], &folder, target))?;
+    has_licences(&folder.join(&name))?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
     let tokio = "tokio = { version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }";
     let dependencies = format!("{RUST} = {{ path = \"{name}\" }}\n{tokio}");
@@ -196,6 +203,14 @@ fn write_samples(label: &str, extension: &str, folder: &Path) -> Outcome {
 fn skip(language: &str, problem: &(impl std::fmt::Display + ?Sized)) -> Outcome {
     println!("skipped: the client library for {language}: {problem}");
     Ok(())
+}
+
+/// Fails if a package lacks the text of a licence.
+fn has_licences(package: &Path) -> Outcome {
+    match LICENCES.iter().find(|name| !package.join(name).is_file()) {
+        Some(name) => Err(format!("{} has no {name}", package.display()).into()),
+        None => Ok(()),
+    }
 }
 
 fn only_file(folder: &Path) -> Outcome<PathBuf> {

@@ -14,11 +14,13 @@ pub(super) enum Type {
     Null,
     /// The only allowed text.
     Constant(String),
-    /// A text other than the known event types.
-    UnknownEvent,
+    /// A text other than the known types of events, or of rows.
+    UnknownWord,
     Named(String),
     List(Box<Type>),
     Map(Box<Type>),
+    /// An object with these members and any others.
+    Open(Vec<(String, Type)>),
     /// An element, or an array of such elements.
     OneOrMore(Box<Type>),
     Union(Vec<Type>),
@@ -52,7 +54,7 @@ impl Type {
             return Ok(Self::Constant(text.to_owned()));
         }
         if schema["not"]["anyOf"].is_array() {
-            return Ok(Self::UnknownEvent);
+            return Ok(Self::UnknownWord);
         }
         if let Some(kinds) = schema["type"].as_array() {
             let kinds = kinds.iter().map(|kind| Self::of_kind(kind, schema)).collect::<Outcome<_>>()?;
@@ -70,6 +72,13 @@ impl Type {
             Some("boolean") => Self::Flag,
             Some("null") => Self::Null,
             Some("array") => Self::List(Box::new(Self::read(&schema["items"])?)),
+            Some("object") if is_open(schema) => {
+                let members = schema["properties"].as_object().into_iter().flatten();
+                let read = |(name, member): (&String, &Value)| -> Outcome<(String, Self)> {
+                    Ok((name.clone(), Self::read(member)?))
+                };
+                Self::Open(members.map(read).collect::<Outcome<_>>()?)
+            }
             Some("object") if schema["properties"].is_object() => {
                 let title = schema["title"].as_str().ok_or_else(|| format!("an object has no title: {schema}"))?;
                 Self::Named(title.to_owned())
@@ -105,10 +114,14 @@ impl Type {
             Self::Flag => "boolean".to_owned(),
             Self::Null => "null".to_owned(),
             Self::Constant(text) => format!("\"{text}\""),
-            Self::UnknownEvent => "UnknownEventType".to_owned(),
+            Self::UnknownWord => "UnknownType".to_owned(),
             Self::Named(name) => name.clone(),
             Self::List(of) => format!("Array<{}>", of.typescript()),
             Self::Map(of) => format!("Record<string, {}>", of.typescript()),
+            Self::Open(members) => {
+                let members = members.iter().map(|(name, of)| format!("{name}: {}; ", of.typescript()));
+                format!("{{ {}[member: string]: unknown }}", members.collect::<String>())
+            }
             Self::OneOrMore(of) => format!("{0} | readonly {0}[]", of.typescript()),
             Self::Union(parts) => {
                 let is_open = parts.contains(&Self::Text);
@@ -127,7 +140,8 @@ impl Type {
     pub(super) fn python(&self) -> String {
         match self {
             Self::Any => "Any".to_owned(),
-            Self::Text | Self::UnknownEvent => "str".to_owned(),
+            Self::Text => "str".to_owned(),
+            Self::UnknownWord => "UnknownType".to_owned(),
             Self::Integer => "int".to_owned(),
             Self::Number => "float".to_owned(),
             Self::Flag => "bool".to_owned(),
@@ -136,6 +150,7 @@ impl Type {
             Self::Named(name) => name.clone(),
             Self::List(of) => format!("list[{}]", of.python()),
             Self::Map(of) => format!("dict[str, {}]", of.python()),
+            Self::Open(_) => "dict[str, Any]".to_owned(),
             Self::OneOrMore(of) => format!("{0} | Sequence[{0}]", of.python()),
             Self::Union(parts) => parts.iter().map(Self::python).collect::<Vec<_>>().join(" | "),
         }
@@ -148,7 +163,7 @@ impl Type {
     pub(super) fn rust(&self) -> String {
         match self {
             Self::Any => "Value".to_owned(),
-            Self::Text | Self::UnknownEvent | Self::Constant(_) => "String".to_owned(),
+            Self::Text | Self::UnknownWord | Self::Constant(_) => "String".to_owned(),
             Self::Integer => "i64".to_owned(),
             Self::Number => "f64".to_owned(),
             Self::Flag => "bool".to_owned(),
@@ -156,6 +171,7 @@ impl Type {
             Self::Named(name) => name.clone(),
             Self::List(element) | Self::OneOrMore(element) => format!("Vec<{}>", element.rust()),
             Self::Map(element) => format!("BTreeMap<String, {}>", element.rust()),
+            Self::Open(_) => "BTreeMap<String, Value>".to_owned(),
             Self::Union(parts) => {
                 let is_nullable = parts.contains(&Self::Null);
                 let parts: Vec<&Self> = parts.iter().filter(|part| **part != Self::Null).collect();
@@ -177,6 +193,11 @@ impl Type {
             .filter_map(|part| if let Self::Named(name) = part { Some(name.clone()) } else { None })
             .collect()
     }
+}
+
+/// Returns `true` for an object inside a schema that has any members beside those that are described.
+pub(super) fn is_open(schema: &Value) -> bool {
+    schema["additionalProperties"] == true && schema["properties"].is_object()
 }
 
 /// Returns the name of the schema that a reference leads to.
@@ -203,6 +224,18 @@ mod tests {
         let titled =
             Type::read(&json!({"type": ["object", "null"], "properties": {}, "title": "Target"})).unwrap();
         assert_eq!(titled.typescript(), "Target | null");
+    }
+
+    #[test]
+    fn open_object_keeps_its_members() {
+        let schema =
+            json!({"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": true});
+        let open = Type::read(&schema).unwrap();
+        assert_eq!(open.typescript(), "{ id: string; [member: string]: unknown }");
+        assert_eq!(
+            (open.python(), open.rust()),
+            ("dict[str, Any]".to_owned(), "BTreeMap<String, Value>".to_owned())
+        );
     }
 
     #[test]

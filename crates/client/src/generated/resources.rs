@@ -33,7 +33,7 @@ impl ApiKeys {
     /// response contains the new key, as `key`.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
-    pub fn create(&self, body: types::ApiKeyCreate) -> Call<types::ApiKeyWithSecret> {
+    pub fn create(&self, body: types::ApiKeyCreate) -> Call<types::ApiKeyWithSecret, types::DryRun> {
         let spec = Spec::new(Method::POST, "/api-keys").json(&body);
         Call::new(&self.core, spec)
     }
@@ -54,7 +54,7 @@ impl ApiKeys {
     /// deactivated and came back. All instances apply the change within a second.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ApiKeyUpdate) -> Call<types::ApiKey> {
+    pub fn update(&self, id: &str, body: types::ApiKeyUpdate) -> Call<types::ApiKey, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/api-keys/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -64,7 +64,7 @@ impl ApiKeys {
     /// Revokes an API key permanently. All instances reject it within a second.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
-    pub fn revoke(&self, id: &str) -> Call<types::ApiKey> {
+    pub fn revoke(&self, id: &str) -> Call<types::ApiKey, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/api-keys/{}/revoke", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -75,7 +75,11 @@ impl ApiKeys {
     /// stays valid for `overlap_seconds`.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
-    pub fn rotate(&self, id: &str, body: impl Into<Option<types::ApiKeyRotate>>) -> Call<types::ApiKeyWithSecret> {
+    pub fn rotate(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ApiKeyRotate>>,
+    ) -> Call<types::ApiKeyWithSecret, types::DryRun> {
         let spec =
             Spec::new(Method::POST, format!("/api-keys/{}/rotate", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -105,7 +109,7 @@ impl Assignments {
     /// for a person, that person is the requester. 409 if another assignment has the `external_id`.
     ///
     /// Needs the scope `assignments:write`. Counts as `write`.
-    pub fn create(&self, body: types::AssignmentCreate) -> Call<types::Assignment> {
+    pub fn create(&self, body: types::AssignmentCreate) -> Call<types::Assignment, types::DryRun> {
         let spec = Spec::new(Method::POST, "/assignments").json(&body);
         Call::new(&self.core, spec)
     }
@@ -125,7 +129,7 @@ impl Assignments {
     /// Cancels an open assignment. Submitted observations stay. 409 if it is not open.
     ///
     /// Needs the scope `assignments:write`. Counts as `write`.
-    pub fn cancel(&self, id: &str) -> Call<types::Assignment> {
+    pub fn cancel(&self, id: &str) -> Call<types::Assignment, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/assignments/{}/cancel", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -138,7 +142,11 @@ impl Assignments {
     /// person.
     ///
     /// Needs the scope `assignments:write`. Counts as `write`.
-    pub fn submit_feedback(&self, id: &str, body: types::SubmissionCreate) -> Call<types::Assignment> {
+    pub fn submit_feedback(
+        &self,
+        id: &str,
+        body: types::SubmissionCreate,
+    ) -> Call<types::Assignment, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/assignments/{}/submissions", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -167,7 +175,7 @@ impl Attributes {
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
     /// as `write`.
-    pub fn create(&self, body: types::AttributeCreate) -> Call<types::Attribute> {
+    pub fn create(&self, body: types::AttributeCreate) -> Call<types::Attribute, types::DryRun> {
         let spec = Spec::new(Method::POST, "/attributes").json(&body);
         Call::new(&self.core, spec)
     }
@@ -188,7 +196,7 @@ impl Attributes {
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
     /// as `write`.
-    pub fn update(&self, id: &str, body: types::AttributeUpdate) -> Call<types::Attribute> {
+    pub fn update(&self, id: &str, body: types::AttributeUpdate) -> Call<types::Attribute, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/attributes/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -200,7 +208,7 @@ impl Attributes {
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
     /// as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Attribute> {
+    pub fn archive(&self, id: &str) -> Call<types::Attribute, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/attributes/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -211,7 +219,7 @@ impl Attributes {
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
     /// as `write`.
-    pub fn restore(&self, id: &str) -> Call<types::Attribute> {
+    pub fn restore(&self, id: &str) -> Call<types::Attribute, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/attributes/{}/restore", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -259,7 +267,7 @@ impl Connectors {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
-    pub fn create(&self, body: types::ConnectorCreate) -> Call<types::Connector> {
+    pub fn create(&self, body: types::ConnectorCreate) -> Call<types::Connector, types::DryRun> {
         let spec = Spec::new(Method::POST, "/connectors").json(&body);
         Call::new(&self.core, spec)
     }
@@ -280,7 +288,7 @@ impl Connectors {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ConnectorUpdate) -> Call<types::Connector> {
+    pub fn update(&self, id: &str, body: types::ConnectorUpdate) -> Call<types::Connector, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/connectors/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -295,7 +303,7 @@ impl Connectors {
         &self,
         id: &str,
         body: impl Into<Option<types::ConnectorRelease>>,
-    ) -> Call<types::ConnectorReleased> {
+    ) -> Call<types::ConnectorReleased, types::DryRun> {
         let spec =
             Spec::new(Method::POST, format!("/connectors/{}/release", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -324,7 +332,7 @@ impl Connectors {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
-    pub fn resume(&self, id: &str) -> Call<types::Connector> {
+    pub fn resume(&self, id: &str) -> Call<types::Connector, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/connectors/{}/resume", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -351,7 +359,7 @@ impl Connectors {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
-    pub fn resolve_sync_issue(&self, id: &str, issue_id: &str) -> Call<types::SyncIssue> {
+    pub fn resolve_sync_issue(&self, id: &str, issue_id: &str) -> Call<types::SyncIssue, types::DryRun> {
         let spec = Spec::new(
             Method::POST,
             format!("/connectors/{}/sync-issues/{}/resolve", segment(id), segment(issue_id)),
@@ -384,7 +392,7 @@ impl Conversations {
     /// person, that person must be a participant.
     ///
     /// Needs the scope `conversations:write`. Counts as `write`.
-    pub fn create(&self, body: types::ConversationCreate) -> Call<types::Conversation> {
+    pub fn create(&self, body: types::ConversationCreate) -> Call<types::Conversation, types::DryRun> {
         let spec = Spec::new(Method::POST, "/conversations").json(&body);
         Call::new(&self.core, spec)
     }
@@ -404,7 +412,7 @@ impl Conversations {
     /// Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.
     ///
     /// Needs the scope `conversations:write`. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ConversationUpdate) -> Call<types::Conversation> {
+    pub fn update(&self, id: &str, body: types::ConversationUpdate) -> Call<types::Conversation, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/conversations/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -415,7 +423,7 @@ impl Conversations {
     /// it is already archived.
     ///
     /// Needs the scope `conversations:write`. Counts as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Conversation> {
+    pub fn archive(&self, id: &str) -> Call<types::Conversation, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/conversations/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -441,7 +449,7 @@ impl Conversations {
     /// key that acts for a person can write only as that person.
     ///
     /// Needs the scope `conversations:write`. Counts as `write`.
-    pub fn create_message(&self, id: &str, body: types::MessageCreate) -> Call<types::Message> {
+    pub fn create_message(&self, id: &str, body: types::MessageCreate) -> Call<types::Message, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/conversations/{}/messages", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -501,7 +509,7 @@ impl Departments {
     ///
     /// Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
     /// `write`.
-    pub fn create(&self, body: types::DepartmentCreate) -> Call<types::Department> {
+    pub fn create(&self, body: types::DepartmentCreate) -> Call<types::Department, types::DryRun> {
         let spec = Spec::new(Method::POST, "/departments").json(&body);
         Call::new(&self.core, spec)
     }
@@ -522,7 +530,7 @@ impl Departments {
     ///
     /// Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
     /// `write`.
-    pub fn update(&self, id: &str, body: types::DepartmentUpdate) -> Call<types::Department> {
+    pub fn update(&self, id: &str, body: types::DepartmentUpdate) -> Call<types::Department, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/departments/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -533,7 +541,7 @@ impl Departments {
     ///
     /// Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
     /// `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Department> {
+    pub fn archive(&self, id: &str) -> Call<types::Department, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/departments/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -544,7 +552,7 @@ impl Departments {
     ///
     /// Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
     /// `write`.
-    pub fn restore(&self, id: &str) -> Call<types::Department> {
+    pub fn restore(&self, id: &str) -> Call<types::Department, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/departments/{}/restore", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -574,7 +582,7 @@ impl EmployeeObjectives {
     /// an admin-level key, or one that acts for an org admin who is not the owner.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn create(&self, body: types::EmployeeObjectiveCreate) -> Call<types::Objective> {
+    pub fn create(&self, body: types::EmployeeObjectiveCreate) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, "/employee-objectives").json(&body);
         Call::new(&self.core, spec)
     }
@@ -613,7 +621,7 @@ impl EmployeeObjectives {
     /// `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective> {
+    pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/employee-objectives/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -624,7 +632,11 @@ impl EmployeeObjectives {
     /// in review.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn approve(&self, id: &str, body: impl Into<Option<types::ObjectiveApprove>>) -> Call<types::Objective> {
+    pub fn approve(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveApprove>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/approve", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -635,7 +647,7 @@ impl EmployeeObjectives {
     /// Archives an objective of any status permanently. 409 if it is already archived.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Objective> {
+    pub fn archive(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -645,7 +657,11 @@ impl EmployeeObjectives {
     /// Completes an objective that is approved or in progress.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn complete(&self, id: &str, body: impl Into<Option<types::ObjectiveComplete>>) -> Call<types::Objective> {
+    pub fn complete(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveComplete>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/complete", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -672,7 +688,11 @@ impl EmployeeObjectives {
     /// Marks an objective in progress as missed.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn miss(&self, id: &str, body: impl Into<Option<types::ObjectiveMiss>>) -> Call<types::Objective> {
+    pub fn miss(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveMiss>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/miss", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -683,7 +703,7 @@ impl EmployeeObjectives {
     /// Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn reject(&self, id: &str, body: types::ObjectiveReject) -> Call<types::Objective> {
+    pub fn reject(&self, id: &str, body: types::ObjectiveReject) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/reject", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -694,7 +714,7 @@ impl EmployeeObjectives {
     /// the org admins if there is no manager. 409 if it is already in review.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn submit(&self, id: &str) -> Call<types::Objective> {
+    pub fn submit(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/submit", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -724,7 +744,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
-    pub fn create(&self, body: types::EmployeeCreate) -> Call<types::Employee> {
+    pub fn create(&self, body: types::EmployeeCreate) -> Call<types::Employee, types::DryRun> {
         let spec = Spec::new(Method::POST, "/employees").json(&body);
         Call::new(&self.core, spec)
     }
@@ -740,7 +760,7 @@ impl Employees {
         &self,
         csv: impl Into<String>,
         query: impl Into<Option<types::UpsertEmployeesQuery>>,
-    ) -> Call<types::CsvReport> {
+    ) -> Call<types::CsvReport, types::CsvReport> {
         let spec = Spec::new(Method::POST, "/employees/csv").csv(csv.into()).query(&query.into(), &[]);
         Call::new(&self.core, spec)
     }
@@ -762,7 +782,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::EmployeeUpdate) -> Call<types::Employee> {
+    pub fn update(&self, id: &str, body: types::EmployeeUpdate) -> Call<types::Employee, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/employees/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -774,7 +794,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
-    pub fn deactivate(&self, id: &str) -> Call<types::Employee> {
+    pub fn deactivate(&self, id: &str) -> Call<types::Employee, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employees/{}/deactivate", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -789,7 +809,11 @@ impl Employees {
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
     /// keys are refused. Counts as `write`.
-    pub fn erase(&self, id: &str, body: impl Into<Option<types::ErasureRequest>>) -> Call<types::Erasure> {
+    pub fn erase(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ErasureRequest>>,
+    ) -> Call<types::Erasure, types::DryRun> {
         let spec =
             Spec::new(Method::POST, format!("/employees/{}/erasure", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -837,7 +861,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
     /// Counts as `write`.
-    pub fn set_legal_hold(&self, id: &str, body: types::LegalHoldSet) -> Call<types::LegalHold> {
+    pub fn set_legal_hold(&self, id: &str, body: types::LegalHoldSet) -> Call<types::LegalHold, types::DryRun> {
         let spec = Spec::new(Method::PUT, format!("/employees/{}/legal-hold", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -848,7 +872,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
     /// Counts as `write`.
-    pub fn release_legal_hold(&self, id: &str) -> Call<()> {
+    pub fn release_legal_hold(&self, id: &str) -> Call<(), types::DryRun> {
         let spec = Spec::new(Method::DELETE, format!("/employees/{}/legal-hold", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -859,7 +883,7 @@ impl Employees {
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
-    pub fn reactivate(&self, id: &str) -> Call<types::Employee> {
+    pub fn reactivate(&self, id: &str) -> Call<types::Employee, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employees/{}/reactivate", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -871,7 +895,11 @@ impl Employees {
     ///
     /// Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an
     /// org admin. Counts as `write`.
-    pub fn rehire(&self, id: &str, body: impl Into<Option<types::EmployeeRehire>>) -> Call<types::Employee> {
+    pub fn rehire(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::EmployeeRehire>>,
+    ) -> Call<types::Employee, types::DryRun> {
         let spec =
             Spec::new(Method::POST, format!("/employees/{}/rehire", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -982,7 +1010,7 @@ impl ManagerObjectives {
     /// an admin-level key, or one that acts for an org admin who is not the owner.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn create(&self, body: types::ManagerObjectiveCreate) -> Call<types::Objective> {
+    pub fn create(&self, body: types::ManagerObjectiveCreate) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, "/manager-objectives").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1021,7 +1049,7 @@ impl ManagerObjectives {
     /// `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective> {
+    pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/manager-objectives/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1032,7 +1060,11 @@ impl ManagerObjectives {
     /// in review.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn approve(&self, id: &str, body: impl Into<Option<types::ObjectiveApprove>>) -> Call<types::Objective> {
+    pub fn approve(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveApprove>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/approve", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -1043,7 +1075,7 @@ impl ManagerObjectives {
     /// Archives an objective of any status permanently. 409 if it is already archived.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Objective> {
+    pub fn archive(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1053,7 +1085,11 @@ impl ManagerObjectives {
     /// Completes an objective that is approved or in progress.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn complete(&self, id: &str, body: impl Into<Option<types::ObjectiveComplete>>) -> Call<types::Objective> {
+    pub fn complete(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveComplete>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/complete", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -1080,7 +1116,11 @@ impl ManagerObjectives {
     /// Marks an objective in progress as missed.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn miss(&self, id: &str, body: impl Into<Option<types::ObjectiveMiss>>) -> Call<types::Objective> {
+    pub fn miss(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::ObjectiveMiss>>,
+    ) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/miss", segment(id)))
             .optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -1091,7 +1131,7 @@ impl ManagerObjectives {
     /// Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn reject(&self, id: &str, body: types::ObjectiveReject) -> Call<types::Objective> {
+    pub fn reject(&self, id: &str, body: types::ObjectiveReject) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/reject", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1102,7 +1142,7 @@ impl ManagerObjectives {
     /// the org admins if there is no manager. 409 if it is already in review.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
-    pub fn submit(&self, id: &str) -> Call<types::Objective> {
+    pub fn submit(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/submit", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1149,7 +1189,7 @@ impl Notifications {
     /// Marks the unread notifications that the person has at this time as read.
     ///
     /// Needs the scope `notifications:write`. Counts as `write`.
-    pub fn read_all(&self, body: types::NotificationsReadAll) -> Call<types::NotificationsRead> {
+    pub fn read_all(&self, body: types::NotificationsReadAll) -> Call<types::NotificationsRead, types::DryRun> {
         let spec = Spec::new(Method::POST, "/notifications/read_all").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1159,7 +1199,7 @@ impl Notifications {
     /// Marks a notification as read. A repeated request changes nothing.
     ///
     /// Needs the scope `notifications:write`. Counts as `write`.
-    pub fn read(&self, id: &str) -> Call<types::Notification> {
+    pub fn read(&self, id: &str) -> Call<types::Notification, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/notifications/{}/read", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1189,7 +1229,7 @@ impl Observations {
     /// observation has the `external_id`.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
-    pub fn create(&self, body: types::ObservationCreate) -> Call<types::Observation> {
+    pub fn create(&self, body: types::ObservationCreate) -> Call<types::Observation, types::DryRun> {
         let spec = Spec::new(Method::POST, "/observations").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1223,7 +1263,7 @@ impl Observations {
     /// author or an org admin. 409 if it is archived, or another observation has the `external_id`.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::ObservationUpdate) -> Call<types::Observation> {
+    pub fn update(&self, id: &str, body: types::ObservationUpdate) -> Call<types::Observation, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/observations/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1234,7 +1274,7 @@ impl Observations {
     /// if it is already archived.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Observation> {
+    pub fn archive(&self, id: &str) -> Call<types::Observation, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/observations/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1244,7 +1284,7 @@ impl Observations {
     /// Restores an archived observation. 409 if it is not archived.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
-    pub fn restore(&self, id: &str) -> Call<types::Observation> {
+    pub fn restore(&self, id: &str) -> Call<types::Observation, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/observations/{}/restore", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1274,7 +1314,7 @@ impl Organization {
     ///
     /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
     /// unless that person is an org admin. Counts as `write`.
-    pub fn update(&self, body: types::OrganizationUpdate) -> Call<types::Organization> {
+    pub fn update(&self, body: types::OrganizationUpdate) -> Call<types::Organization, types::DryRun> {
         let spec = Spec::new(Method::PATCH, "/organization").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1294,7 +1334,7 @@ impl PortalLinks {
     /// key. It is listed and revoked under `/api-keys`. 409 if the console is off.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
-    pub fn create(&self, body: types::PortalLinkCreate) -> Call<types::PortalLink> {
+    pub fn create(&self, body: types::PortalLinkCreate) -> Call<types::PortalLink, types::DryRun> {
         let spec = Spec::new(Method::POST, "/portal-links").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1405,7 +1445,7 @@ impl Summaries {
     /// of `author_id`, and another author is a 403. 409 if another summary has the `external_id`.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn create(&self, body: types::SummaryCreate) -> Call<types::Summary> {
+    pub fn create(&self, body: types::SummaryCreate) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, "/summaries").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1428,7 +1468,7 @@ impl Summaries {
     /// not be archived.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::SummaryUpdate) -> Call<types::Summary> {
+    pub fn update(&self, id: &str, body: types::SummaryUpdate) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/summaries/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1439,7 +1479,7 @@ impl Summaries {
     /// summary is immutable and keeps its observations, even archived ones.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn approve(&self, id: &str) -> Call<types::Summary> {
+    pub fn approve(&self, id: &str) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/summaries/{}/approve", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1449,7 +1489,7 @@ impl Summaries {
     /// Archives a summary of any status permanently. 409 if it is already archived.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn archive(&self, id: &str) -> Call<types::Summary> {
+    pub fn archive(&self, id: &str) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/summaries/{}/archive", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1464,7 +1504,7 @@ impl Summaries {
         &self,
         id: &str,
         body: impl Into<Option<types::SummaryFeedback>>,
-    ) -> Call<types::Summary> {
+    ) -> Call<types::Summary, types::DryRun> {
         let spec =
             Spec::new(Method::POST, format!("/summaries/{}/feedback", segment(id))).optional_json(&body.into());
         Call::new(&self.core, spec)
@@ -1476,7 +1516,7 @@ impl Summaries {
     /// observations are removed from it.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn r#return(&self, id: &str, body: types::SummaryReturn) -> Call<types::Summary> {
+    pub fn r#return(&self, id: &str, body: types::SummaryReturn) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/summaries/{}/return", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1486,7 +1526,7 @@ impl Summaries {
     /// Shares an approved summary with the employee and notifies the employee.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn share(&self, id: &str) -> Call<types::Summary> {
+    pub fn share(&self, id: &str) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/summaries/{}/share", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1497,7 +1537,7 @@ impl Summaries {
     /// manager. 422 if the body is blank.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
-    pub fn submit(&self, id: &str) -> Call<types::Summary> {
+    pub fn submit(&self, id: &str) -> Call<types::Summary, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/summaries/{}/submit", segment(id)));
         Call::new(&self.core, spec)
     }
@@ -1549,7 +1589,7 @@ impl Webhooks {
     ///
     /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `write`.
-    pub fn create(&self, body: types::WebhookCreate) -> Call<types::WebhookWithSecret> {
+    pub fn create(&self, body: types::WebhookCreate) -> Call<types::WebhookWithSecret, types::DryRun> {
         let spec = Spec::new(Method::POST, "/webhooks").json(&body);
         Call::new(&self.core, spec)
     }
@@ -1572,7 +1612,7 @@ impl Webhooks {
     ///
     /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `write`.
-    pub fn update(&self, id: &str, body: types::WebhookUpdate) -> Call<types::WebhookUpdated> {
+    pub fn update(&self, id: &str, body: types::WebhookUpdate) -> Call<types::WebhookUpdated, types::DryRun> {
         let spec = Spec::new(Method::PATCH, format!("/webhooks/{}", segment(id))).json(&body);
         Call::new(&self.core, spec)
     }
@@ -1583,7 +1623,7 @@ impl Webhooks {
     ///
     /// Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `write`.
-    pub fn delete(&self, id: &str) -> Call<()> {
+    pub fn delete(&self, id: &str) -> Call<(), types::DryRun> {
         let spec = Spec::new(Method::DELETE, format!("/webhooks/{}", segment(id)));
         Call::new(&self.core, spec)
     }

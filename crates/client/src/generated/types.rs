@@ -557,6 +557,16 @@ words! {
     }
 }
 
+/// The line of one row of `assignments`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AssignmentRow {
+    /// Type of the line, `assignment`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Assignment,
+}
+
 words! {
     /// Sort orders of this list. A leading `-` sorts in descending order.
     AssignmentSort {
@@ -662,6 +672,16 @@ words! {
         AttributeArchived = "attribute.archived",
         AttributeRestored = "attribute.restored",
     }
+}
+
+/// The line of one row of `attributes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AttributeRow {
+    /// Type of the line, `attribute`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Attribute,
 }
 
 words! {
@@ -1291,6 +1311,16 @@ words! {
     }
 }
 
+/// The line of one row of `conversations`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConversationRow {
+    /// Type of the line, `conversation`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Conversation,
+}
+
 words! {
     /// Sort orders of this list. A leading `-` sorts in descending order.
     ConversationSort {
@@ -1666,6 +1696,16 @@ words! {
         DepartmentArchived = "department.archived",
         DepartmentRestored = "department.restored",
     }
+}
+
+/// The line of one row of `departments`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DepartmentRow {
+    /// Type of the line, `department`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Department,
 }
 
 words! {
@@ -2088,6 +2128,16 @@ impl EmployeeObjectiveCreate {
     }
 }
 
+/// The line of one row of `employee_objectives`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EmployeeObjectiveRow {
+    /// Type of the line, `employee_objective`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Objective,
+}
+
 words! {
     /// Scopes of the objectives under these paths.
     EmployeeObjectiveScope {
@@ -2158,6 +2208,16 @@ impl EmployeeRehire {
         self.manager_id = Some(None);
         self
     }
+}
+
+/// The line of one row of `employees`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EmployeeRow {
+    /// Type of the line, `employee`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Employee,
 }
 
 words! {
@@ -2510,43 +2570,43 @@ pub struct ErrorResponseError {
 #[serde(untagged, try_from = "Value")]
 #[non_exhaustive]
 pub enum Event {
-    /// An event with the members of [`ObservationEvent`].
+    /// A value with the members of [`ObservationEvent`].
     Observation(Box<ObservationEvent>),
-    /// An event with the members of [`SummaryEvent`].
+    /// A value with the members of [`SummaryEvent`].
     Summary(Box<SummaryEvent>),
-    /// An event with the members of [`MessageEvent`].
+    /// A value with the members of [`MessageEvent`].
     Message(Box<MessageEvent>),
-    /// An event with the members of [`ObjectiveEvent`].
+    /// A value with the members of [`ObjectiveEvent`].
     Objective(Box<ObjectiveEvent>),
-    /// An event with the members of [`AssignmentEvent`].
+    /// A value with the members of [`AssignmentEvent`].
     Assignment(Box<AssignmentEvent>),
-    /// An event with the members of [`EmployeeEvent`].
+    /// A value with the members of [`EmployeeEvent`].
     Employee(Box<EmployeeEvent>),
-    /// An event with the members of [`TestEvent`].
+    /// A value with the members of [`TestEvent`].
     Test(Box<TestEvent>),
-    /// An event with the members of [`WebhookEvent`].
+    /// A value with the members of [`WebhookEvent`].
     Webhook(Box<WebhookEvent>),
-    /// An event with the members of [`ApiKeyEvent`].
+    /// A value with the members of [`ApiKeyEvent`].
     ApiKey(Box<ApiKeyEvent>),
-    /// An event with the members of [`DepartmentEvent`].
+    /// A value with the members of [`DepartmentEvent`].
     Department(Box<DepartmentEvent>),
-    /// An event with the members of [`AttributeEvent`].
+    /// A value with the members of [`AttributeEvent`].
     Attribute(Box<AttributeEvent>),
-    /// An event with the members of [`ConversationEvent`].
+    /// A value with the members of [`ConversationEvent`].
     Conversation(Box<ConversationEvent>),
-    /// An event with the members of [`ConnectorEvent`].
+    /// A value with the members of [`ConnectorEvent`].
     Connector(Box<ConnectorEvent>),
-    /// An event with the members of [`OrganizationEvent`].
+    /// A value with the members of [`OrganizationEvent`].
     Organization(Box<OrganizationEvent>),
-    /// An event with the members of [`InvitationEvent`].
+    /// A value with the members of [`InvitationEvent`].
     Invitation(Box<InvitationEvent>),
-    /// An event with the members of [`ErasureEvent`].
+    /// A value with the members of [`ErasureEvent`].
     Erasure(Box<ErasureEvent>),
-    /// An event with the members of [`RetentionRemovedEvent`].
+    /// A value with the members of [`RetentionRemovedEvent`].
     RetentionRemoved(Box<RetentionRemovedEvent>),
-    /// An event with the members of [`RetentionCompletedEvent`].
+    /// A value with the members of [`RetentionCompletedEvent`].
     RetentionCompleted(Box<RetentionCompletedEvent>),
-    /// An event with the members of [`OtherEvent`].
+    /// A value with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
 
@@ -2659,7 +2719,7 @@ impl Event {
 impl TryFrom<Value> for Event {
     type Error = serde_json::Error;
 
-    /// Reads an event. An event of an unknown type, or of an unknown shape, is an [`OtherEvent`].
+    /// Reads a value by its `event`. One of an unknown type, or of an unknown shape, is an [`OtherEvent`].
     fn try_from(value: Value) -> Result<Self, serde_json::Error> {
         let known = match value["event"].as_str().unwrap_or_default() {
             "observation.created" | "observation.updated" | "observation.archived" | "observation.restored" => {
@@ -2814,31 +2874,93 @@ pub struct ExportHeader {
     pub api_version: String,
 }
 
-/// One line of an export. Later versions may have further types of lines, which clients ignore.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum ExportLine {
-    /// A value with the members of [`ExportHeader`].
-    ExportHeader(Box<ExportHeader>),
-    /// A value with the members of [`ExportRow`].
-    ExportRow(Box<ExportRow>),
-    /// A value with the members of [`ExportCheckpoint`].
-    ExportCheckpoint(Box<ExportCheckpoint>),
-    /// A value with the members of [`ExportEnd`].
-    ExportEnd(Box<ExportEnd>),
-    /// A shape that a later version of the service adds.
-    Unknown(Value),
-}
-
 /// The line of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "Value")]
 #[non_exhaustive]
-pub struct ExportRow {
-    /// Resource in the singular, for example `employee_objective`.
-    pub r#type: ExportRowType,
-    /// The resource as GET returns it, without `expand`. `type` determines its members.
-    pub data: BTreeMap<String, Value>,
+pub enum ExportRow {
+    /// A value with the members of [`EmployeeRow`].
+    Employee(Box<EmployeeRow>),
+    /// A value with the members of [`ObservationRow`].
+    Observation(Box<ObservationRow>),
+    /// A value with the members of [`EmployeeObjectiveRow`].
+    EmployeeObjective(Box<EmployeeObjectiveRow>),
+    /// A value with the members of [`ManagerObjectiveRow`].
+    ManagerObjective(Box<ManagerObjectiveRow>),
+    /// A value with the members of [`SummaryRow`].
+    Summary(Box<SummaryRow>),
+    /// A value with the members of [`ConversationRow`].
+    Conversation(Box<ConversationRow>),
+    /// A value with the members of [`MessageRow`].
+    Message(Box<MessageRow>),
+    /// A value with the members of [`AssignmentRow`].
+    Assignment(Box<AssignmentRow>),
+    /// A value with the members of [`DepartmentRow`].
+    Department(Box<DepartmentRow>),
+    /// A value with the members of [`AttributeRow`].
+    Attribute(Box<AttributeRow>),
+    /// A value with the members of [`OtherRow`].
+    Other(Box<OtherRow>),
+}
+
+impl ExportRow {
+    /// Returns the id of the resource.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Employee(row) => &row.data.id,
+            Self::Observation(row) => &row.data.id,
+            Self::EmployeeObjective(row) => &row.data.id,
+            Self::ManagerObjective(row) => &row.data.id,
+            Self::Summary(row) => &row.data.id,
+            Self::Conversation(row) => &row.data.id,
+            Self::Message(row) => &row.data.id,
+            Self::Assignment(row) => &row.data.id,
+            Self::Department(row) => &row.data.id,
+            Self::Attribute(row) => &row.data.id,
+            Self::Other(row) => row.data.get("id").and_then(Value::as_str).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the type of the row, such as `employee_objective`.
+    #[must_use]
+    pub fn row_type(&self) -> &str {
+        match self {
+            Self::Employee(row) => &row.r#type,
+            Self::Observation(row) => &row.r#type,
+            Self::EmployeeObjective(row) => &row.r#type,
+            Self::ManagerObjective(row) => &row.r#type,
+            Self::Summary(row) => &row.r#type,
+            Self::Conversation(row) => &row.r#type,
+            Self::Message(row) => &row.r#type,
+            Self::Assignment(row) => &row.r#type,
+            Self::Department(row) => &row.r#type,
+            Self::Attribute(row) => &row.r#type,
+            Self::Other(row) => &row.r#type,
+        }
+    }
+}
+
+impl TryFrom<Value> for ExportRow {
+    type Error = serde_json::Error;
+
+    /// Reads a value by its `type`. One of an unknown type, or of an unknown shape, is an [`OtherRow`].
+    fn try_from(value: Value) -> Result<Self, serde_json::Error> {
+        let known = match value["type"].as_str().unwrap_or_default() {
+            "employee" => serde_json::from_value(value.clone()).map(Self::Employee),
+            "observation" => serde_json::from_value(value.clone()).map(Self::Observation),
+            "employee_objective" => serde_json::from_value(value.clone()).map(Self::EmployeeObjective),
+            "manager_objective" => serde_json::from_value(value.clone()).map(Self::ManagerObjective),
+            "summary" => serde_json::from_value(value.clone()).map(Self::Summary),
+            "conversation" => serde_json::from_value(value.clone()).map(Self::Conversation),
+            "message" => serde_json::from_value(value.clone()).map(Self::Message),
+            "assignment" => serde_json::from_value(value.clone()).map(Self::Assignment),
+            "department" => serde_json::from_value(value.clone()).map(Self::Department),
+            "attribute" => serde_json::from_value(value.clone()).map(Self::Attribute),
+            _ => return serde_json::from_value(value).map(Self::Other),
+        };
+        known.or_else(|_| serde_json::from_value(value).map(Self::Other))
+    }
 }
 
 words! {
@@ -3227,6 +3349,16 @@ impl ManagerObjectiveCreate {
     }
 }
 
+/// The line of one row of `manager_objectives`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ManagerObjectiveRow {
+    /// Type of the line, `manager_objective`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Objective,
+}
+
 words! {
     /// Scopes of the objectives under these paths.
     ManagerObjectiveScope {
@@ -3301,6 +3433,16 @@ words! {
     MessageEventType {
         ConversationMessageCreated = "conversation.message.created",
     }
+}
+
+/// The line of one row of `messages`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MessageRow {
+    /// Type of the line, `message`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Message,
 }
 
 words! {
@@ -4085,6 +4227,16 @@ words! {
     }
 }
 
+/// The line of one row of `observations`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObservationRow {
+    /// Type of the line, `observation`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Observation,
+}
+
 words! {
     /// Sort orders of this list. A leading `-` sorts in descending order.
     ObservationSort {
@@ -4492,6 +4644,16 @@ pub struct OtherEvent {
     /// Organization in which the event occurred.
     pub organization_id: String,
     /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: BTreeMap<String, Value>,
+}
+
+/// The line of one row of a type that this version does not describe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OtherRow {
+    /// Resource in the singular.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
     pub data: BTreeMap<String, Value>,
 }
 
@@ -5484,6 +5646,16 @@ impl SummaryReturn {
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
+}
+
+/// The line of one row of `summaries`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SummaryRow {
+    /// Type of the line, `summary`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: Summary,
 }
 
 words! {
@@ -6508,6 +6680,23 @@ pub struct WebhookWithSecretFilter {
     pub r#type: Option<ObservationType>,
     /// Scopes of the objectives. Null for no condition.
     pub scope: Option<Vec<ObjectiveScope>>,
+}
+
+/// One line of an export. Later versions may have further types of lines, which clients ignore.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ExportLine {
+    /// A value with the members of [`ExportHeader`].
+    ExportHeader(Box<ExportHeader>),
+    /// A value with the members of [`ExportRow`].
+    ExportRow(Box<ExportRow>),
+    /// A value with the members of [`ExportCheckpoint`].
+    ExportCheckpoint(Box<ExportCheckpoint>),
+    /// A value with the members of [`ExportEnd`].
+    ExportEnd(Box<ExportEnd>),
+    /// A shape that a later version of the service adds.
+    Unknown(Value),
 }
 
 /// Bounds of a date or time, both inclusive.
@@ -8259,9 +8448,6 @@ impl ListEmployeesQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UpsertEmployeesQuery {
-    /// `true` returns the effect of each row without any changes. Default: `false`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dry_run: Option<bool>,
     /// Meaning of an empty cell. Default: `keep`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty: Option<CsvEmptyCell>,
@@ -8278,14 +8464,7 @@ impl UpsertEmployeesQuery {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { dry_run: None, empty: None, connector_id: None, ignore_columns: None }
-    }
-
-    /// Sets `dry_run`: `true` returns the effect of each row without any changes.
-    #[must_use]
-    pub fn dry_run(mut self, value: bool) -> Self {
-        self.dry_run = Some(value);
-        self
+        Self { empty: None, connector_id: None, ignore_columns: None }
     }
 
     /// Sets `empty`: meaning of an empty cell.

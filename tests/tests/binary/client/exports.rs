@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use candor_client::types::{EmployeeUpdate, ErasureRequest, ExportLine, ListEmployeesQuery, ObservationCreate};
-use candor_client::{Candor, ExportOptions};
+use candor_client::types::{
+    EmployeeUpdate, ErasureRequest, ExportLine, ExportRow, ListEmployeesQuery, ObservationCreate,
+};
+use candor_client::{Candor, ChangesOptions, ExportOptions};
 use candor_test_faults::{Fault, FaultProxy};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Fixture, hire};
 use crate::support::PATIENCE;
@@ -30,7 +32,7 @@ async fn export_through_faults_has_every_row_once() {
     while let Some(line) = tokio::time::timeout(PATIENCE, lines.next()).await.unwrap().unwrap() {
         match line {
             ExportLine::ExportHeader(header) => assert!(kinds.insert("header") && header.api_version == "v1"),
-            ExportLine::ExportRow(row) => ids.push(row.data["id"].to_string()),
+            ExportLine::ExportRow(row) => ids.push(row.id().to_owned()),
             ExportLine::ExportEnd(end) => assert!(kinds.insert("end") && end.counts["employees"] == 5),
             ExportLine::ExportCheckpoint(_) | ExportLine::Unknown(_) => panic!("{line:?}"),
             _ => panic!("a line of a later version"),
@@ -40,6 +42,30 @@ async fn export_through_faults_has_every_row_once() {
     let distinct: BTreeSet<_> = ids.iter().collect();
     assert!(distinct.len() == ids.len() && ids.len() > 5, "{ids:?}");
     assert_eq!([Fault::TruncatedAfter, Fault::None].map(|fault| proxy.count(fault)), [1, 1]);
+}
+
+#[tokio::test]
+async fn row_of_an_export_has_the_type_of_its_resource() {
+    let fixture = Fixture::start();
+    let client = fixture.client();
+    let email = hire(&client, 0).await.unwrap();
+    let mut lines = client.export(ExportOptions::new().resources(["employees".to_owned()]));
+    let mut found = vec![];
+    while let Some(line) = lines.next().await.unwrap() {
+        if let ExportLine::ExportRow(row) = line
+            && let ExportRow::Employee(row) = *row
+        {
+            found.push(row.data.email.clone());
+        }
+    }
+    assert_eq!(found, std::slice::from_ref(&email));
+    let batch = client.changes(ChangesOptions::new()).next().await.unwrap();
+    let changed = batch.upserts.iter().find(|row| row.row_type == "employee").unwrap().typed().unwrap();
+    assert!(matches!(&changed, ExportRow::Employee(row) if row.data.email == email), "{changed:?}");
+    let later: ExportRow =
+        serde_json::from_value(json!({"type": "badge", "data": {"id": "bdg_1", "n": 1}})).unwrap();
+    assert!(matches!(&later, ExportRow::Other(row) if row.data["n"] == 1), "{later:?}");
+    assert_eq!((later.id(), later.row_type()), ("bdg_1", "badge"));
 }
 
 async fn followed(

@@ -7,6 +7,7 @@ mod faults;
 mod generated;
 mod operations;
 mod readme;
+mod settings;
 mod webhooks;
 
 use candor_client::types::EmployeeCreate;

@@ -1,16 +1,16 @@
 //! Every operation of the service once, as listed in clients/operations.json.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use candor_client::types::{DepartmentCreate, DepartmentUpdate, EmployeeCreate, EmployeeUpdate, Environment};
-use candor_client::types::{ErrorCode, ListDepartmentsQuery};
+use candor_client::types::{ErrorCode, ListAuditLogFilter, ListAuditLogQuery, ListDepartmentsQuery};
 use candor_client::{Call, Candor, Error, Page, Pages};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Fixture;
-use super::generated::dispatch::{OPERATIONS, call};
+use super::generated::dispatch::{OPERATIONS, call, preview};
 use crate::support::PATIENCE;
 
 const STEPS: &str = include_str!("../../../../clients/operations.json");
@@ -58,8 +58,8 @@ impl Step {
     }
 }
 
-pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static>(
-    call: Call<T>,
+pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static, D: 'static>(
+    call: Call<T, D>,
 ) -> Result<Value, Error> {
     Ok(json!(call.await?))
 }
@@ -95,17 +95,26 @@ fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
 }
 
 #[tokio::test]
-async fn every_operation_is_called_once() {
+async fn every_operation_is_called_and_dry_runs_change_nothing() {
     let fixture = Fixture::start();
     let client = fixture.builder().max_retries(0).build().unwrap();
     let steps: Vec<Value> = serde_json::from_str(STEPS).unwrap();
-    let (mut known, mut called) = (HashMap::new(), Vec::new());
+    let (mut known, mut called, mut previews) = (HashMap::new(), Vec::new(), 0);
+    let (own, mut states) = (client.me().get().await.unwrap().key_id, HashSet::new());
     for raw in &steps {
         let step: Step = serde_json::from_value(filled(raw, &known)).unwrap();
         let used = match &step.key {
             Some(key) => fixture.builder().api_key(key).build().unwrap(),
             None => client.clone(),
         };
+        let before = newest(&client, &own).await;
+        states.insert(before.clone());
+        if let Some(effects) = preview(&used, &step).await {
+            previews += 1;
+            let failure = effects.err().map(|error| error.api().unwrap().status.as_u16());
+            assert_eq!(failure, step.fails, "{}", step.call);
+            assert_eq!(newest(&client, &own).await, before, "{}: its dry run changed something", step.call);
+        }
         let carried_out = async {
             loop {
                 let answer = call(&used, &step).await;
@@ -132,6 +141,14 @@ async fn every_operation_is_called_once() {
     }
     let missing: Vec<_> = OPERATIONS.iter().filter(|name| !called.iter().any(|call| call == *name)).collect();
     assert_eq!(missing, [""; 0].iter().collect::<Vec<_>>());
+    assert!(previews > 50 && states.len() > 60, "{previews} {}: the log has the real writes", states.len());
+}
+
+/// Returns the id of the last write of a key, by the audit log.
+async fn newest(client: &Candor, key: &str) -> Option<String> {
+    let query = ListAuditLogQuery::new().filter(ListAuditLogFilter::new().actor_id(key)).limit(1);
+    let entries = client.audit_log().list(query).await.unwrap();
+    entries.data.into_iter().next().map(|entry| entry.id)
 }
 
 #[tokio::test]
@@ -187,6 +204,12 @@ async fn dry_run_has_the_effects_of_a_call_and_changes_nothing() {
     assert_eq!(employees.get(&id, None).await.unwrap().first_name, "Dry");
     let taken = employees.create(person()).dry_run().await.unwrap_err();
     assert_eq!(taken.code(), Some(&ErrorCode::Conflict));
+    let report = employees.upsert("email,first_name,last_name\nnew@example.com,New,Person\n", None).dry_run();
+    let report = report.await.unwrap();
+    let plan = report.plan.unwrap();
+    assert_eq!((report.data.created, plan[0].action.as_str()), (1, "create"));
+    let people = employees.list(None).entries().collect().await.unwrap();
+    assert_eq!(people.len(), 1, "the file changed nothing");
 }
 
 #[tokio::test]

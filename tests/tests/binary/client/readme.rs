@@ -13,6 +13,7 @@ fn readme_shows_the_examples_that_run() {
     for (name, text) in [
         ("quickstart", include_str!("../../../../crates/client/examples/quickstart.rs")),
         ("replica", include_str!("../../../../crates/client/examples/replica.rs")),
+        ("export_replica", include_str!("../../../../crates/client/examples/export_replica.rs")),
         ("axum", include_str!("../../../../crates/client/examples/axum.rs")),
         ("actix", include_str!("../../../../crates/client/examples/actix.rs")),
     ] {

@@ -503,3 +503,179 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
         other => panic!("webhooks has no operation {other}"),
     }
 }
+
+/// Carries out a step as a dry run; returns `None` for an operation that has none.
+pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<Result<Value, Error>> {
+    Some(match step.call.as_str() {
+        "api_keys.create" => answer(client.api_keys().create(step.body()).dry_run()).await,
+        "api_keys.update" => answer(client.api_keys().update(step.path(0), step.body()).dry_run()).await,
+        "api_keys.revoke" => answer(client.api_keys().revoke(step.path(0)).dry_run()).await,
+        "api_keys.rotate" => {
+            answer(client.api_keys().rotate(step.path(0), step.body::<Option<types::ApiKeyRotate>>()).dry_run())
+                .await
+        }
+        "assignments.create" => answer(client.assignments().create(step.body()).dry_run()).await,
+        "assignments.cancel" => answer(client.assignments().cancel(step.path(0)).dry_run()).await,
+        "assignments.submit_feedback" => {
+            answer(client.assignments().submit_feedback(step.path(0), step.body()).dry_run()).await
+        }
+        "attributes.create" => answer(client.attributes().create(step.body()).dry_run()).await,
+        "attributes.update" => answer(client.attributes().update(step.path(0), step.body()).dry_run()).await,
+        "attributes.archive" => answer(client.attributes().archive(step.path(0)).dry_run()).await,
+        "attributes.restore" => answer(client.attributes().restore(step.path(0)).dry_run()).await,
+        "connectors.create" => answer(client.connectors().create(step.body()).dry_run()).await,
+        "connectors.update" => answer(client.connectors().update(step.path(0), step.body()).dry_run()).await,
+        "connectors.release_employees" => {
+            answer(
+                client
+                    .connectors()
+                    .release_employees(step.path(0), step.body::<Option<types::ConnectorRelease>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "connectors.resume" => answer(client.connectors().resume(step.path(0)).dry_run()).await,
+        "connectors.resolve_sync_issue" => {
+            answer(client.connectors().resolve_sync_issue(step.path(0), step.path(1)).dry_run()).await
+        }
+        "conversations.create" => answer(client.conversations().create(step.body()).dry_run()).await,
+        "conversations.update" => answer(client.conversations().update(step.path(0), step.body()).dry_run()).await,
+        "conversations.archive" => answer(client.conversations().archive(step.path(0)).dry_run()).await,
+        "conversations.create_message" => {
+            answer(client.conversations().create_message(step.path(0), step.body()).dry_run()).await
+        }
+        "departments.create" => answer(client.departments().create(step.body()).dry_run()).await,
+        "departments.update" => answer(client.departments().update(step.path(0), step.body()).dry_run()).await,
+        "departments.archive" => answer(client.departments().archive(step.path(0)).dry_run()).await,
+        "departments.restore" => answer(client.departments().restore(step.path(0)).dry_run()).await,
+        "employee_objectives.create" => answer(client.employee_objectives().create(step.body()).dry_run()).await,
+        "employee_objectives.update" => {
+            answer(client.employee_objectives().update(step.path(0), step.body()).dry_run()).await
+        }
+        "employee_objectives.approve" => {
+            answer(
+                client
+                    .employee_objectives()
+                    .approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "employee_objectives.archive" => {
+            answer(client.employee_objectives().archive(step.path(0)).dry_run()).await
+        }
+        "employee_objectives.complete" => {
+            answer(
+                client
+                    .employee_objectives()
+                    .complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "employee_objectives.miss" => {
+            answer(
+                client
+                    .employee_objectives()
+                    .miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "employee_objectives.reject" => {
+            answer(client.employee_objectives().reject(step.path(0), step.body()).dry_run()).await
+        }
+        "employee_objectives.submit" => answer(client.employee_objectives().submit(step.path(0)).dry_run()).await,
+        "employees.create" => answer(client.employees().create(step.body()).dry_run()).await,
+        "employees.upsert" => {
+            answer(
+                client
+                    .employees()
+                    .upsert(step.csv(), step.query::<Option<types::UpsertEmployeesQuery>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "employees.update" => answer(client.employees().update(step.path(0), step.body()).dry_run()).await,
+        "employees.deactivate" => answer(client.employees().deactivate(step.path(0)).dry_run()).await,
+        "employees.erase" => {
+            answer(client.employees().erase(step.path(0), step.body::<Option<types::ErasureRequest>>()).dry_run())
+                .await
+        }
+        "employees.set_legal_hold" => {
+            answer(client.employees().set_legal_hold(step.path(0), step.body()).dry_run()).await
+        }
+        "employees.release_legal_hold" => {
+            answer(client.employees().release_legal_hold(step.path(0)).dry_run()).await
+        }
+        "employees.reactivate" => answer(client.employees().reactivate(step.path(0)).dry_run()).await,
+        "employees.rehire" => {
+            answer(client.employees().rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>()).dry_run())
+                .await
+        }
+        "manager_objectives.create" => answer(client.manager_objectives().create(step.body()).dry_run()).await,
+        "manager_objectives.update" => {
+            answer(client.manager_objectives().update(step.path(0), step.body()).dry_run()).await
+        }
+        "manager_objectives.approve" => {
+            answer(
+                client
+                    .manager_objectives()
+                    .approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "manager_objectives.archive" => answer(client.manager_objectives().archive(step.path(0)).dry_run()).await,
+        "manager_objectives.complete" => {
+            answer(
+                client
+                    .manager_objectives()
+                    .complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "manager_objectives.miss" => {
+            answer(
+                client
+                    .manager_objectives()
+                    .miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "manager_objectives.reject" => {
+            answer(client.manager_objectives().reject(step.path(0), step.body()).dry_run()).await
+        }
+        "manager_objectives.submit" => answer(client.manager_objectives().submit(step.path(0)).dry_run()).await,
+        "notifications.read_all" => answer(client.notifications().read_all(step.body()).dry_run()).await,
+        "notifications.read" => answer(client.notifications().read(step.path(0)).dry_run()).await,
+        "observations.create" => answer(client.observations().create(step.body()).dry_run()).await,
+        "observations.update" => answer(client.observations().update(step.path(0), step.body()).dry_run()).await,
+        "observations.archive" => answer(client.observations().archive(step.path(0)).dry_run()).await,
+        "observations.restore" => answer(client.observations().restore(step.path(0)).dry_run()).await,
+        "organization.update" => answer(client.organization().update(step.body()).dry_run()).await,
+        "portal_links.create" => answer(client.portal_links().create(step.body()).dry_run()).await,
+        "summaries.create" => answer(client.summaries().create(step.body()).dry_run()).await,
+        "summaries.update" => answer(client.summaries().update(step.path(0), step.body()).dry_run()).await,
+        "summaries.approve" => answer(client.summaries().approve(step.path(0)).dry_run()).await,
+        "summaries.archive" => answer(client.summaries().archive(step.path(0)).dry_run()).await,
+        "summaries.give_feedback" => {
+            answer(
+                client
+                    .summaries()
+                    .give_feedback(step.path(0), step.body::<Option<types::SummaryFeedback>>())
+                    .dry_run(),
+            )
+            .await
+        }
+        "summaries.return" => answer(client.summaries().r#return(step.path(0), step.body()).dry_run()).await,
+        "summaries.share" => answer(client.summaries().share(step.path(0)).dry_run()).await,
+        "summaries.submit" => answer(client.summaries().submit(step.path(0)).dry_run()).await,
+        "webhooks.create" => answer(client.webhooks().create(step.body()).dry_run()).await,
+        "webhooks.update" => answer(client.webhooks().update(step.path(0), step.body()).dry_run()).await,
+        "webhooks.delete" => answer(client.webhooks().delete(step.path(0)).dry_run()).await,
+        _ => return None,
+    })
+}
