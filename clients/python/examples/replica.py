@@ -1,5 +1,3 @@
-from typing import cast
-
 from candor_client import AsyncCandor
 from candor_client.types import Employee
 
@@ -13,4 +11,4 @@ async def replicate(candor: AsyncCandor, people: dict[str, Employee]) -> None:
     async for batch in candor.events.changes(cursor=position.next_cursor or ""):
         for row in batch.upserts:
             if row["type"] == "employee":
-                people[row["data"]["id"]] = cast("Employee", row["data"])
+                people[row["data"]["id"]] = row["data"]

@@ -245,7 +245,7 @@ def test_thin_delivery_has_only_a_reference_to_its_resource() -> None:
 
 def test_examples_of_the_readme_are_those_that_run(service: Service) -> None:
     readme = (PACKAGE / "README.md").read_text()
-    for name in ("quickstart", "replica", "fastapi_receiver", "django_receiver"):
+    for name in ("quickstart", "replica", "export_replica", "fastapi_receiver", "django_receiver"):
         example = (PACKAGE / "examples" / f"{name}.py").read_text()
         assert f"```python\n{example}```" in readme, f"README.md differs from examples/{name}.py"
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE / "src"), "CANDOR_API_KEY": service.key(), "CANDOR_URL": service.url}

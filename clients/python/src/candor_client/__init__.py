@@ -1,9 +1,10 @@
 """Client of the Candor performance-feedback API."""
 
-from . import types, webhooks
+from . import resources, types, webhooks
 from ._answer import Answer, AnswerInfo, RateLimitState
 from ._changes import ChangeBatch, Removal
 from ._client import AsyncCandor, Candor
+from ._employees import AsyncEmployeeImport, EmployeeImport
 from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError
 from ._events import AsyncEventFeed, EventFeed
 from ._generated.errors import (
@@ -35,6 +36,7 @@ __all__ = [
     "AnswerInfo",
     "ApiError",
     "AsyncCandor",
+    "AsyncEmployeeImport",
     "AsyncEventFeed",
     "AsyncPages",
     "AuthenticationRequiredError",
@@ -43,6 +45,7 @@ __all__ = [
     "CandorError",
     "ChangeBatch",
     "ConflictError",
+    "EmployeeImport",
     "EventFeed",
     "IdempotencyConflictError",
     "LogEntry",
@@ -62,6 +65,7 @@ __all__ = [
     "UpstreamError",
     "ValidationError",
     "WebhookVerificationError",
+    "resources",
     "types",
     "webhooks",
 ]

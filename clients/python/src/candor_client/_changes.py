@@ -77,13 +77,13 @@ class ChangeBatch:
             if kind is not None:
                 identifier = str(data["id"])
                 rows.pop(identifier, None)
-                rows[identifier] = {"type": kind, "data": dict(data)}
+                rows[identifier] = cast("types.ExportRow", {"type": kind, "data": data})
         return cls(list(rows.values()), removals, cursor)
 
-    def apply_to(self, rows: MutableMapping[str, dict[str, Any]]) -> None:
+    def apply_to(self, rows: MutableMapping[str, Mapping[str, Any]]) -> None:
         """Applies the changes to rows by their ids. A row that is newer than its change stays."""
         for change in self.upserts:
-            row = change["data"]
+            row: Mapping[str, Any] = change["data"]
             stored = rows.get(row["id"])
             if stored is None or _changed_at(stored) <= _changed_at(row):
                 rows[row["id"]] = row

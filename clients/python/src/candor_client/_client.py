@@ -10,11 +10,12 @@ import httpx2
 
 from . import types
 from ._answer import Answer, AnswerInfo, last_answer
+from ._employees import AsyncEmployeeImport, EmployeeImport
 from ._errors import CandorError
 from ._events import AsyncEventFeed, EventFeed
 from ._export import export, export_async
-from ._generated.resources import AsyncResources, Resources
 from ._request import MAX_RETRIES, TIMEOUT, UNSET, AsyncCore, Core, LogEntry, Settings, Unset, is_dry_run, requested
+from .resources import AsyncResources, Resources
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,6 +56,7 @@ class Candor(Resources):
         )
         core = Core(settings, http)
         super().__init__(core)
+        self.employees: EmployeeImport = EmployeeImport(core)
         self.events: EventFeed = EventFeed(core)
 
     def with_answer(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
@@ -178,6 +180,7 @@ class AsyncCandor(AsyncResources):
         )
         core = AsyncCore(settings, http)
         super().__init__(core)
+        self.employees: AsyncEmployeeImport = AsyncEmployeeImport(core)
         self.events: AsyncEventFeed = AsyncEventFeed(core)
 
     async def with_answer(

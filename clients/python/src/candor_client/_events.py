@@ -10,9 +10,9 @@ from typing import Any, cast
 from . import types
 from ._changes import ChangeBatch
 from ._errors import ApiError, CandorError
-from ._generated.resources import AsyncEvents, Events
 from ._pages import Page
 from ._request import UNSET, Unset, is_transient
+from .resources import AsyncEvents, Events
 
 SHORTEST_PAUSE = 0.25
 LONGEST_PAUSE = 5.0

@@ -32,14 +32,18 @@ class _Export:
         return Spec("GET", "/exports", query=query, joined=("resources",))
 
     def shows(self, line: dict[str, Any]) -> bool:
-        """Notes a line; returns whether the caller gets it. Later answers repeat the header and some rows."""
+        """Notes a line; returns whether the caller gets it.
+
+        Later answers repeat the header and some rows. Lines that later versions of the service may add are skipped,
+        unless they are rows.
+        """
         if line["type"] == "checkpoint":
             self._cursor = line["cursor"]
             self._failures = 0
         if "data" in line:
             return self._is_new(line["type"], line["data"]["id"])
         if line["type"] != "header":
-            return True
+            return line["type"] in ("checkpoint", "end")
         is_first = not self._has_header
         self._has_header = True
         return is_first

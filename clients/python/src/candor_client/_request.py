@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import IO, Any, Final, Literal, TypeAlias, cast
 from urllib.parse import quote
 
 import httpx2
@@ -100,7 +100,7 @@ class Spec:
     path: str
     body: dict[str, Any] | None = None
     body_required: bool = False
-    csv: str | bytes | None = None
+    csv: str | bytes | IO[Any] | None = None
     query: dict[str, Any] = field(default_factory=dict[str, Any])
     joined: tuple[str, ...] = ()
     idempotency_key: str | None = None
@@ -208,7 +208,8 @@ class _Call:
             headers["if-none-match"] = spec.if_none_match
         if spec.csv is not None:
             headers["content-type"] = "text/csv"
-            content = spec.csv.encode() if isinstance(spec.csv, str) else spec.csv
+            text: str | bytes = spec.csv if isinstance(spec.csv, str | bytes) else spec.csv.read()
+            content = text.encode() if isinstance(text, str) else text
         elif spec.body is not None and (spec.body or spec.body_required):
             headers["content-type"] = "application/json"
             content = json.dumps(spec.body, ensure_ascii=False, separators=(",", ":"), default=plain).encode()

@@ -4,7 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, final
+
+if TYPE_CHECKING:
+    # Part of type checkers, which need it for Python before 3.13. It is not imported at run time.
+    from typing_extensions import TypeIs
+
+UnknownType: TypeAlias = Literal["unknown"]
+"""The type of an event or a row that this version does not describe: at run time any other text.
+
+The word is no described type, so that a comparison of `event["event"]` or `line["type"]` narrows the union.
+"""
 
 
 AccessLevel: TypeAlias = Literal[
@@ -137,6 +147,7 @@ class ApiKeyCreate(TypedDict):
     """Expiry time of the key. Null if it does not expire. It must be in the future."""
 
 
+@final
 class ApiKeyEvent(TypedDict):
     """An API key, or the secret that a rotation has replaced, expires soon."""
 
@@ -397,6 +408,7 @@ class AssignmentCreate(TypedDict):
     """
 
 
+@final
 class AssignmentEvent(TypedDict):
     """An event about an assignment."""
 
@@ -426,6 +438,17 @@ AssignmentEventType: TypeAlias = Literal[
     "assignment.canceled",
 ]
 """Event types that have this data."""
+
+
+@final
+class AssignmentRow(TypedDict):
+    """The line of one row of `assignments`."""
+
+    type: Literal["assignment"]
+    """Type of the line, `assignment`."""
+
+    data: Assignment
+    """The resource as GET returns it, without `expand`."""
 
 
 AssignmentSort: TypeAlias = Literal[
@@ -493,6 +516,7 @@ class AttributeCreate(TypedDict):
     """Tone of feedback with this attribute. Default: `neutral`."""
 
 
+@final
 class AttributeEvent(TypedDict):
     """An event about an attribute."""
 
@@ -522,6 +546,17 @@ AttributeEventType: TypeAlias = Literal[
     "attribute.restored",
 ]
 """Event types that have this data."""
+
+
+@final
+class AttributeRow(TypedDict):
+    """The line of one row of `attributes`."""
+
+    type: Literal["attribute"]
+    """Type of the line, `attribute`."""
+
+    data: Attribute
+    """The resource as GET returns it, without `expand`."""
 
 
 AttributeSort: TypeAlias = Literal[
@@ -616,6 +651,7 @@ AuditEntrySort: TypeAlias = Literal[
 """Sort orders of this list. A leading `-` sorts in descending order."""
 
 
+@final
 class Conflict(TypedDict):
     """The state of the resource or another resource prevents the request: 409."""
 
@@ -813,6 +849,7 @@ class ConnectorDetailsBrake(TypedDict):
     """Number of deactivations within an hour below which the brake never acts."""
 
 
+@final
 class ConnectorEvent(TypedDict):
     """An event about a connector."""
 
@@ -984,6 +1021,7 @@ class ConversationCreateAbout(TypedDict):
     """
 
 
+@final
 class ConversationEvent(TypedDict):
     """An event about a conversation."""
 
@@ -1012,6 +1050,17 @@ ConversationEventType: TypeAlias = Literal[
     "conversation.archived",
 ]
 """Event types that have this data."""
+
+
+@final
+class ConversationRow(TypedDict):
+    """The line of one row of `conversations`."""
+
+    type: Literal["conversation"]
+    """Type of the line, `conversation`."""
+
+    data: Conversation
+    """The resource as GET returns it, without `expand`."""
 
 
 ConversationSort: TypeAlias = Literal[
@@ -1355,6 +1404,7 @@ class DepartmentCreate(TypedDict):
     """Name. Unique in the organization, compared without case. 1 to 120 characters in one line."""
 
 
+@final
 class DepartmentEvent(TypedDict):
     """An event about a department."""
 
@@ -1384,6 +1434,17 @@ DepartmentEventType: TypeAlias = Literal[
     "department.restored",
 ]
 """Event types that have this data."""
+
+
+@final
+class DepartmentRow(TypedDict):
+    """The line of one row of `departments`."""
+
+    type: Literal["department"]
+    """Type of the line, `department`."""
+
+    data: Department
+    """The resource as GET returns it, without `expand`."""
 
 
 DepartmentSort: TypeAlias = Literal[
@@ -1439,6 +1500,7 @@ class DryRun(TypedDict):
     """Number of notifications that people would get."""
 
 
+@final
 class Employee(TypedDict):
     """A person of the organization."""
 
@@ -1558,6 +1620,7 @@ class EmployeeCreate(TypedDict):
     """
 
 
+@final
 class EmployeeEvent(TypedDict):
     """An employee was created or changed."""
 
@@ -1651,6 +1714,17 @@ class EmployeeObjectiveCreate(TypedDict):
     """Status of the objective. Default: `proposed`."""
 
 
+@final
+class EmployeeObjectiveRow(TypedDict):
+    """The line of one row of `employee_objectives`."""
+
+    type: Literal["employee_objective"]
+    """Type of the line, `employee_objective`."""
+
+    data: Objective
+    """The resource as GET returns it, without `expand`."""
+
+
 EmployeeObjectiveScope: TypeAlias = Literal[
     "employee",
 ]
@@ -1674,6 +1748,17 @@ class EmployeeRehire(TypedDict):
     """Id of the manager. Null at the top of a reporting line. The id starts with `emp_`. 422 if the
     organization has no such resource.
     """
+
+
+@final
+class EmployeeRow(TypedDict):
+    """The line of one row of `employees`."""
+
+    type: Literal["employee"]
+    """Type of the line, `employee`."""
+
+    data: Employee
+    """The resource as GET returns it, without `expand`."""
 
 
 EmployeeSort: TypeAlias = Literal[
@@ -1822,6 +1907,7 @@ class Erasure(TypedDict):
     """Tables whose files may hold removed rows until they are rewritten. Empty for SQLite."""
 
 
+@final
 class ErasureEvent(TypedDict):
     """An erasure was completed."""
 
@@ -1981,6 +2067,7 @@ EventType: TypeAlias = Literal[
 """Event types. New versions add types: ignore unknown ones."""
 
 
+@final
 class ExportCheckpoint(TypedDict):
     """A line from which an export can go on."""
 
@@ -1991,6 +2078,7 @@ class ExportCheckpoint(TypedDict):
     """Value of the parameter `cursor` of the request that goes on behind the rows before this line."""
 
 
+@final
 class ExportEnd(TypedDict):
     """The last line of a complete export."""
 
@@ -2001,6 +2089,7 @@ class ExportEnd(TypedDict):
     """Number of rows of each resource in this response, also zero."""
 
 
+@final
 class ExportHeader(TypedDict):
     """The first line of an export."""
 
@@ -2020,16 +2109,6 @@ class ExportHeader(TypedDict):
 
     api_version: str
     """Version of the rows, `v1`."""
-
-
-class ExportRow(TypedDict):
-    """The line of one resource."""
-
-    type: ExportRowType | str
-    """Resource in the singular, for example `employee_objective`."""
-
-    data: dict[str, Any]
-    """The resource as GET returns it, without `expand`. `type` determines its members."""
 
 
 ExportRowType: TypeAlias = Literal[
@@ -2097,6 +2176,7 @@ have status 400.
 """
 
 
+@final
 class FieldProblem(TypedDict):
     """An invalid field or parameter: 400 or 422."""
 
@@ -2188,6 +2268,7 @@ class HourStats(TypedDict):
     """Number of failed attempts."""
 
 
+@final
 class IdempotencyConflict(TypedDict):
     """The idempotency key was already used for another request: 409."""
 
@@ -2241,6 +2322,7 @@ class InvitationAccepted(TypedDict):
     """New status of the person."""
 
 
+@final
 class InvitationEvent(TypedDict):
     """An event about an invitation."""
 
@@ -2417,6 +2499,17 @@ class ManagerObjectiveCreate(TypedDict):
     """Status of the objective. Default: `proposed`."""
 
 
+@final
+class ManagerObjectiveRow(TypedDict):
+    """The line of one row of `manager_objectives`."""
+
+    type: Literal["manager_objective"]
+    """Type of the line, `manager_objective`."""
+
+    data: Objective
+    """The resource as GET returns it, without `expand`."""
+
+
 ManagerObjectiveScope: TypeAlias = Literal[
     "manager",
     "org",
@@ -2514,6 +2607,7 @@ class MessageCreate(TypedDict):
     """
 
 
+@final
 class MessageEvent(TypedDict):
     """A message was added to a conversation."""
 
@@ -2542,6 +2636,17 @@ MessageEventType: TypeAlias = Literal[
 """Event types that have this data."""
 
 
+@final
+class MessageRow(TypedDict):
+    """The line of one row of `messages`."""
+
+    type: Literal["message"]
+    """Type of the line, `message`."""
+
+    data: Message
+    """The resource as GET returns it, without `expand`."""
+
+
 MessageSort: TypeAlias = Literal[
     "-created_at",
     "created_at",
@@ -2549,6 +2654,7 @@ MessageSort: TypeAlias = Literal[
 """Sort orders of this list. A leading `-` sorts in descending order."""
 
 
+@final
 class MissingAccessLevel(TypedDict):
     """The API key lacks an access level: 403."""
 
@@ -2556,6 +2662,7 @@ class MissingAccessLevel(TypedDict):
     """Required access level."""
 
 
+@final
 class MissingScope(TypedDict):
     """The API key lacks a scope: 403."""
 
@@ -2637,6 +2744,7 @@ class NotificationsReadAll(TypedDict):
     """
 
 
+@final
 class Objective(TypedDict):
     """A goal of a person, a team or the organization."""
 
@@ -2749,6 +2857,7 @@ class ObjectiveCounts(TypedDict):
     """True if there are more than 1,000 groups. Then `data` has the largest ones."""
 
 
+@final
 class ObjectiveEvent(TypedDict):
     """An objective was created or changed."""
 
@@ -2888,6 +2997,7 @@ class ObjectiveUpdate(TypedDict):
     """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
 
 
+@final
 class Observation(TypedDict):
     """A piece of feedback about one person."""
 
@@ -3032,6 +3142,7 @@ class ObservationCreate(TypedDict):
     """
 
 
+@final
 class ObservationEvent(TypedDict):
     """An observation was created or changed."""
 
@@ -3077,6 +3188,17 @@ ObservationGroup: TypeAlias = Literal[
     "department_id",
 ]
 """Members by which observations are counted."""
+
+
+@final
+class ObservationRow(TypedDict):
+    """The line of one row of `observations`."""
+
+    type: Literal["observation"]
+    """Type of the line, `observation`."""
+
+    data: Observation
+    """The resource as GET returns it, without `expand`."""
 
 
 ObservationSort: TypeAlias = Literal[
@@ -3168,6 +3290,7 @@ class Organization(TypedDict):
     """Time of the last change. It increases with every change."""
 
 
+@final
 class OrganizationEvent(TypedDict):
     """An event about the organization."""
 
@@ -3238,13 +3361,14 @@ class OrganizationUpdateRetention(TypedDict):
     """An ISO 8601 duration of at least 30 days, of years, months and days or of weeks."""
 
 
+@final
 class OtherEvent(TypedDict):
     """An event of a type that this version does not describe. New versions add types: ignore unknown ones."""
 
     id: str
     """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
 
-    event: str
+    event: UnknownType
     """Type of the event."""
 
     created_at: str
@@ -3260,6 +3384,18 @@ class OtherEvent(TypedDict):
     """The resource after the change, as GET returns it without `expand`. For a test, a message."""
 
 
+@final
+class OtherRow(TypedDict):
+    """The line of one row of a type that this version does not describe."""
+
+    type: UnknownType
+    """Resource in the singular."""
+
+    data: dict[str, Any]
+    """The resource as GET returns it, without `expand`."""
+
+
+@final
 class PersonalDataEnd(TypedDict):
     """The last line of a complete answer."""
 
@@ -3423,6 +3559,7 @@ QuotaClass: TypeAlias = Literal[
 """Quota class of a request. Each class has its own limit."""
 
 
+@final
 class RateLimit(TypedDict):
     """A quota is used up: 429."""
 
@@ -3446,6 +3583,7 @@ class ReasonCount(TypedDict):
     """Number of attempts that failed for this reason."""
 
 
+@final
 class RefusedEnvironment(TypedDict):
     """The environment of the API key is not allowed here: 403."""
 
@@ -3513,6 +3651,7 @@ class Retention(TypedDict):
     """Period after which deactivated people are erased."""
 
 
+@final
 class RetentionCompletedEvent(TypedDict):
     """A run of the retention that removed data was completed."""
 
@@ -3572,6 +3711,7 @@ class RetentionRemoval(TypedDict):
     """Ids of the removed resources, at most 100. The messages of a conversation are removed with it."""
 
 
+@final
 class RetentionRemovedEvent(TypedDict):
     """A run of the retention removed archived resources."""
 
@@ -3828,6 +3968,7 @@ SubmissionStatus: TypeAlias = Literal[
 """Status of the submission of a reviewer."""
 
 
+@final
 class Summary(TypedDict):
     """The assessment of one person over a period."""
 
@@ -3966,6 +4107,7 @@ class SummaryCreate(TypedDict):
     """
 
 
+@final
 class SummaryEvent(TypedDict):
     """A summary was created or changed."""
 
@@ -4022,6 +4164,17 @@ class SummaryReturn(TypedDict):
 
     reason: str
     """Reason, shown to the author and in the audit log. 1 to 2000 characters."""
+
+
+@final
+class SummaryRow(TypedDict):
+    """The line of one row of `summaries`."""
+
+    type: Literal["summary"]
+    """Type of the line, `summary`."""
+
+    data: Summary
+    """The resource as GET returns it, without `expand`."""
 
 
 SummarySort: TypeAlias = Literal[
@@ -4169,6 +4322,7 @@ class TestDataReset(TypedDict):
     """`true` if all test data is removed. If `false`, send the request again to continue."""
 
 
+@final
 class TestEvent(TypedDict):
     """A test of a receiver."""
 
@@ -4351,6 +4505,7 @@ class WebhookCreateFilter(TypedDict):
     """Type of the observations. Null for no condition."""
 
 
+@final
 class WebhookEvent(TypedDict):
     """A change of a webhook subscription. Its `url` ends with the host, because the rest may be a secret.
     The subscription itself does not get the event.
@@ -5221,9 +5376,6 @@ class ListEmployeesQuery(TypedDict):
 class UpsertEmployeesQuery(TypedDict):
     """Query of the operation `UpsertEmployees`."""
 
-    dry_run: NotRequired[bool]
-    """`true` returns the effect of each row without any changes. Default: `false`."""
-
     empty: NotRequired[CsvEmptyCell]
     """Meaning of an empty cell. Default: `keep`."""
 
@@ -5815,8 +5967,8 @@ EventTopic: TypeAlias = EventType | Literal["*"]
 """Event type of a subscription. `*` means all types, including future ones."""
 
 
-ExportLine: TypeAlias = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd
-"""One line of an export. Later versions may have further types of lines, which clients ignore."""
+ExportRow: TypeAlias = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow
+"""The line of one resource."""
 
 
 PersonalDataLine: TypeAlias = PersonalDataRow | PersonalDataEnd
@@ -5826,7 +5978,11 @@ PersonalDataLine: TypeAlias = PersonalDataRow | PersonalDataEnd
 SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary
 
 
-def is_observation_event(event: Event) -> TypeGuard[ObservationEvent]:
+ExportLine: TypeAlias = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd
+"""One line of an export. Later versions may have further types of lines, which clients ignore."""
+
+
+def is_observation_event(event: Event) -> TypeIs[ObservationEvent]:
     """Whether the event is one of `observation.created`, `observation.updated`, `observation.archived`, `observation.restored`."""
     return event["event"] in (
         "observation.created",
@@ -5836,7 +5992,7 @@ def is_observation_event(event: Event) -> TypeGuard[ObservationEvent]:
     )
 
 
-def is_summary_event(event: Event) -> TypeGuard[SummaryEvent]:
+def is_summary_event(event: Event) -> TypeIs[SummaryEvent]:
     """Whether the event is one of `summary.created`, `summary.updated`, `summary.submitted`, `summary.approved`, `summary.shared`, `summary.archived`, `summary.feedback_submitted`."""
     return event["event"] in (
         "summary.created",
@@ -5849,14 +6005,14 @@ def is_summary_event(event: Event) -> TypeGuard[SummaryEvent]:
     )
 
 
-def is_message_event(event: Event) -> TypeGuard[MessageEvent]:
+def is_message_event(event: Event) -> TypeIs[MessageEvent]:
     """Whether the event is one of `conversation.message.created`."""
     return event["event"] in (
         "conversation.message.created",
     )
 
 
-def is_objective_event(event: Event) -> TypeGuard[ObjectiveEvent]:
+def is_objective_event(event: Event) -> TypeIs[ObjectiveEvent]:
     """Whether the event is one of `objective.created`, `objective.status_changed`, `objective.updated`, `objective.archived`."""
     return event["event"] in (
         "objective.created",
@@ -5866,7 +6022,7 @@ def is_objective_event(event: Event) -> TypeGuard[ObjectiveEvent]:
     )
 
 
-def is_assignment_event(event: Event) -> TypeGuard[AssignmentEvent]:
+def is_assignment_event(event: Event) -> TypeIs[AssignmentEvent]:
     """Whether the event is one of `assignment.created`, `assignment.completed`, `assignment.updated`, `assignment.canceled`."""
     return event["event"] in (
         "assignment.created",
@@ -5876,7 +6032,7 @@ def is_assignment_event(event: Event) -> TypeGuard[AssignmentEvent]:
     )
 
 
-def is_employee_event(event: Event) -> TypeGuard[EmployeeEvent]:
+def is_employee_event(event: Event) -> TypeIs[EmployeeEvent]:
     """Whether the event is one of `employee.created`, `employee.updated`, `employee.deactivated`, `employee.reactivated`, `employee.rehired`, `employee.hold_changed`, `employee.erased`."""
     return event["event"] in (
         "employee.created",
@@ -5889,14 +6045,14 @@ def is_employee_event(event: Event) -> TypeGuard[EmployeeEvent]:
     )
 
 
-def is_test_event(event: Event) -> TypeGuard[TestEvent]:
+def is_test_event(event: Event) -> TypeIs[TestEvent]:
     """Whether the event is one of `test.ping`."""
     return event["event"] in (
         "test.ping",
     )
 
 
-def is_webhook_event(event: Event) -> TypeGuard[WebhookEvent]:
+def is_webhook_event(event: Event) -> TypeIs[WebhookEvent]:
     """Whether the event is one of `webhook.disabled`, `webhook.failing`."""
     return event["event"] in (
         "webhook.disabled",
@@ -5904,14 +6060,14 @@ def is_webhook_event(event: Event) -> TypeGuard[WebhookEvent]:
     )
 
 
-def is_api_key_event(event: Event) -> TypeGuard[ApiKeyEvent]:
+def is_api_key_event(event: Event) -> TypeIs[ApiKeyEvent]:
     """Whether the event is one of `api_key.expiring`."""
     return event["event"] in (
         "api_key.expiring",
     )
 
 
-def is_department_event(event: Event) -> TypeGuard[DepartmentEvent]:
+def is_department_event(event: Event) -> TypeIs[DepartmentEvent]:
     """Whether the event is one of `department.created`, `department.updated`, `department.archived`, `department.restored`."""
     return event["event"] in (
         "department.created",
@@ -5921,7 +6077,7 @@ def is_department_event(event: Event) -> TypeGuard[DepartmentEvent]:
     )
 
 
-def is_attribute_event(event: Event) -> TypeGuard[AttributeEvent]:
+def is_attribute_event(event: Event) -> TypeIs[AttributeEvent]:
     """Whether the event is one of `attribute.created`, `attribute.updated`, `attribute.archived`, `attribute.restored`."""
     return event["event"] in (
         "attribute.created",
@@ -5931,7 +6087,7 @@ def is_attribute_event(event: Event) -> TypeGuard[AttributeEvent]:
     )
 
 
-def is_conversation_event(event: Event) -> TypeGuard[ConversationEvent]:
+def is_conversation_event(event: Event) -> TypeIs[ConversationEvent]:
     """Whether the event is one of `conversation.created`, `conversation.updated`, `conversation.archived`."""
     return event["event"] in (
         "conversation.created",
@@ -5940,7 +6096,7 @@ def is_conversation_event(event: Event) -> TypeGuard[ConversationEvent]:
     )
 
 
-def is_connector_event(event: Event) -> TypeGuard[ConnectorEvent]:
+def is_connector_event(event: Event) -> TypeIs[ConnectorEvent]:
     """Whether the event is one of `connector.created`, `connector.updated`, `connector.paused`, `connector.sync_failed`."""
     return event["event"] in (
         "connector.created",
@@ -5950,14 +6106,14 @@ def is_connector_event(event: Event) -> TypeGuard[ConnectorEvent]:
     )
 
 
-def is_organization_event(event: Event) -> TypeGuard[OrganizationEvent]:
+def is_organization_event(event: Event) -> TypeIs[OrganizationEvent]:
     """Whether the event is one of `organization.updated`."""
     return event["event"] in (
         "organization.updated",
     )
 
 
-def is_invitation_event(event: Event) -> TypeGuard[InvitationEvent]:
+def is_invitation_event(event: Event) -> TypeIs[InvitationEvent]:
     """Whether the event is one of `invitation.created`, `invitation.updated`, `invitation.accepted`, `invitation.revoked`."""
     return event["event"] in (
         "invitation.created",
@@ -5967,22 +6123,27 @@ def is_invitation_event(event: Event) -> TypeGuard[InvitationEvent]:
     )
 
 
-def is_erasure_event(event: Event) -> TypeGuard[ErasureEvent]:
+def is_erasure_event(event: Event) -> TypeIs[ErasureEvent]:
     """Whether the event is one of `erasure.completed`."""
     return event["event"] in (
         "erasure.completed",
     )
 
 
-def is_retention_removed_event(event: Event) -> TypeGuard[RetentionRemovedEvent]:
+def is_retention_removed_event(event: Event) -> TypeIs[RetentionRemovedEvent]:
     """Whether the event is one of `retention.removed`."""
     return event["event"] in (
         "retention.removed",
     )
 
 
-def is_retention_completed_event(event: Event) -> TypeGuard[RetentionCompletedEvent]:
+def is_retention_completed_event(event: Event) -> TypeIs[RetentionCompletedEvent]:
     """Whether the event is one of `retention.completed`."""
     return event["event"] in (
         "retention.completed",
     )
+
+
+def is_export_row(line: ExportLine) -> TypeIs[ExportRow]:
+    """Whether the line of an export is the row of a resource, also one of a type that this version does not describe."""
+    return "data" in line

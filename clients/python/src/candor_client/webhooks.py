@@ -9,10 +9,14 @@ import hmac
 import json
 import time
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import types
 from ._errors import CandorError
+
+if TYPE_CHECKING:
+    # Part of type checkers, which need it for Python before 3.13. It is not imported at run time.
+    from typing_extensions import TypeIs
 
 TOLERANCE = 300.0
 """Largest difference in seconds between the time of a signature and this clock."""
@@ -57,12 +61,12 @@ def unwrap(
     raise WebhookVerificationError("No signature of the delivery was made with one of the secrets.")
 
 
-def is_thin(event: Delivered) -> TypeGuard[types.ThinEvent]:
+def is_thin(event: Delivered) -> TypeIs[types.ThinEvent]:
     """Returns True if an event has only id, type and URL of its resource. A test event is never thin."""
     return event.get("payload") == "thin"
 
 
-def is_full(event: Delivered) -> TypeGuard[types.Event]:
+def is_full(event: Delivered) -> TypeIs[types.Event]:
     """Returns True if an event has the whole resource, or is a test event."""
     return not is_thin(event)
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import IO, Any, Literal
 
-from .. import types
-from .._pages import AsyncPages, Pages
-from .._request import UNSET, AsyncCore, Core, Spec, Unset, given, segment
+from . import types
+from ._pages import AsyncPages, Pages
+from ._request import UNSET, AsyncCore, Core, Spec, Unset, given, segment
 
 
 class ApiKeys:
@@ -34,6 +34,14 @@ class ApiKeys:
         Lists the API keys of the organization, without secrets.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -74,6 +82,22 @@ class ApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
+            access_level: Access level. `admin` permits administrative requests. Default:
+                `standard`.
+            connector_id: Connector of the identity provider that uses the key. Null for all keys
+                without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
+                resource. Required with the scope `scim`. All other keys have no connector.
+            employee_id: Person the key acts for. The key sees only what this person may see. Null
+                for a key of the organization. The id starts with `emp_`. 422 if the organization has no
+                such resource.
+            environment: Data set that the key accesses. Default: `live`.
+            expires_at: Expiry time of the key. Null if it does not expire. It must be in the
+                future.
         """
         spec = Spec(
             "POST",
@@ -149,6 +173,15 @@ class ApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            enabled: `true` enables a key that is off because its person was deactivated and came
+                back. It cannot be `false`: revoke the key instead. Default: `false`.
+            expires_at: Expiry time of the key. Null if it does not expire. It must be in the
+                future.
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
         """
         spec = Spec(
             "PATCH",
@@ -223,6 +256,10 @@ class ApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            overlap_seconds: Seconds during which the previous secret stays valid, at most 604800.
+                Default: `86400`.
         """
         spec = Spec(
             "POST",
@@ -266,6 +303,14 @@ class AsyncApiKeys:
         Lists the API keys of the organization, without secrets.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -306,6 +351,22 @@ class AsyncApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
+            access_level: Access level. `admin` permits administrative requests. Default:
+                `standard`.
+            connector_id: Connector of the identity provider that uses the key. Null for all keys
+                without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
+                resource. Required with the scope `scim`. All other keys have no connector.
+            employee_id: Person the key acts for. The key sees only what this person may see. Null
+                for a key of the organization. The id starts with `emp_`. 422 if the organization has no
+                such resource.
+            environment: Data set that the key accesses. Default: `live`.
+            expires_at: Expiry time of the key. Null if it does not expire. It must be in the
+                future.
         """
         spec = Spec(
             "POST",
@@ -381,6 +442,15 @@ class AsyncApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            enabled: `true` enables a key that is off because its person was deactivated and came
+                back. It cannot be `false`: revoke the key instead. Default: `false`.
+            expires_at: Expiry time of the key. Null if it does not expire. It must be in the
+                future.
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
         """
         spec = Spec(
             "PATCH",
@@ -455,6 +525,10 @@ class AsyncApiKeys:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
+
+        Args:
+            overlap_seconds: Seconds during which the previous secret stays valid, at most 604800.
+                Default: `86400`.
         """
         spec = Spec(
             "POST",
@@ -498,6 +572,14 @@ class Assignments:
         Lists assignments of every status, newest first.
 
         Needs the scope `assignments:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -540,6 +622,27 @@ class Assignments:
         `external_id`.
 
         Needs the scope `assignments:write`. Counts as `write`.
+
+        Args:
+            employee_id: Person the feedback is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            title: Title. It must not be blank. 1 to 200 characters.
+            reviewer_ids: Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does
+                not exist.
+            due_date: Due date. Null if there is none. The assignment does not change when the date
+                passes.
+            external_id: Id of the assignment in another system. Unique among all assignments. Null
+                if there is none. 1 to 128 characters.
+            instructions: Instructions for the reviewers, in plain text. Null if there are none. At
+                most 4000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            requester_id: Person who requests the feedback. Null if unknown. The id starts with
+                `emp_`. 422 if the organization has no such resource. A key that acts for a person must
+                give that person or omit the member. Otherwise the response is 403.
+            required_submissions: Number of submissions that complete the assignment. At most the
+                number of reviewers. Default: the number of reviewers.
         """
         spec = Spec(
             "POST",
@@ -649,6 +752,12 @@ class Assignments:
         as that person.
 
         Needs the scope `assignments:write`. Counts as `write`.
+
+        Args:
+            observations: 1 to 10 observations about the person of the assignment.
+            reviewer_id: Reviewer who submits. A key that acts for a person may omit it; another
+                person is a 403. Required for all other keys. The id starts with `emp_`. 422 if the
+                organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -693,6 +802,14 @@ class AsyncAssignments:
         Lists assignments of every status, newest first.
 
         Needs the scope `assignments:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -735,6 +852,27 @@ class AsyncAssignments:
         `external_id`.
 
         Needs the scope `assignments:write`. Counts as `write`.
+
+        Args:
+            employee_id: Person the feedback is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            title: Title. It must not be blank. 1 to 200 characters.
+            reviewer_ids: Ids of the reviewers. 1 to 50 entries, without duplicates. 422 if one does
+                not exist.
+            due_date: Due date. Null if there is none. The assignment does not change when the date
+                passes.
+            external_id: Id of the assignment in another system. Unique among all assignments. Null
+                if there is none. 1 to 128 characters.
+            instructions: Instructions for the reviewers, in plain text. Null if there are none. At
+                most 4000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            requester_id: Person who requests the feedback. Null if unknown. The id starts with
+                `emp_`. 422 if the organization has no such resource. A key that acts for a person must
+                give that person or omit the member. Otherwise the response is 403.
+            required_submissions: Number of submissions that complete the assignment. At most the
+                number of reviewers. Default: the number of reviewers.
         """
         spec = Spec(
             "POST",
@@ -844,6 +982,12 @@ class AsyncAssignments:
         as that person.
 
         Needs the scope `assignments:write`. Counts as `write`.
+
+        Args:
+            observations: 1 to 10 observations about the person of the assignment.
+            reviewer_id: Reviewer who submits. A key that acts for a person may omit it; another
+                person is a 403. Required for all other keys. The id starts with `emp_`. 422 if the
+                organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -888,6 +1032,14 @@ class Attributes:
         Lists attributes by name. Archived ones are listed only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -923,6 +1075,11 @@ class Attributes:
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 80 characters.
+            category: Category: a free text that groups attributes. 1 to 80 characters.
+            tone: Tone of feedback with this attribute. Default: `neutral`.
         """
         spec = Spec(
             "POST",
@@ -992,6 +1149,11 @@ class Attributes:
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            category: Category: a free text that groups attributes. 1 to 80 characters.
+            name: Name. Unique in the organization, compared without case. 1 to 80 characters.
+            tone: Tone of feedback with this attribute.
         """
         spec = Spec(
             "PATCH",
@@ -1103,6 +1265,14 @@ class AsyncAttributes:
         Lists attributes by name. Archived ones are listed only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1138,6 +1308,11 @@ class AsyncAttributes:
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 80 characters.
+            category: Category: a free text that groups attributes. 1 to 80 characters.
+            tone: Tone of feedback with this attribute. Default: `neutral`.
         """
         spec = Spec(
             "POST",
@@ -1207,6 +1382,11 @@ class AsyncAttributes:
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            category: Category: a free text that groups attributes. 1 to 80 characters.
+            name: Name. Unique in the organization, compared without case. 1 to 80 characters.
+            tone: Tone of feedback with this attribute.
         """
         spec = Spec(
             "PATCH",
@@ -1319,6 +1499,14 @@ class AuditLog:
 
         Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
         that act for a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1361,6 +1549,14 @@ class AsyncAuditLog:
 
         Needs the scope `audit:read` and an admin-level key, or one that acts for an org admin. Keys
         that act for a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1402,6 +1598,14 @@ class Connectors:
         Lists the connectors to HR systems.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1439,6 +1643,19 @@ class Connectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            type: Transfer method of the records.
+            hris_source: Name of the HR system. Managed people have it as their `hris_source`. At
+                most 64 lower-case letters, digits, `-` and `_`, but not `manual`.
+            brake: Limit for deactivations by an identity provider. A request above it is refused,
+                and the connector is paused. An omitted member keeps its value.
+            custom_field_mappings: Mapping of custom fields to SCIM attributes: a key of custom
+                fields and the path of an attribute. The identity provider manages these custom fields.
+                At most 32 names of up to 64 characters, with values of up to 200 characters. Keys are
+                merged one by one: a path sets its key, null removes it. Only for the type `scim`.
+            mapped_custom_field_keys: Keys of custom fields that the HR system manages, beside those
+                of `custom_field_mappings`. At most 32 entries, without duplicates.
         """
         spec = Spec(
             "POST",
@@ -1509,6 +1726,14 @@ class Connectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            brake: Limit for deactivations by an identity provider. A request above it is refused,
+                and the connector is paused. An omitted member keeps its value.
+            custom_field_mappings: Mapping of custom fields to SCIM attributes: a key of custom
+                fields and the path of an attribute. The identity provider manages these custom fields.
+                At most 32 names of up to 64 characters, with values of up to 200 characters. Keys are
+                merged one by one: a path sets its key, null removes it. Only for the type `scim`.
         """
         spec = Spec(
             "PATCH",
@@ -1547,6 +1772,10 @@ class Connectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            employee_ids: People to release, at most 1000. Default: all people that the connector
+                manages.
         """
         spec = Spec(
             "POST",
@@ -1585,6 +1814,13 @@ class Connectors:
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
         a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1655,6 +1891,14 @@ class Connectors:
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
         a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1730,6 +1974,14 @@ class AsyncConnectors:
         Lists the connectors to HR systems.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1767,6 +2019,19 @@ class AsyncConnectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            type: Transfer method of the records.
+            hris_source: Name of the HR system. Managed people have it as their `hris_source`. At
+                most 64 lower-case letters, digits, `-` and `_`, but not `manual`.
+            brake: Limit for deactivations by an identity provider. A request above it is refused,
+                and the connector is paused. An omitted member keeps its value.
+            custom_field_mappings: Mapping of custom fields to SCIM attributes: a key of custom
+                fields and the path of an attribute. The identity provider manages these custom fields.
+                At most 32 names of up to 64 characters, with values of up to 200 characters. Keys are
+                merged one by one: a path sets its key, null removes it. Only for the type `scim`.
+            mapped_custom_field_keys: Keys of custom fields that the HR system manages, beside those
+                of `custom_field_mappings`. At most 32 entries, without duplicates.
         """
         spec = Spec(
             "POST",
@@ -1837,6 +2102,14 @@ class AsyncConnectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            brake: Limit for deactivations by an identity provider. A request above it is refused,
+                and the connector is paused. An omitted member keeps its value.
+            custom_field_mappings: Mapping of custom fields to SCIM attributes: a key of custom
+                fields and the path of an attribute. The identity provider manages these custom fields.
+                At most 32 names of up to 64 characters, with values of up to 200 characters. Keys are
+                merged one by one: a path sets its key, null removes it. Only for the type `scim`.
         """
         spec = Spec(
             "PATCH",
@@ -1875,6 +2148,10 @@ class AsyncConnectors:
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            employee_ids: People to release, at most 1000. Default: all people that the connector
+                manages.
         """
         spec = Spec(
             "POST",
@@ -1913,6 +2190,13 @@ class AsyncConnectors:
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
         a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -1983,6 +2267,14 @@ class AsyncConnectors:
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Keys that act for
         a person are refused, unless that person is an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2059,6 +2351,14 @@ class Conversations:
         messages is sorted by its creation time. Archived ones are listed only on request.
 
         Needs the scope `conversations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-last_message_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2094,6 +2394,13 @@ class Conversations:
         a person, that person must be a participant.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            title: Title. It must not be blank. 1 to 200 characters.
+            participant_ids: Ids of the participants. 2 to 20 entries, without duplicates. 422 if
+                one does not exist.
+            about: Resource that the conversation is about. Null if there is none or the key cannot
+                see it.
         """
         spec = Spec(
             "POST",
@@ -2162,6 +2469,11 @@ class Conversations:
         archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            participant_ids: Ids of the participants. 2 to 20 entries, without duplicates. 422 if
+                one does not exist.
+            title: Title. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -2233,6 +2545,14 @@ class Conversations:
         Lists the messages of a conversation, newest first. The conversation may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2270,6 +2590,12 @@ class Conversations:
         archived. A key that acts for a person can write only as that person.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            body: Plain text that is not blank. 1 to 4000 characters.
+            author_id: Author of the message. The id starts with `emp_`. 422 if the organization has
+                no such resource. A key that acts for a person may omit it; another person is a 403.
+                Required for all other keys.
         """
         spec = Spec(
             "POST",
@@ -2345,6 +2671,14 @@ class AsyncConversations:
         messages is sorted by its creation time. Archived ones are listed only on request.
 
         Needs the scope `conversations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-last_message_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2380,6 +2714,13 @@ class AsyncConversations:
         a person, that person must be a participant.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            title: Title. It must not be blank. 1 to 200 characters.
+            participant_ids: Ids of the participants. 2 to 20 entries, without duplicates. 422 if
+                one does not exist.
+            about: Resource that the conversation is about. Null if there is none or the key cannot
+                see it.
         """
         spec = Spec(
             "POST",
@@ -2448,6 +2789,11 @@ class AsyncConversations:
         archived.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            participant_ids: Ids of the participants. 2 to 20 entries, without duplicates. 422 if
+                one does not exist.
+            title: Title. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -2519,6 +2865,14 @@ class AsyncConversations:
         Lists the messages of a conversation, newest first. The conversation may be archived.
 
         Needs the scope `conversations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2556,6 +2910,12 @@ class AsyncConversations:
         archived. A key that acts for a person can write only as that person.
 
         Needs the scope `conversations:write`. Counts as `write`.
+
+        Args:
+            body: Plain text that is not blank. 1 to 4000 characters.
+            author_id: Author of the message. The id starts with `emp_`. 422 if the organization has
+                no such resource. A key that acts for a person may omit it; another person is a 403.
+                Required for all other keys.
         """
         spec = Spec(
             "POST",
@@ -2632,6 +2992,14 @@ class Deliveries:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-attempted_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2675,6 +3043,14 @@ class AsyncDeliveries:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-attempted_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2716,6 +3092,14 @@ class Departments:
         Lists departments by name. Archived ones are listed only on request.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2749,6 +3133,10 @@ class Departments:
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 120 characters in
+                one line.
         """
         spec = Spec(
             "POST",
@@ -2814,6 +3202,10 @@ class Departments:
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 120 characters in
+                one line.
         """
         spec = Spec(
             "PATCH",
@@ -2922,6 +3314,14 @@ class AsyncDepartments:
         Lists departments by name. Archived ones are listed only on request.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -2955,6 +3355,10 @@ class AsyncDepartments:
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 120 characters in
+                one line.
         """
         spec = Spec(
             "POST",
@@ -3020,6 +3424,10 @@ class AsyncDepartments:
 
         Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
+
+        Args:
+            name: Name. Unique in the organization, compared without case. 1 to 120 characters in
+                one line.
         """
         spec = Spec(
             "PATCH",
@@ -3130,6 +3538,16 @@ class EmployeeObjectives:
         `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-period_end`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -3172,6 +3590,22 @@ class EmployeeObjectives:
         needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            owner_id: Owner of the objective. For the scope `org` an org admin. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            period_end: Last day of the period. Not before `period_start`.
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
+                key, or one that acts for an org admin. Default: `employee`.
+            status: Status of the objective. Default: `proposed`.
         """
         spec = Spec(
             "POST",
@@ -3215,6 +3649,10 @@ class EmployeeObjectives:
         that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas.
         """
         spec = Spec(
             "GET",
@@ -3249,6 +3687,10 @@ class EmployeeObjectives:
         Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -3290,6 +3732,19 @@ class EmployeeObjectives:
         has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            status: Status of the objective. Only moves between `approved` and `in_progress` are
+                possible; 409 for all others.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -3333,6 +3788,9 @@ class EmployeeObjectives:
         must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            comment: Comment, shown in the history and to the owner. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3402,6 +3860,9 @@ class EmployeeObjectives:
         Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            outcome: Outcome, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3440,6 +3901,13 @@ class EmployeeObjectives:
         of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -3474,6 +3942,9 @@ class EmployeeObjectives:
         Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3511,6 +3982,9 @@ class EmployeeObjectives:
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history and to the owner. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3589,6 +4063,16 @@ class AsyncEmployeeObjectives:
         `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-period_end`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -3631,6 +4115,22 @@ class AsyncEmployeeObjectives:
         needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            owner_id: Owner of the objective. For the scope `org` an org admin. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            period_end: Last day of the period. Not before `period_start`.
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
+                key, or one that acts for an org admin. Default: `employee`.
+            status: Status of the objective. Default: `proposed`.
         """
         spec = Spec(
             "POST",
@@ -3674,6 +4174,10 @@ class AsyncEmployeeObjectives:
         that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas.
         """
         spec = Spec(
             "GET",
@@ -3708,6 +4212,10 @@ class AsyncEmployeeObjectives:
         Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -3749,6 +4257,19 @@ class AsyncEmployeeObjectives:
         has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            status: Status of the objective. Only moves between `approved` and `in_progress` are
+                possible; 409 for all others.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -3792,6 +4313,9 @@ class AsyncEmployeeObjectives:
         must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            comment: Comment, shown in the history and to the owner. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3861,6 +4385,9 @@ class AsyncEmployeeObjectives:
         Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            outcome: Outcome, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3899,6 +4426,13 @@ class AsyncEmployeeObjectives:
         of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -3933,6 +4467,9 @@ class AsyncEmployeeObjectives:
         Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -3970,6 +4507,9 @@ class AsyncEmployeeObjectives:
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history and to the owner. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -4048,6 +4588,16 @@ class Employees:
         others.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `last_name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -4092,6 +4642,25 @@ class Employees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            email: E-mail address as given. Unique among all people of the organization, compared
+                without case. At most 254 characters.
+            first_name: First name of the person. 1 to 80 characters.
+            last_name: Last name of the person. 1 to 80 characters.
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. A key
+                with the value null is ignored.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            external_id: Id of the person in another system. Unique in the organization. Null if
+                there is none. 1 to 128 characters.
+            job_title: Job title. Null if there is none. 1 to 120 characters.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            role: Role of the person in the organization. Default: `employee`.
+            send_invite: `true` sends an invitation. The status is `pending_invite` until the person
+                accepts it. Default: `false`.
         """
         spec = Spec(
             "POST",
@@ -4121,10 +4690,9 @@ class Employees:
 
     def upsert(
         self,
-        csv: str | bytes,
+        csv: str | bytes | IO[Any],
         /,
         *,
-        dry_run: bool | Unset = UNSET,
         empty: types.CsvEmptyCell | Unset = UNSET,
         connector_id: str | Unset = UNSET,
         ignore_columns: str | Sequence[str] | Unset = UNSET,
@@ -4141,13 +4709,20 @@ class Employees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `csv`.
+
+        Args:
+            empty: Meaning of an empty cell. Default: `keep`.
+            connector_id: Connector on whose behalf the file is uploaded. It then manages the
+                people. Needs an admin-level key.
+            ignore_columns: Column of the file that is ignored without a warning. A column that
+                seems to say who has left is refused otherwise. May be repeated. May be repeated up to
+                100 times. Entries match any of the values.
         """
         spec = Spec(
             "POST",
             "/employees/csv",
             csv=csv,
             query=given(
-                dry_run=dry_run,
                 empty=empty,
                 connector_id=connector_id,
                 ignore_columns=ignore_columns,
@@ -4179,6 +4754,10 @@ class Employees:
         Returns one person of any status.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -4222,6 +4801,23 @@ class Employees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. Keys are
+                merged one by one: a value sets its key, null removes it.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            email: E-mail address as given. Unique among all people of the organization, compared
+                without case. At most 254 characters.
+            external_id: Id of the person in another system. Unique in the organization. Null if
+                there is none. 1 to 128 characters.
+            first_name: First name of the person. 1 to 80 characters.
+            job_title: Job title. Null if there is none. 1 to 120 characters.
+            last_name: Last name of the person. 1 to 80 characters.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            role: Role of the person in the organization.
         """
         spec = Spec(
             "PATCH",
@@ -4305,6 +4901,10 @@ class Employees:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `write`.
+
+        Args:
+            reason: Reason for the erasure, kept in the audit log only. Do not name people in it. At
+                most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -4436,6 +5036,10 @@ class Employees:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `write`.
+
+        Args:
+            reason: Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name
+                people in it.
         """
         spec = Spec(
             "PUT",
@@ -4539,6 +5143,15 @@ class Employees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. Keys are
+                merged one by one: a value sets its key, null removes it.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -4586,6 +5199,16 @@ class AsyncEmployees:
         others.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `last_name`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -4630,6 +5253,25 @@ class AsyncEmployees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            email: E-mail address as given. Unique among all people of the organization, compared
+                without case. At most 254 characters.
+            first_name: First name of the person. 1 to 80 characters.
+            last_name: Last name of the person. 1 to 80 characters.
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. A key
+                with the value null is ignored.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            external_id: Id of the person in another system. Unique in the organization. Null if
+                there is none. 1 to 128 characters.
+            job_title: Job title. Null if there is none. 1 to 120 characters.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            role: Role of the person in the organization. Default: `employee`.
+            send_invite: `true` sends an invitation. The status is `pending_invite` until the person
+                accepts it. Default: `false`.
         """
         spec = Spec(
             "POST",
@@ -4659,10 +5301,9 @@ class AsyncEmployees:
 
     async def upsert(
         self,
-        csv: str | bytes,
+        csv: str | bytes | IO[Any],
         /,
         *,
-        dry_run: bool | Unset = UNSET,
         empty: types.CsvEmptyCell | Unset = UNSET,
         connector_id: str | Unset = UNSET,
         ignore_columns: str | Sequence[str] | Unset = UNSET,
@@ -4679,13 +5320,20 @@ class AsyncEmployees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `csv`.
+
+        Args:
+            empty: Meaning of an empty cell. Default: `keep`.
+            connector_id: Connector on whose behalf the file is uploaded. It then manages the
+                people. Needs an admin-level key.
+            ignore_columns: Column of the file that is ignored without a warning. A column that
+                seems to say who has left is refused otherwise. May be repeated. May be repeated up to
+                100 times. Entries match any of the values.
         """
         spec = Spec(
             "POST",
             "/employees/csv",
             csv=csv,
             query=given(
-                dry_run=dry_run,
                 empty=empty,
                 connector_id=connector_id,
                 ignore_columns=ignore_columns,
@@ -4717,6 +5365,10 @@ class AsyncEmployees:
         Returns one person of any status.
 
         Needs the scope `employees:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -4760,6 +5412,23 @@ class AsyncEmployees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. Keys are
+                merged one by one: a value sets its key, null removes it.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            email: E-mail address as given. Unique among all people of the organization, compared
+                without case. At most 254 characters.
+            external_id: Id of the person in another system. Unique in the organization. Null if
+                there is none. 1 to 128 characters.
+            first_name: First name of the person. 1 to 80 characters.
+            job_title: Job title. Null if there is none. 1 to 120 characters.
+            last_name: Last name of the person. 1 to 80 characters.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            role: Role of the person in the organization.
         """
         spec = Spec(
             "PATCH",
@@ -4843,6 +5512,10 @@ class AsyncEmployees:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `write`.
+
+        Args:
+            reason: Reason for the erasure, kept in the audit log only. Do not name people in it. At
+                most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -4974,6 +5647,10 @@ class AsyncEmployees:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `write`.
+
+        Args:
+            reason: Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name
+                people in it.
         """
         spec = Spec(
             "PUT",
@@ -5077,6 +5754,15 @@ class AsyncEmployees:
 
         Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
+                characters. A value is a text of up to 1024 characters, a number or a boolean. Keys are
+                merged one by one: a value sets its key, null removes it.
+            department_id: Id of the department. Null if there is none. The id starts with `dep_`.
+                422 if the organization has no such resource.
+            manager_id: Id of the manager. Null at the top of a reporting line. The id starts with
+                `emp_`. 422 if the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -5122,6 +5808,13 @@ class Erasures:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-requested_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -5190,6 +5883,13 @@ class AsyncErasures:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-requested_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -5260,6 +5960,15 @@ class Events:
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            since: Start at the first event at or after this time, at most 30 days ago. `now` starts
+                after all existing events. The response has the cursor for the next request. Cannot be
+                combined with `cursor`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -5333,6 +6042,15 @@ class AsyncEvents:
 
         Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an
         org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            since: Start at the first event at or after this time, at most 30 days ago. `now` starts
+                after all existing events. The response has the cursor for the next request. Cannot be
+                combined with `cursor`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -5403,6 +6121,9 @@ class Invitations:
         revoked. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            token: Token of the invitation, from its link. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -5443,6 +6164,9 @@ class AsyncInvitations:
         revoked. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            token: Token of the invitation, from its link. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -5486,6 +6210,16 @@ class ManagerObjectives:
         `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-period_end`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -5528,6 +6262,22 @@ class ManagerObjectives:
         needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            owner_id: Owner of the objective. For the scope `org` an org admin. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            period_end: Last day of the period. Not before `period_start`.
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
+                key, or one that acts for an org admin. Default: `manager`.
+            status: Status of the objective. Default: `proposed`.
         """
         spec = Spec(
             "POST",
@@ -5571,6 +6321,10 @@ class ManagerObjectives:
         that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas.
         """
         spec = Spec(
             "GET",
@@ -5605,6 +6359,10 @@ class ManagerObjectives:
         Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -5646,6 +6404,19 @@ class ManagerObjectives:
         has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            status: Status of the objective. Only moves between `approved` and `in_progress` are
+                possible; 409 for all others.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -5689,6 +6460,9 @@ class ManagerObjectives:
         must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            comment: Comment, shown in the history and to the owner. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -5758,6 +6532,9 @@ class ManagerObjectives:
         Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            outcome: Outcome, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -5796,6 +6573,13 @@ class ManagerObjectives:
         of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -5830,6 +6614,9 @@ class ManagerObjectives:
         Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -5867,6 +6654,9 @@ class ManagerObjectives:
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history and to the owner. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -5945,6 +6735,16 @@ class AsyncManagerObjectives:
         `filter[status]` contains `archived` or `all`.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-period_end`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -5987,6 +6787,22 @@ class AsyncManagerObjectives:
         needs an admin-level key, or one that acts for an org admin who is not the owner.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            owner_id: Owner of the objective. For the scope `org` an org admin. The id starts with
+                `emp_`. 422 if the organization has no such resource.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            period_end: Last day of the period. Not before `period_start`.
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
+                key, or one that acts for an org admin. Default: `manager`.
+            status: Status of the objective. Default: `proposed`.
         """
         spec = Spec(
             "POST",
@@ -6030,6 +6846,10 @@ class AsyncManagerObjectives:
         that takes too long is a 503: add filters, because each counted objective is read.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas.
         """
         spec = Spec(
             "GET",
@@ -6064,6 +6884,10 @@ class AsyncManagerObjectives:
         Returns one objective. An objective of another scope than those of this path is a 404.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -6105,6 +6929,19 @@ class AsyncManagerObjectives:
         has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            description: Description in plain text. Null if there is none. At most 4000 characters.
+            external_id: Id of the objective in another system. Unique among all objectives. Null if
+                there is none. 1 to 128 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`.
+            period_start: First day of the period. An approved objective starts on this day, in UTC.
+            status: Status of the objective. Only moves between `approved` and `in_progress` are
+                possible; 409 for all others.
+            title: Title: the goal in a few words. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -6148,6 +6985,9 @@ class AsyncManagerObjectives:
         must be in review.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            comment: Comment, shown in the history and to the owner. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -6217,6 +7057,9 @@ class AsyncManagerObjectives:
         Completes an objective that is approved or in progress.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            outcome: Outcome, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -6255,6 +7098,13 @@ class AsyncManagerObjectives:
         of the requests. The changes of a submission are relative to the last submission or approval.
 
         Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -6289,6 +7139,9 @@ class AsyncManagerObjectives:
         Marks an objective in progress as missed.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -6326,6 +7179,9 @@ class AsyncManagerObjectives:
         Rejects a proposed objective with a reason and notifies its owner. Sets `submitted_at` to null.
 
         Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown in the history and to the owner. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -6467,6 +7323,14 @@ class Notifications:
         that person.
 
         Needs the scope `notifications:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -6499,6 +7363,11 @@ class Notifications:
         Marks the unread notifications that the person has at this time as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
+
+        Args:
+            recipient_id: Recipient of the notifications. A key that acts for a person may omit it;
+                another person is a 403. Required for all other keys. The id starts with `emp_`. 422 if
+                the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -6574,6 +7443,14 @@ class AsyncNotifications:
         that person.
 
         Needs the scope `notifications:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -6606,6 +7483,11 @@ class AsyncNotifications:
         Marks the unread notifications that the person has at this time as read.
 
         Needs the scope `notifications:write`. Counts as `write`.
+
+        Args:
+            recipient_id: Recipient of the notifications. A key that acts for a person may omit it;
+                another person is a 403. Required for all other keys. The id starts with `emp_`. 422 if
+                the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -6682,6 +7564,16 @@ class Observations:
         request.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-observation_date`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -6727,6 +7619,30 @@ class Observations:
         409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
+
+        Args:
+            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            type: Type: a strength or an opportunity.
+            observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
+            attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
+                does not exist.
+            author_id: Author of the observation. Null if unknown. The id starts with `emp_`. 422 if
+                the organization has no such resource.
+            external_id: Id of the observation in another system. Unique among all observations.
+                Null if there is none. 1 to 128 characters.
+            impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
+                2000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            observation_date: Day of the observed behaviour. Never in the future. Default: today in
+                UTC. At most the present day in the easternmost time zone, UTC+14.
+            recommended_action: Recommended action, in plain text. Null if there is none. At most
+                2000 characters.
+            visibility: Visibility. With `person`, the person it is about and the requester of its
+                assignment also see it. With `managers`, only the managers above that person, the author
+                and org admins do. Default: `person`.
         """
         spec = Spec(
             "POST",
@@ -6772,6 +7688,11 @@ class Observations:
         add filters, because each counted observation is read.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas. `department_id` also
+                requires the scope `employees:read`.
         """
         spec = Spec(
             "GET",
@@ -6806,6 +7727,10 @@ class Observations:
         Returns one observation. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -6848,6 +7773,23 @@ class Observations:
         `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
+
+        Args:
+            attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
+                does not exist.
+            external_id: Id of the observation in another system. Unique among all observations.
+                Null if there is none. 1 to 128 characters.
+            impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
+                2000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
+            recommended_action: Recommended action, in plain text. Null if there is none. At most
+                2000 characters.
+            visibility: Visibility. With `person`, the person it is about and the requester of its
+                assignment also see it. With `managers`, only the managers above that person, the author
+                and org admins do.
         """
         spec = Spec(
             "PATCH",
@@ -6963,6 +7905,16 @@ class AsyncObservations:
         request.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-observation_date`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -7008,6 +7960,30 @@ class AsyncObservations:
         409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
+
+        Args:
+            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            type: Type: a strength or an opportunity.
+            observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
+            attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
+                does not exist.
+            author_id: Author of the observation. Null if unknown. The id starts with `emp_`. 422 if
+                the organization has no such resource.
+            external_id: Id of the observation in another system. Unique among all observations.
+                Null if there is none. 1 to 128 characters.
+            impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
+                2000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            observation_date: Day of the observed behaviour. Never in the future. Default: today in
+                UTC. At most the present day in the easternmost time zone, UTC+14.
+            recommended_action: Recommended action, in plain text. Null if there is none. At most
+                2000 characters.
+            visibility: Visibility. With `person`, the person it is about and the requester of its
+                assignment also see it. With `managers`, only the managers above that person, the author
+                and org admins do. Default: `person`.
         """
         spec = Spec(
             "POST",
@@ -7053,6 +8029,11 @@ class AsyncObservations:
         add filters, because each counted observation is read.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            group_by: One or two members to group by, separated by commas. `department_id` also
+                requires the scope `employees:read`.
         """
         spec = Spec(
             "GET",
@@ -7087,6 +8068,10 @@ class AsyncObservations:
         Returns one observation. It may be archived.
 
         Needs the scope `observations:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -7129,6 +8114,23 @@ class AsyncObservations:
         `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
+
+        Args:
+            attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
+                does not exist.
+            external_id: Id of the observation in another system. Unique among all observations.
+                Null if there is none. 1 to 128 characters.
+            impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
+                2000 characters.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
+            recommended_action: Recommended action, in plain text. Null if there is none. At most
+                2000 characters.
+            visibility: Visibility. With `person`, the person it is about and the requester of its
+                assignment also see it. With `managers`, only the managers above that person, the author
+                and org admins do.
         """
         spec = Spec(
             "PATCH",
@@ -7273,6 +8275,19 @@ class Organization:
 
         Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
         unless that person is an org admin. Counts as `write`.
+
+        Args:
+            name: Name of the organization, for display. 1 to 120 characters in one line.
+            objective_review: Review of objectives before approval.
+            retention: Periods after which archived resources and people who left are removed. Null:
+                they are kept. Periods of the retention rules. An omitted member keeps its period, null
+                switches the rule off.
+            summary_review: Review of summaries before approval.
+            visible_custom_fields: Keys of the custom fields that every key shows, in order. A key
+                bound to a person shows the other ones only of that person and of those who report to
+                them; keys of the organization and of org admins show all. Null: every key shows all. At
+                most 200 entries, without duplicates. Keys of the custom fields that every key shows.
+                Null: all of them.
         """
         spec = Spec(
             "PATCH",
@@ -7350,6 +8365,19 @@ class AsyncOrganization:
 
         Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused,
         unless that person is an org admin. Counts as `write`.
+
+        Args:
+            name: Name of the organization, for display. 1 to 120 characters in one line.
+            objective_review: Review of objectives before approval.
+            retention: Periods after which archived resources and people who left are removed. Null:
+                they are kept. Periods of the retention rules. An omitted member keeps its period, null
+                switches the rule off.
+            summary_review: Review of summaries before approval.
+            visible_custom_fields: Keys of the custom fields that every key shows, in order. A key
+                bound to a person shows the other ones only of that person and of those who report to
+                them; keys of the organization and of org admins show all. Null: every key shows all. At
+                most 200 entries, without duplicates. Keys of the custom fields that every key shows.
+                Null: all of them.
         """
         spec = Spec(
             "PATCH",
@@ -7401,6 +8429,19 @@ class PortalLinks:
         than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+
+        Args:
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
+            access_level: Access level. `admin` permits administrative requests. Default:
+                `standard`.
+            expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
+                is 3600, or less if the key of the request ends sooner.
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            read_only: `true` grants only the read scopes of `scopes`. One of them must be a read
+                scope. Default: `false`.
+            start: Screen that the link opens: its path in the console with filters, such as
+                `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -7441,6 +8482,9 @@ class PortalLinks:
         one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            code: Code of the link, from the fragment of its URL. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -7487,6 +8531,19 @@ class AsyncPortalLinks:
         than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
+
+        Args:
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
+                request must have all of them.
+            access_level: Access level. `admin` permits administrative requests. Default:
+                `standard`.
+            expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
+                is 3600, or less if the key of the request ends sooner.
+            name: Name of the key, for display only. 1 to 80 characters in one line.
+            read_only: `true` grants only the read scopes of `scopes`. One of them must be a read
+                scope. Default: `false`.
+            start: Screen that the link opens: its path in the console with filters, such as
+                `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -7527,6 +8584,9 @@ class AsyncPortalLinks:
         one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            code: Code of the link, from the fragment of its URL. 1 to 200 characters.
         """
         spec = Spec(
             "POST",
@@ -7567,6 +8627,9 @@ class RequestStats:
         numbers once a minute.
 
         Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+
+        Args:
+            window: Time range of the attempts. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -7605,6 +8668,9 @@ class AsyncRequestStats:
         numbers once a minute.
 
         Needs the scope `settings:read` and an admin-level key. Counts as `read`.
+
+        Args:
+            window: Time range of the attempts. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -7649,6 +8715,18 @@ class Retention:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
+
+        Args:
+            archived_observations: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_objectives: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_summaries: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_conversations: Period of this rule to preview instead of the stored one, such
+                as `P3Y`.
+            deactivated_people: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
         """
         spec = Spec(
             "GET",
@@ -7685,6 +8763,13 @@ class Retention:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-started_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -7758,6 +8843,18 @@ class AsyncRetention:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
+
+        Args:
+            archived_observations: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_objectives: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_summaries: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
+            archived_conversations: Period of this rule to preview instead of the stored one, such
+                as `P3Y`.
+            deactivated_people: Period of this rule to preview instead of the stored one, such as
+                `P3Y`.
         """
         spec = Spec(
             "GET",
@@ -7794,6 +8891,13 @@ class AsyncRetention:
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-started_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -7864,6 +8968,16 @@ class Summaries:
         `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -7908,6 +9022,30 @@ class Summaries:
         `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            title: Title. It must not be blank. 1 to 200 characters.
+            author_id: Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the
+                organization has no such resource. A key that acts for a person writes as that person:
+                403 for another person and for null.
+            body: Text of the summary, in plain text. At most 20000 characters. It must not be blank
+                when the summary is submitted.
+            external_id: Id of the summary in another system. Unique among all summaries. Null if
+                there is none. 1 to 128 characters.
+            included_objective_ids: Ids of the included objectives. At most 100 entries, without
+                duplicates. 422 if one does not exist.
+            included_observation_ids: Ids of the included observations. Until the approval, archived
+                observations are omitted. At most 200 entries, without duplicates. 422 if one does not
+                exist, is about another person, or is archived when it is added.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
+                null.
+            period_start: First day of the period. Null if `period_end` is null. Give `period_start`
+                and `period_end` together, or neither.
         """
         spec = Spec(
             "POST",
@@ -7952,6 +9090,10 @@ class Summaries:
         Returns one summary of any status.
 
         Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -7995,6 +9137,25 @@ class Summaries:
         about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            body: Text of the summary, in plain text. At most 20000 characters. It must not be blank
+                when the summary is submitted.
+            external_id: Id of the summary in another system. Unique among all summaries. Null if
+                there is none. 1 to 128 characters.
+            included_objective_ids: Ids of the included objectives. At most 100 entries, without
+                duplicates. 422 if one does not exist.
+            included_observation_ids: Ids of the included observations. Until the approval, archived
+                observations are omitted. At most 200 entries, without duplicates. 422 if one does not
+                exist, is about another person, or is archived when it is added.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
+                null.
+            period_start: First day of the period. Null if `period_end` is null. Give `period_start`
+                and `period_end` together, or neither.
+            title: Title. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -8105,6 +9266,10 @@ class Summaries:
         acts for a person can give only the feedback of that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            acknowledged: `true` if the employee has acknowledged the summary. Default: `false`.
+            comment: Comment of the employee. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -8144,6 +9309,9 @@ class Summaries:
         Archived observations are removed from it.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown to the author and in the audit log. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -8254,6 +9422,16 @@ class AsyncSummaries:
         `archived` or `all`.
 
         Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -8298,6 +9476,30 @@ class AsyncSummaries:
         `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            title: Title. It must not be blank. 1 to 200 characters.
+            author_id: Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the
+                organization has no such resource. A key that acts for a person writes as that person:
+                403 for another person and for null.
+            body: Text of the summary, in plain text. At most 20000 characters. It must not be blank
+                when the summary is submitted.
+            external_id: Id of the summary in another system. Unique among all summaries. Null if
+                there is none. 1 to 128 characters.
+            included_objective_ids: Ids of the included objectives. At most 100 entries, without
+                duplicates. 422 if one does not exist.
+            included_observation_ids: Ids of the included observations. Until the approval, archived
+                observations are omitted. At most 200 entries, without duplicates. 422 if one does not
+                exist, is about another person, or is archived when it is added.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. A key with the
+                value null is ignored.
+            period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
+                null.
+            period_start: First day of the period. Null if `period_end` is null. Give `period_start`
+                and `period_end` together, or neither.
         """
         spec = Spec(
             "POST",
@@ -8342,6 +9544,10 @@ class AsyncSummaries:
         Returns one summary of any status.
 
         Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -8385,6 +9591,25 @@ class AsyncSummaries:
         about the same person, and not be archived.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            body: Text of the summary, in plain text. At most 20000 characters. It must not be blank
+                when the summary is submitted.
+            external_id: Id of the summary in another system. Unique among all summaries. Null if
+                there is none. 1 to 128 characters.
+            included_objective_ids: Ids of the included objectives. At most 100 entries, without
+                duplicates. 422 if one does not exist.
+            included_observation_ids: Ids of the included observations. Until the approval, archived
+                observations are omitted. At most 200 entries, without duplicates. 422 if one does not
+                exist, is about another person, or is archived when it is added.
+            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+                20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
+                one by one: a value sets its key, null removes it.
+            period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
+                null.
+            period_start: First day of the period. Null if `period_end` is null. Give `period_start`
+                and `period_end` together, or neither.
+            title: Title. It must not be blank. 1 to 200 characters.
         """
         spec = Spec(
             "PATCH",
@@ -8495,6 +9720,10 @@ class AsyncSummaries:
         acts for a person can give only the feedback of that person.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            acknowledged: `true` if the employee has acknowledged the summary. Default: `false`.
+            comment: Comment of the employee. At most 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -8534,6 +9763,9 @@ class AsyncSummaries:
         Archived observations are removed from it.
 
         Needs the scope `summaries:write`. Counts as `write`.
+
+        Args:
+            reason: Reason, shown to the author and in the audit log. 1 to 2000 characters.
         """
         spec = Spec(
             "POST",
@@ -8717,6 +9949,14 @@ class Webhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -8757,6 +9997,25 @@ class Webhooks:
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            url: URL of the receiver, with https. At most 2048 characters. It must not contain a
+                user or password. 422 if public DNS does not know the host or one of its addresses is
+                private.
+            event_types: Subscribed event types. `*` means all types, including future ones. 1 to
+                100 entries. Duplicates are removed.
+            description: Description. Null if there is none. At most 200 characters.
+            filter: Conditions on the content of events: events that do not meet them are not
+                delivered. Null if every event of the subscribed types is delivered. A change replaces
+                the whole filter; null removes it. An object without members is no filter.
+            headers: Headers that every delivery carries, by lower-case name. A value is shown as
+                `…` and its last four characters, or as `…` alone if the value has fewer than 9
+                characters. At most 10 names of up to 64 characters, with values of up to 1024
+                characters. A name with the value null is ignored.
+            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
+                Tests are not limited.
+            payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
+                its id, type and URL. Default: `full`.
         """
         spec = Spec(
             "POST",
@@ -8839,6 +10098,32 @@ class Webhooks:
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            active: `true` if events are delivered. `false` pauses delivery. `true` resumes it and
+                resets the count of failures.
+            description: Description. Null if there is none. At most 200 characters.
+            event_types: Subscribed event types. `*` means all types, including future ones. 1 to
+                100 entries. Duplicates are removed.
+            filter: Conditions on the content of events: events that do not meet them are not
+                delivered. Null if every event of the subscribed types is delivered. A change replaces
+                the whole filter; null removes it. An object without members is no filter.
+            headers: Headers that every delivery carries, by lower-case name. A value is shown as
+                `…` and its last four characters, or as `…` alone if the value has fewer than 9
+                characters. At most 10 names of up to 64 characters, with values of up to 1024
+                characters. Names are merged one by one: a value sets its header, null removes it.
+            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
+                Tests are not limited.
+            overlap_seconds: Seconds after which all previous secrets stop signing; 0 ends them at
+                once. Requires `rotate_secret`. If omitted, the previous secret signs for another 86400
+                seconds.
+            payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
+                its id, type and URL.
+            rotate_secret: `true` creates a new secret. The previous secret also signs for
+                `overlap_seconds`.
+            url: URL of the receiver, with https. At most 2048 characters. It must not contain a
+                user or password. 422 if public DNS does not know the host or one of its addresses is
+                private.
         """
         spec = Spec(
             "PATCH",
@@ -8916,6 +10201,14 @@ class Webhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -9021,6 +10314,14 @@ class Webhooks:
 
         Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
         act for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            since: Time of the oldest event to deliver (inclusive), within the last 30 days.
+            event_types: Event types to deliver, if the subscription has them. Default: all types of
+                the subscription. 1 to 100 entries.
+            only: `failed`: events that were attempted and never acknowledged. `all`: every event of
+                the time range. Default: `failed`.
+            until: End of the time range (exclusive). Default: now.
         """
         spec = Spec(
             "POST",
@@ -9061,6 +10362,9 @@ class Webhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            window: Time range of the attempts. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -9133,6 +10437,14 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -9173,6 +10485,25 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            url: URL of the receiver, with https. At most 2048 characters. It must not contain a
+                user or password. 422 if public DNS does not know the host or one of its addresses is
+                private.
+            event_types: Subscribed event types. `*` means all types, including future ones. 1 to
+                100 entries. Duplicates are removed.
+            description: Description. Null if there is none. At most 200 characters.
+            filter: Conditions on the content of events: events that do not meet them are not
+                delivered. Null if every event of the subscribed types is delivered. A change replaces
+                the whole filter; null removes it. An object without members is no filter.
+            headers: Headers that every delivery carries, by lower-case name. A value is shown as
+                `…` and its last four characters, or as `…` alone if the value has fewer than 9
+                characters. At most 10 names of up to 64 characters, with values of up to 1024
+                characters. A name with the value null is ignored.
+            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
+                Tests are not limited.
+            payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
+                its id, type and URL. Default: `full`.
         """
         spec = Spec(
             "POST",
@@ -9255,6 +10586,32 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `write`.
+
+        Args:
+            active: `true` if events are delivered. `false` pauses delivery. `true` resumes it and
+                resets the count of failures.
+            description: Description. Null if there is none. At most 200 characters.
+            event_types: Subscribed event types. `*` means all types, including future ones. 1 to
+                100 entries. Duplicates are removed.
+            filter: Conditions on the content of events: events that do not meet them are not
+                delivered. Null if every event of the subscribed types is delivered. A change replaces
+                the whole filter; null removes it. An object without members is no filter.
+            headers: Headers that every delivery carries, by lower-case name. A value is shown as
+                `…` and its last four characters, or as `…` alone if the value has fewer than 9
+                characters. At most 10 names of up to 64 characters, with values of up to 1024
+                characters. Names are merged one by one: a value sets its header, null removes it.
+            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
+                Tests are not limited.
+            overlap_seconds: Seconds after which all previous secrets stop signing; 0 ends them at
+                once. Requires `rotate_secret`. If omitted, the previous secret signs for another 86400
+                seconds.
+            payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
+                its id, type and URL.
+            rotate_secret: `true` creates a new secret. The previous secret also signs for
+                `overlap_seconds`.
+            url: URL of the receiver, with https. At most 2048 characters. It must not contain a
+                user or password. 422 if public DNS does not know the host or one of its addresses is
+                private.
         """
         spec = Spec(
             "PATCH",
@@ -9332,6 +10689,14 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -9437,6 +10802,14 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that
         act for a person are refused, unless that person is an org admin. Counts as `write`.
+
+        Args:
+            since: Time of the oldest event to deliver (inclusive), within the last 30 days.
+            event_types: Event types to deliver, if the subscription has them. Default: all types of
+                the subscription. 1 to 100 entries.
+            only: `failed`: events that were attempted and never acknowledged. `all`: every event of
+                the time range. Default: `failed`.
+            until: End of the time range (exclusive). Default: now.
         """
         spec = Spec(
             "POST",
@@ -9477,6 +10850,9 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            window: Time range of the attempts. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -9604,6 +10980,17 @@ class Resources:
         that acts for a person finds only what that person sees. Changes are searchable at once.
 
         Needs the read scope of each type that is searched. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            q: Words to find, 1 to 200 characters and at most 10 words. All must match; the
+                beginning of the last word is enough. Case and accents are ignored. There are no
+                operators and no wildcards.
+            types: Types to search, separated by commas. Each type needs its read scope. Default:
+                `observations`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
@@ -9703,6 +11090,17 @@ class AsyncResources:
         that acts for a person finds only what that person sees. Changes are searchable at once.
 
         Needs the read scope of each type that is searched. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            q: Words to find, 1 to 200 characters and at most 10 words. All must match; the
+                beginning of the last word is enough. Case and accents are ignored. There are no
+                operators and no wildcards.
+            types: Types to search, separated by commas. Each type needs its read scope. Default:
+                `observations`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
         """
         spec = Spec(
             "GET",
