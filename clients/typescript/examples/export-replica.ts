@@ -1,11 +1,11 @@
-import type { Candor, RowData } from "@candor/client";
+import { type Candor, isExportRow, type RowData } from "@candor/client";
 
 /** Copies all resources of the organization; returns the position from which their changes follow. */
 export async function copy(candor: Candor, rows: Map<string, RowData>): Promise<string | undefined> {
   let position: string | undefined;
   for await (const line of candor.export()) {
-    if ("events_cursor" in line) position = line.events_cursor;
-    if ("data" in line) rows.set(String(line.data["id"]), line.data);
+    if (line.type === "header") position = line.events_cursor;
+    else if (isExportRow(line)) rows.set(line.data.id, line.data);
   }
   return position;
 }

@@ -12,8 +12,8 @@ export async function replicate(
     people.set(person.id, person);
   }
   for await (const batch of candor.events.changes({ cursor: nextCursor ?? undefined, signal })) {
-    for (const { type, data } of batch.upserts) {
-      if (type === "employee") people.set(String(data["id"]), data as unknown as Employee);
+    for (const row of batch.upserts) {
+      if (row.type === "employee") people.set(row.data.id, row.data);
     }
   }
 }

@@ -16,8 +16,11 @@ const ROW_TYPES: Readonly<Record<string, ExportRowType>> = {
   attr: "attribute",
 };
 
-/** The members of a resource by their names. */
-export type RowData = Record<string, unknown>;
+/** A resource as a row of an export has it. */
+export type RowData = ExportRow["data"];
+
+/** The members of a resource by their names, of any type. */
+type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Rows that the service removed: those with `ids` and the messages of removed conversations, or those about the erased
@@ -31,13 +34,14 @@ export class Removal {
   ) {}
 
   /** Returns a stored row as it is after the removal, or `null` if the row was removed. */
-  applyTo(row: RowData): RowData | null {
-    if (this.ids.has(String(row["id"])) || this.ids.has(String(row["conversation_id"]))) return null;
+  applyTo<Row extends object>(row: Row): Row | null {
+    const members = row as Members;
+    if (this.ids.has(String(members["id"])) || this.ids.has(String(members["conversation_id"]))) return null;
     if (this.person === null) return row;
-    const about = row["about"] as { id?: unknown } | null | undefined;
-    if (row["conversation_id"] && row["author_id"] === this.person) return { ...row, body: ERASED };
+    const about = members["about"] as { id?: unknown } | null | undefined;
+    if (members["conversation_id"] && members["author_id"] === this.person) return { ...row, body: ERASED };
     if (about?.id === this.person) return { ...row, title: ERASED, about: null };
-    return row["employee_id"] === this.person || row["owner_id"] === this.person ? null : row;
+    return members["employee_id"] === this.person || members["owner_id"] === this.person ? null : row;
   }
 }
 
@@ -59,7 +63,7 @@ export class ChangeBatch {
     const removals: Removal[] = [];
     const rows = new Map<string, ExportRow>();
     for (const event of events) {
-      const data = event.data as RowData;
+      const data = event.data as object as Members;
       removals.push(...removalsOf(event.event, event.created_at, data));
       // The texts of an earlier event about an erased person were removed. The removal follows.
       if (isErased(event)) continue;
@@ -67,7 +71,7 @@ export class ChangeBatch {
       if (type === undefined) continue;
       const id = String(data["id"]);
       rows.delete(id);
-      rows.set(id, { type, data });
+      rows.set(id, { type, data } as object as ExportRow);
     }
     return new ChangeBatch([...rows.values()], removals, cursor);
   }
@@ -75,8 +79,8 @@ export class ChangeBatch {
   /** Applies the changes to rows by their ids. A row that is newer than its change stays. */
   applyTo(rows: Map<string, RowData>): void {
     for (const { data } of this.upserts) {
-      const stored = rows.get(String(data["id"]));
-      if (stored === undefined || changedAt(stored) <= changedAt(data)) rows.set(String(data["id"]), data);
+      const stored = rows.get(data.id);
+      if (stored === undefined || changedAt(stored) <= changedAt(data)) rows.set(data.id, data);
     }
     for (const removal of this.removals) {
       for (const [id, row] of rows) {
@@ -90,10 +94,10 @@ export class ChangeBatch {
 
 /** Returns `true` for an event about an erased person, whose data was removed. */
 export function isErased(event: Event): boolean {
-  return (event.data as RowData)["erased"] === true;
+  return (event.data as object as Members)["erased"] === true;
 }
 
-function removalsOf(event: string, at: string, data: RowData): Removal[] {
+function removalsOf(event: string, at: string, data: Members): Removal[] {
   if (event === "retention.removed") return [new Removal(at, new Set(data["ids"] as string[]), null)];
   if (event === "employee.erased") return [new Removal(at, new Set(), String(data["id"]))];
   if (event === "erasure.completed") return [new Removal(at, new Set(), String(data["employee_id"]))];
@@ -101,7 +105,7 @@ function removalsOf(event: string, at: string, data: RowData): Removal[] {
 }
 
 /** Returns the type of the exported row, or `undefined` if exports do not have the resource. */
-function rowType(data: RowData): ExportRowType | undefined {
+function rowType(data: Members): ExportRowType | undefined {
   const prefix = String(data["id"]).split("_")[0] ?? "";
   if (prefix === "obj") return data["scope"] === "employee" ? "employee_objective" : "manager_objective";
   return ROW_TYPES[prefix];
@@ -109,5 +113,6 @@ function rowType(data: RowData): ExportRowType | undefined {
 
 /** Returns the time of the last change of a row. Messages never change. */
 function changedAt(row: RowData): string {
-  return String(row["updated_at"] ?? row["created_at"] ?? "");
+  const members = row as object as Members;
+  return String(members["updated_at"] ?? members["created_at"] ?? "");
 }

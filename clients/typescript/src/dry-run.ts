@@ -1,12 +1,6 @@
 // Dry runs: the effects of a write, without any change.
 
 import type { DryRun as Effects } from "./generated/types.js";
-import type { RequestOptions } from "./request.js";
-
-/** Settings of a call that returns the effects of its operation instead of carrying it out. */
-export interface DryRunOptions extends Omit<RequestOptions, "dryRun"> {
-  dryRun: true;
-}
 
 /**
  * The body that the real call would return. Ids and secrets that the real call would create are null. The whole body is

@@ -64,7 +64,7 @@ export class EventFeed extends Events {
     while (!signal?.aborted) {
       let isDone = true;
       try {
-        const page = await this.list({ filter, cursor, since, limit: PAGE }, { signal, maxRetries: 0 });
+        const page = await this.list({ filter, cursor, since, limit: PAGE, signal, maxRetries: 0 });
         const moved = page.nextCursor === cursor ? null : page.nextCursor;
         since = undefined;
         cursor = page.nextCursor ?? cursor;

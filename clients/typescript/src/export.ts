@@ -1,7 +1,7 @@
 // Exports: every line of a data set, continued from the last checkpoint where an answer breaks off.
 
 import { ApiError, ConnectionError } from "./errors.js";
-import type { ExportLine, ExportedResource } from "./generated/types.js";
+import type { ExportLine, ExportRow, ExportedResource } from "./generated/types.js";
 import { type Core, isTransient, sleep } from "./request.js";
 
 /** Settings of `export`. */
@@ -33,16 +33,26 @@ export async function* exportLines(
     try {
       const spec = { method: "GET", path: "/exports", query: { resources, cursor }, joined: ["resources"] };
       for await (const line of core.lines(spec, signal)) {
-        if (line.type === "checkpoint" && "cursor" in line) {
-          cursor = line.cursor;
-          failures = 0;
+        if (isExportRow(line)) {
+          // Later answers repeat rows behind the checkpoint, and the header.
+          if (isNew(line.type, line.data.id)) yield line;
+          continue;
         }
-        // Later answers repeat the header, and rows behind the checkpoint.
-        const isHeader = "events_cursor" in line;
-        const isRepeated = "data" in line ? !isNew(line.type, String(line.data["id"])) : isHeader && hasHeader;
-        hasHeader ||= isHeader;
-        if (!isRepeated) yield line;
-        if (line.type === "end") return;
+        switch (line.type) {
+          case "header":
+            if (!hasHeader) yield line;
+            hasHeader = true;
+            break;
+          case "checkpoint":
+            cursor = line.cursor;
+            failures = 0;
+            yield line;
+            break;
+          case "end":
+            yield line;
+            return;
+          default: // A line that a later version of the service adds.
+        }
       }
       throw new ConnectionError("The export ended before its last line.");
     } catch (error) {
@@ -53,6 +63,13 @@ export async function* exportLines(
       await sleep(Math.max(pause, least), signal);
     }
   }
+}
+
+/**
+ * Returns `true` if the line is the row of a resource, also one of a type that this version does not describe.
+ */
+export function isExportRow(line: ExportLine): line is ExportRow {
+  return "data" in line;
 }
 
 /** Returns a function that tells whether a row is new. Rows are in the order of type and id. */

@@ -51,15 +51,10 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string>> | undefined;
   /** Ends the call, retries included. */
   signal?: AbortSignal | undefined;
-  /** `true` returns the effects of a write without any change, see `DryRunOptions`. */
-  dryRun?: false | undefined;
 }
 
-/** Settings of one call that are not part of its URL. */
-export type SendOptions = Omit<RequestOptions, "dryRun">;
-
 /** Body, query and settings of a request by method and path. */
-export interface RawRequest extends SendOptions {
+export interface RawRequest extends RequestOptions {
   /** JSON body. */
   body?: object | undefined;
   query?: object | undefined;
@@ -84,6 +79,7 @@ export interface Spec {
   joined?: string[];
   body?: object | undefined;
   csv?: string;
+  hasDryRun?: boolean;
 }
 
 const RETRIED_STATUSES: readonly number[] = [408, 429, 502, 503, 504];
@@ -110,13 +106,19 @@ const OPTIONS: ReadonlySet<string> = new Set(
     maxWait: true,
     headers: true,
     signal: true,
-  } satisfies Record<keyof SendOptions, true>),
+  } satisfies Record<keyof RequestOptions, true>),
 );
 
 /** Returns the request of a caller by method and path. */
 export function requested(method: string, path: string, body?: object, query?: object): Spec {
   if (!path.startsWith("/")) throw new CandorError(`"${path}" is no path: it begins with a slash, such as /employees.`);
   return { method: method.toUpperCase(), path: path.replace(/^\/v1(?=\/)/, ""), body, query };
+}
+
+/** Returns the parameters of the query among the options of a call, each with its name. */
+export function pick(options: object | undefined, ...names: string[]): object {
+  const given = (options ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(names.map((name) => [name, given[name]]));
 }
 
 /** The part of a client that sends requests. */
@@ -126,8 +128,11 @@ export class Core {
   readonly #headers: Record<string, string>;
   readonly #given: Record<string, string>;
   readonly #options: ClientOptions;
+  /** `true` if each request asks for the effects of its operation only. */
+  readonly #isDry: boolean;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions, isDry = false) {
+    this.#isDry = isDry;
     const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
     const key = options.apiKey ?? environment?.["CANDOR_API_KEY"];
     const url = options.baseUrl ?? environment?.["CANDOR_URL"];
@@ -148,9 +153,16 @@ export class Core {
     this.#options = options;
   }
 
+  /** Returns a core with the same settings whose requests change nothing. */
+  ofDryRuns(): Core {
+    return new Core({ ...this.#options, apiKey: this.#key, baseUrl: this.#base }, true);
+  }
+
   /** Sends a request until it has an answer that a retry would not change. */
-  async send(spec: Spec, options: SendOptions = {}): Promise<Answer<unknown>> {
-    refuseUnknown(spec, options);
+  async send(asked: Spec, options: RequestOptions = {}): Promise<Answer<unknown>> {
+    refuseUnknown(asked, options);
+    if (this.#isDry && !asked.hasDryRun) throw new CandorError("The operation has no dry run, so nothing was sent.");
+    const spec = this.#isDry ? { ...asked, query: { ...asked.query, dry_run: true } } : asked;
     const url = this.#base + spec.path + queryString(spec);
     const init = this.#init(spec, options);
     const { signal } = options;
@@ -200,7 +212,7 @@ export class Core {
     }
   }
 
-  #init(spec: Spec, options: SendOptions): RequestInit {
+  #init(spec: Spec, options: RequestOptions): RequestInit {
     const headers = { ...this.#given, ...lowercase(options.headers), ...this.#headers } as Record<string, string>;
     if (spec.method === "POST") headers["idempotency-key"] = options.idempotencyKey ?? crypto.randomUUID();
     if (options.ifMatch !== undefined) headers["if-match"] = options.ifMatch;
@@ -259,16 +271,11 @@ export class Core {
 }
 
 /** Throws an error for an option without effect, so that a misspelled one does not change the meaning of a call. */
-function refuseUnknown(spec: Spec, options: SendOptions): void {
+function refuseUnknown(spec: Spec, options: RequestOptions): void {
   const query = new Set(Object.keys(spec.query ?? {}));
-  const isKnown = (name: string): boolean => {
-    if (OPTIONS.has(name)) return true;
-    // The parameters of a CSV file are among its options; those of other operations are an argument of their own.
-    return spec.csv !== undefined ? query.has(name) : name === "dryRun" && query.has("dry_run");
-  };
   for (const [name, value] of Object.entries<unknown>({ ...options })) {
-    if (value === undefined || (name === "dryRun" && value === false) || isKnown(name)) continue;
-    const hint = name === "dryRun" && query.has("dry_run") ? "; pass `dry_run`" : "";
+    if (value === undefined || OPTIONS.has(name) || query.has(name)) continue;
+    const hint = /^dry_?run$/i.test(name) ? "; call `candor.dryRun(method, …)`" : "";
     throw new CandorError(`\`${name}\` is no option of ${spec.method} ${spec.path}${hint}.`);
   }
 }

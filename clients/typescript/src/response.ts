@@ -1,6 +1,6 @@
 // Raw answers: status, headers, request id and quota beside the typed body.
 
-import type { Core, SendOptions, Spec } from "./request.js";
+import type { Core, RequestOptions, Spec } from "./request.js";
 
 /** State of the quota that a request counted against. */
 export interface RateLimitState {
@@ -71,7 +71,7 @@ export class AnswerPromise<T> extends Promise<T> {
     return Promise;
   }
 
-  constructor(core: Core, spec: Spec, options: SendOptions | undefined, convert?: (answer: Answer<unknown>) => T) {
+  constructor(core: Core, spec: Spec, options: RequestOptions | undefined, convert?: (answer: Answer<unknown>) => T) {
     const answer = core.send(spec, options);
     const whole = convert
       ? answer.then((raw) => Object.assign(raw, { data: convert(raw) }))

@@ -196,7 +196,7 @@ test("a thin delivery has only a reference to its resource", async () => {
 
 test("examples of the readme are those that run", async () => {
   const readme = readFileSync(new URL("README.md", PACKAGE), "utf8");
-  for (const name of ["quickstart", "replica", "express", "hono"]) {
+  for (const name of ["quickstart", "replica", "export-replica", "express", "hono"]) {
     const example = readFileSync(new URL(`examples/${name}.ts`, PACKAGE), "utf8");
     assert.ok(readme.includes(`\`\`\`ts\n${example}\`\`\``), `README.md differs from examples/${name}.ts`);
   }

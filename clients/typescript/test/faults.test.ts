@@ -174,15 +174,17 @@ test("unknown option is refused before a request is sent", async () => {
   const any = (options: object): never => options as never;
   const calls: (() => Promise<unknown>)[] = [
     () => client.employees.upsert(csv, any({ dryRun: true })),
+    () => client.employees.upsert(csv, any({ dry_run: true })),
     () => client.departments.create({ name: "Sales" }, any({ dry_run: true })),
     () => client.departments.create({ name: "Sales" }, any({ ifmatch: "x" })),
     () => client.me.get(any({ dryRun: true })),
-    () => client.departments.list({}, any({ time_out: 1 })).then((page) => page.data),
+    () => client.departments.list(any({ time_out: 1 })).then((page) => page.data),
+    () => client.departments.list(any({ filters: {} })).then((page) => page.data),
   ];
   for (const call of calls) await assert.rejects(call(), /is no option of/);
   assert.equal(sent.length, 0);
-  await client.departments.create({ name: "Sales" }, { dryRun: true });
-  await client.employees.upsert(csv, { dry_run: true, maxRetries: 0 });
+  await client.dryRun(client.departments.create, { name: "Sales" });
+  await client.dryRun(client.employees.upsert, csv, { maxRetries: 0 });
   assert.deepEqual(sent.map((request) => new URL(request.url).search), ["?dry_run=true", "?dry_run=true"]);
 });
 

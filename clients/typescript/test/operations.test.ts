@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { Candor } from "@candor/client";
+import { Candor, type LogEntry, resources } from "@candor/client";
 import { Service } from "./service.js";
 
 interface Step {
@@ -22,6 +22,16 @@ type Method = (...values: unknown[]) => Promise<unknown>;
 
 const FILE = process.env["CANDOR_TEST_OPERATIONS"] ?? new URL("../../../operations.json", import.meta.url);
 const WAIT_MS = 20_000;
+/** Writes that have no dry run. */
+const WITHOUT_DRY_RUN = [
+  "employees.invite",
+  "invitations.accept",
+  "portal_links.exchange",
+  "test_data.reset",
+  "webhooks.redeliver",
+  "webhooks.replay_events",
+  "webhooks.test",
+];
 
 let service: Service;
 before(async () => (service = await Service.start()));
@@ -45,29 +55,29 @@ const camel = (name: string): string => name.replace(/_(.)/g, (_, letter: string
 
 /** Every method of every resource, as `resource.method`. */
 function operations(client: Candor): string[] {
-  const members = (of: object): string[] =>
-    Object.getOwnPropertyNames(of).filter((name) => !["constructor", "follow", "changes"].includes(name));
-  const root = members(Object.getPrototypeOf(Candor.prototype) as object);
-  const resources = Object.entries(client).filter(([name, value]) => name !== "core" && typeof value === "object");
-  return [
-    ...root,
-    ...resources.flatMap(([name, resource]) => {
-      const own = Object.getPrototypeOf(resource as object) as object;
-      const inherited = Object.getPrototypeOf(own) as object;
-      const all = [...members(own), ...(inherited === Object.prototype ? [] : members(inherited))];
-      return all.map((method) => `${name}.${method}`);
-    }),
-  ].sort();
+  const methods = (of: object): string[] =>
+    Object.entries(of).flatMap(([name, value]) => (typeof value === "function" && name !== "importCsv" ? [name] : []));
+  const resources = Object.entries(client).filter(([, value]) => typeof value === "object");
+  const ofResources = resources.flatMap(([name, resource]) =>
+    methods(resource as object).map((method) => `${name}.${method}`),
+  );
+  return [...methods(client), ...ofResources].sort();
 }
 
-async function call(client: Candor, step: Step): Promise<unknown> {
+/** The method that a step names, and its arguments. */
+function bound(client: Candor, step: Step): [Method, unknown[]] {
   const [resource, name] = step.call.includes(".") ? step.call.split(".").map(camel) : [undefined, camel(step.call)];
   const target = (resource ? client[resource as keyof Candor] : client) as unknown as Record<string, Method>;
   const values: unknown[] = [...(step.path ?? [])];
   if (step.csv !== undefined) values.push(step.csv);
   if (step.body !== undefined) values.push(step.body);
   if (step.query !== undefined) values.push(step.query);
-  const answer = await target[name!]!(...values);
+  return [target[name!]!, values];
+}
+
+async function call(client: Candor, step: Step): Promise<unknown> {
+  const [method, values] = bound(client, step);
+  const answer = await method(...values);
   return isPage(answer) ? answer.data : answer;
 }
 
@@ -104,6 +114,44 @@ test("every operation of the service is called", { timeout: 120_000 }, async () 
   assert.deepEqual(operations(client).filter((name) => !called.has(name)), []);
 });
 
+/** The id of the last write of a key, by the audit log. */
+async function newest(client: Candor, key: string): Promise<string | undefined> {
+  return (await client.auditLog.list({ filter: { actor_id: key }, limit: 1 })).data[0]?.id;
+}
+
+test("dry run of every write changes nothing", { timeout: 120_000 }, async () => {
+  const methods: string[] = [];
+  const log = (entry: LogEntry): void => void methods.push(entry.method);
+  const client = await service.client({ maxRetries: 0, log });
+  const known = new Map<string, unknown>();
+  const without = new Set<string>();
+  const states = new Set<string | undefined>();
+  const { key_id: own } = await client.me.get();
+  for (const raw of JSON.parse(readFileSync(FILE, "utf8")) as Step[]) {
+    const step = filled(raw, known) as Step;
+    const used = step.key ? new Candor({ apiKey: step.key, baseUrl: service.url, log }) : client;
+    const [method, values] = bound(used, step);
+    const before = await newest(client, own);
+    states.add(before);
+    const preview = used.dryRun(method as () => Promise<never>, ...(values as []));
+    const failure: unknown = await preview.then(() => undefined, (error: unknown) => error);
+    const isRefused = /no dry run/.test(String(failure));
+    const isExpected = (failure as { status?: number } | undefined)?.status === step.fails;
+    assert.ok(isRefused || isExpected, `${step.call}: ${String(failure)}`);
+    assert.equal(await newest(client, own), before, step.call);
+    let answer: unknown = await call(used, step).catch((error: unknown) => {
+      if ((error as { status?: number }).status !== step.fails) throw error;
+    });
+    while (step.wait && (answer as unknown[]).length === 0) answer = await call(used, step);
+    const isRead = methods.at(-1) === "GET";
+    if (isRefused && !isRead) without.add(step.call);
+    assert.ok(isRefused || !isRead, step.call);
+    if (step.as) known.set(step.as, answer);
+  }
+  assert.deepEqual([...without].sort(), WITHOUT_DRY_RUN);
+  assert.ok(states.size > 60, "the log has the real writes");
+});
+
 test("every page of a list is read", async () => {
   const client = await service.client();
   for (let number = 0; number < 7; number++) await client.departments.create({ name: `D${number}` });
@@ -132,14 +180,46 @@ test("answers carry request id, quota and version beside the body", async () => 
 test("dry run has the effects of a call and changes nothing", async () => {
   const client = await service.client();
   const body = { email: "dry@example.com", first_name: "Dry", last_name: "Run" };
-  const effects = await client.employees.create(body, { dryRun: true });
+  const effects = await client.dryRun(client.employees.create, body);
   assert.deepEqual([effects.status, effects.data.id, effects.data.email], [201, null, "dry@example.com"]);
   assert.deepEqual(effects.events, ["employee.created"]);
   const { id } = await client.employees.create(body);
-  const update = await client.employees.update(id, { first_name: "Wet" }, { dryRun: true });
+  const update = await client.dryRun(client.employees.update, id, { first_name: "Wet" });
   assert.deepEqual(update.changes["first_name"], { from: "Dry", to: "Wet" });
   assert.equal((await client.employees.get(id)).first_name, "Dry");
-  await assert.rejects(client.employees.create(body, { dryRun: true }), { name: "ConflictError", status: 409 });
+  await assert.rejects(client.dryRun(client.employees.create, body), { name: "ConflictError", status: 409 });
+  const csv = "email,first_name,last_name\nnew@example.com,New,Person\n";
+  const reports = [
+    await client.dryRun(client.employees.upsert, csv, { maxRetries: 0 }),
+    await client.dryRun(client.employees.importCsv, csv),
+  ];
+  for (const report of reports) assert.deepEqual([report.data.created, report.plan?.[0]?.action], [1, "create"]);
+  assert.equal((await client.employees.list()).data.length, 1);
+});
+
+test("dry run takes only methods of its client that write", async () => {
+  const client = await service.client();
+  const other = await service.client();
+  const body = { name: "Sales" };
+  const methods: unknown[] = [other.departments.create, client.departments.create.bind(null), client.request];
+  for (const method of methods) {
+    assert.throws(() => client.dryRun(method as typeof client.departments.create, body), /method of this client/);
+  }
+  await assert.rejects(client.dryRun(client.departments.list), /no dry run/);
+  assert.deepEqual((await client.departments.list()).data, []);
+});
+
+test("parameters and options of a call are one object, and classes can be named", async () => {
+  const client = await service.client();
+  const departments: resources.Departments = client.departments;
+  const { id } = await departments.create({ name: "Sales" });
+  const { create } = client.employees;
+  const person = await create({ email: "a@example.com", first_name: "A", last_name: "B", department_id: id });
+  const read = await client.employees.get(person.id, { expand: ["department"], timeout: 5000 });
+  assert.equal(read.department?.name, "Sales");
+  const answer = await client.employees.get(person.id).withResponse();
+  const same = client.employees.get(person.id, { ifNoneMatch: answer.etag });
+  await assert.rejects(same, { name: "NotModifiedError" });
 });
 
 test("member that is left out and null are different", async () => {

@@ -13,7 +13,7 @@ let verb = "";
 for (const line of typescript.split("\n")) {
   const start = /^export class (\w+)/.exec(line);
   if (start) resource = start[1] === "Resources" ? "" : start[1][0].toLowerCase() + start[1].slice(1);
-  const signature = /^  ([a-z]\w*)\(.*\): (\w+)/.exec(line);
+  const signature = /^  readonly ([a-z]\w*) = \(.*\): (\w+)/.exec(line);
   if (signature) [, method, answer] = signature;
   verb = /^ +method: "(\w+)",/.exec(line)?.[1] ?? verb;
   const path = /^ +path: ["`]\/(.*)["`],/.exec(line)?.[1];

@@ -7,7 +7,7 @@ for pair in preact.mjs:preact/dist/preact.mjs hooks.mjs:preact/hooks/dist/hooks.
   cmp "$sources/vendor/${pair%%:*}" "$packages/node_modules/${pair#*:}"
 done
 node tests/outside/console/operations.mjs clients/typescript/src/generated/resources.ts \
-  clients/python/src/candor_client/_generated/resources.py | cmp - "$sources/lib/operations.js"
+  clients/python/src/candor_client/resources.py | cmp - "$sources/lib/operations.js"
 rm -rf "$packages/console"
 cp -r "$sources" "$packages/console"
 cp clients/typescript/src/generated/types.ts "$packages/console/types.ts"

@@ -4,10 +4,10 @@
 export type Open<Words extends string> = Words | (string & {});
 
 /**
- * The type of an event that this version does not describe: at run time any other text. The pattern matches no
- * described type, so that `switch (event.event)` narrows `event.data`.
+ * The type of an event or a row that this version does not describe: at run time any other text. The pattern matches no
+ * described type, so that `switch (event.event)` narrows `event.data`, and `switch (line.type)` a line of an export.
  */
-export type UnknownEventType = `unknown.${string}`;
+export type UnknownType = `unknown.${string}`;
 
 /** Access level of an API key. `admin` permits administrative requests. */
 export type AccessLevel =
@@ -335,6 +335,14 @@ export type AssignmentEventType =
   | "assignment.updated"
   | "assignment.canceled";
 
+/** The line of one row of `assignments`. */
+export interface AssignmentRow {
+  /** Type of the line, `assignment`. */
+  type: "assignment";
+  /** The resource as GET returns it, without `expand`. */
+  data: Assignment;
+}
+
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AssignmentSort =
   | "-created_at"
@@ -406,6 +414,14 @@ export type AttributeEventType =
   | "attribute.updated"
   | "attribute.archived"
   | "attribute.restored";
+
+/** The line of one row of `attributes`. */
+export interface AttributeRow {
+  /** Type of the line, `attribute`. */
+  type: "attribute";
+  /** The resource as GET returns it, without `expand`. */
+  data: Attribute;
+}
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type AttributeSort =
@@ -796,6 +812,14 @@ export type ConversationEventType =
   | "conversation.updated"
   | "conversation.archived";
 
+/** The line of one row of `conversations`. */
+export interface ConversationRow {
+  /** Type of the line, `conversation`. */
+  type: "conversation";
+  /** The resource as GET returns it, without `expand`. */
+  data: Conversation;
+}
+
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ConversationSort =
   | "-last_message_at"
@@ -1084,6 +1108,14 @@ export type DepartmentEventType =
   | "department.archived"
   | "department.restored";
 
+/** The line of one row of `departments`. */
+export interface DepartmentRow {
+  /** Type of the line, `department`. */
+  type: "department";
+  /** The resource as GET returns it, without `expand`. */
+  data: Department;
+}
+
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type DepartmentSort =
   | "name"
@@ -1300,6 +1332,14 @@ export interface EmployeeObjectiveCreate {
   status?: ObjectiveFirstStatus | undefined;
 }
 
+/** The line of one row of `employee_objectives`. */
+export interface EmployeeObjectiveRow {
+  /** Type of the line, `employee_objective`. */
+  type: "employee_objective";
+  /** The resource as GET returns it, without `expand`. */
+  data: Objective;
+}
+
 /** Scopes of the objectives under these paths. */
 export type EmployeeObjectiveScope =
   | "employee";
@@ -1321,6 +1361,14 @@ export interface EmployeeRehire {
    * organization has no such resource.
    */
   manager_id?: string | null | undefined;
+}
+
+/** The line of one row of `employees`. */
+export interface EmployeeRow {
+  /** Type of the line, `employee`. */
+  type: "employee";
+  /** The resource as GET returns it, without `expand`. */
+  data: Employee;
 }
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
@@ -1619,16 +1667,8 @@ export interface ExportHeader {
   api_version: string;
 }
 
-/** One line of an export. Later versions may have further types of lines, which clients ignore. */
-export type ExportLine = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd;
-
 /** The line of one resource. */
-export interface ExportRow {
-  /** Resource in the singular, for example `employee_objective`. */
-  type: Open<ExportRowType>;
-  /** The resource as GET returns it, without `expand`. `type` determines its members. */
-  data: Record<string, unknown>;
-}
+export type ExportRow = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow;
 
 /** Types of the rows of an export. */
 export type ExportRowType =
@@ -1947,6 +1987,14 @@ export interface ManagerObjectiveCreate {
   status?: ObjectiveFirstStatus | undefined;
 }
 
+/** The line of one row of `manager_objectives`. */
+export interface ManagerObjectiveRow {
+  /** Type of the line, `manager_objective`. */
+  type: "manager_objective";
+  /** The resource as GET returns it, without `expand`. */
+  data: Objective;
+}
+
 /** Scopes of the objectives under these paths. */
 export type ManagerObjectiveScope =
   | "manager"
@@ -2038,6 +2086,14 @@ export interface MessageEvent {
 /** Event types that have this data. */
 export type MessageEventType =
   | "conversation.message.created";
+
+/** The line of one row of `messages`. */
+export interface MessageRow {
+  /** Type of the line, `message`. */
+  type: "message";
+  /** The resource as GET returns it, without `expand`. */
+  data: Message;
+}
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type MessageSort =
@@ -2465,6 +2521,14 @@ export type ObservationGroup =
   | "month"
   | "department_id";
 
+/** The line of one row of `observations`. */
+export interface ObservationRow {
+  /** Type of the line, `observation`. */
+  type: "observation";
+  /** The resource as GET returns it, without `expand`. */
+  data: Observation;
+}
+
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type ObservationSort =
   | "-observation_date"
@@ -2597,7 +2661,7 @@ export interface OtherEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
   /** Type of the event. */
-  event: UnknownEventType;
+  event: UnknownType;
   /** Time of the event, not of its delivery. */
   created_at: string;
   /** Version of the payload, currently `v1`. */
@@ -2606,6 +2670,14 @@ export interface OtherEvent {
   organization_id: string;
   /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
   data: Record<string, unknown>;
+}
+
+/** The line of one row of a type that this version does not describe. */
+export interface OtherRow {
+  /** Resource in the singular. */
+  type: UnknownType;
+  /** The resource as GET returns it, without `expand`. */
+  data: { id: string; [member: string]: unknown };
 }
 
 /** The last line of a complete answer. */
@@ -3213,6 +3285,14 @@ export interface SummaryReturn {
   reason: string;
 }
 
+/** The line of one row of `summaries`. */
+export interface SummaryRow {
+  /** Type of the line, `summary`. */
+  type: "summary";
+  /** The resource as GET returns it, without `expand`. */
+  data: Summary;
+}
+
 /** Sort orders of this list. A leading `-` sorts in descending order. */
 export type SummarySort =
   | "-created_at"
@@ -3720,6 +3800,9 @@ export interface WebhookWithSecretFilter {
   scope: Array<Open<ObjectiveScope>> | null;
 }
 
+/** One line of an export. Later versions may have further types of lines, which clients ignore. */
+export type ExportLine = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd;
+
 /** Bounds of a date or time, both inclusive. */
 export interface Range {
   /** The least value that matches. */
@@ -4178,8 +4261,6 @@ export interface ListEmployeesQuery {
 
 /** Query of the operation `UpsertEmployees`. */
 export interface UpsertEmployeesQuery {
-  /** `true` returns the effect of each row without any changes. Default: `false`. */
-  dry_run?: boolean | undefined;
   /** Meaning of an empty cell. Default: `keep`. */
   empty?: CsvEmptyCell | undefined;
   /** Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key. */
