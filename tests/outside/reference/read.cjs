@@ -7,16 +7,59 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 const WAIT = { timeout: 120_000 };
+const STEP = { timeout: 5_000 };
 const OPERATION = "Create an observation";
 const GUIDE = "Checking the webhook signature";
-// Search words, each with the title of the guide that the search must find.
+const PAGING = "Heading: Paging (pagination) and cursors";
+const RATES = "Heading: Rate limits (429) and quotas";
+const RETRIES = "Heading: Retries, timeouts and idempotency keys";
+const CODES = "Heading: Error codes: 400, 401, 403, 404, 409, 422, 429, 500, 503";
+const DELETION = "Heading: Delete an employee (person)";
+const CUSTOM = "Heading: Filter by custom fields";
+const RIGHTS = "Heading: Permissions, scopes and roles";
+const SANDBOX = "Heading: Test data (test mode, sandbox)";
+const EXTERNAL = "Heading: External ids and metadata";
+// Words of readers, each with the page that the search must name first.
 const SEARCHES = [
-  ["rate limit", "API keys, rate limits, test environments"],
-  ["idempotency", "Retries and idempotency keys"],
-  ["retries", "Retries and idempotency keys"],
-  ["csv import", "CSV import of people"],
-  ["paging", "Paging and cursors"],
-  ["webhook signature", GUIDE],
+  ["pagination", PAGING],
+  ["paging", PAGING],
+  ["cursor", PAGING],
+  ["rate limit", RATES],
+  ["429", RATES],
+  ["quota", RATES],
+  ["retries", RETRIES],
+  ["idempotency", RETRIES],
+  ["errors", "Heading: Errors"],
+  ["error codes", CODES],
+  ["409", CODES],
+  ["time zone", "Heading: Ids, dates and times (time zone)"],
+  ["authentication", "Heading: Authentication (API keys)"],
+  ["scopes", RIGHTS],
+  ["permissions", RIGHTS],
+  ["sandbox", SANDBOX],
+  ["test mode", SANDBOX],
+  ["delete employee", DELETION],
+  ["delete person", DELETION],
+  ["manager", "Heading: Manager"],
+  ["custom fields", CUSTOM],
+  ["filter custom fields", CUSTOM],
+  ["gdpr", "Heading: Data protection (GDPR)"],
+  ["scim", "Heading: SCIM"],
+  ["okta", "Heading: Okta"],
+  ["azure ad", "Heading: Entra ID (Azure AD)"],
+  ["csv import", "Heading: CSV import of people"],
+  ["webhook signature", `Heading: ${GUIDE}`],
+  ["sdk", "Heading: Client libraries (SDK) and generators"],
+  ["etag", "Heading: Versions (ETag, If-Match)"],
+  ["expand", "Heading: Related resources (expand)"],
+  ["dry run", "Heading: Dry runs"],
+  ["data warehouse", "Heading: Data warehouse (export)"],
+  ["external id", EXTERNAL],
+  ["metadata", EXTERNAL],
+  ["invitations", "Heading: Invitations"],
+  ["create employee", "Operation: Create an employee"],
+  ["export", "Operation: Export all resources as lines"],
+  ["audit log", "Operation: List audit entries"],
 ];
 // Languages, each with a part of its sample for `OPERATION`.
 const SAMPLES = {
@@ -54,9 +97,17 @@ async function search(page) {
   await page.getByRole("search").first().click();
   const field = page.getByRole("combobox", { name: "Enter search query" });
   await field.waitFor(WAIT);
+  const first = page.getByRole("option").first();
+  const shows = (title) => first.filter({ hasText: title.replace(/^\w+: /, "") }).waitFor(STEP);
   for (const [words, title] of SEARCHES) {
+    // Without words, the first page is always the same, so that no result of the former words is taken for these.
+    await field.fill("");
+    await shows("Introduction");
     await field.fill(words);
-    await page.getByRole("option", { name: new RegExp(title) }).first().waitFor(WAIT);
+    await shows(title).catch(() => {});
+    const found = (await first.innerText()).replace(/\s+/g, " ").trim();
+    const isFirst = found.startsWith(title) && /^ ?,/.test(found.slice(title.length));
+    check(isFirst, `${words} finds "${found}" first, not "${title}"`);
   }
 }
 

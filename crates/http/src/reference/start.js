@@ -8,6 +8,8 @@ Scalar.createApiReference("#reference", {
   hideClientButton: true,
   showDeveloperTools: "never",
   documentDownloadType: "none",
+  // Each model is part of the operations and webhooks that have it. In the search, its name would come before the guides.
+  hideModels: true,
   agent: { disabled: true },
   mcp: { disabled: true },
   // The samples of the document, in the languages that it has them in.
