@@ -18,6 +18,10 @@ use crate::problem::ValidationErrors;
 use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
+mod actions;
+
+pub use actions::ACTIONS;
+
 /// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditDraft {

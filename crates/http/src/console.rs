@@ -240,6 +240,20 @@ mod tests {
     }
 
     #[test]
+    fn audit_screen_offers_every_action() {
+        let (_, screen) = FILES.iter().find(|(name, _)| *name == "screens/audit.js").unwrap();
+        let (_, verbs) = screen.split_once("VERBS = {").unwrap();
+        let (verbs, _) = verbs.split_once("};").unwrap();
+        let of_kind = |line: &str| -> Option<Vec<String>> {
+            let (kind, verbs) = line.trim().split_once(": ")?;
+            let verbs = verbs.trim_matches(['"', ',']).split(' ');
+            Some(verbs.map(|verb| format!("{kind}.{verb}")).collect())
+        };
+        let offered: Vec<String> = verbs.lines().filter_map(of_kind).flatten().collect();
+        assert_eq!(offered, candor_domain::audit::ACTIONS);
+    }
+
+    #[test]
     fn texts_never_become_markup() {
         for (name, text) in FILES.iter().filter(|(name, _)| !name.starts_with("vendor/")) {
             for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]

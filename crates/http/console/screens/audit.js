@@ -10,7 +10,7 @@ import { t } from "../texts.js";
 
 /** @typedef {import("../types").AuditEntry} Entry */
 
-/** Verbs of the audit log, by the kind of what is changed. @type {Record<string, string>} */
+/** Verbs of the audit log, by the kind of what is changed. A test compares them with those of the service. @type {Record<string, string>} */
 const VERBS = {
   api_key: "announce_end create create_link open_link remind revoke rotate update",
   assignment: "cancel create submit",
@@ -22,6 +22,7 @@ const VERBS = {
   erasure: "complete",
   invitation: "mail",
   message: "create",
+  notification: "read read_all",
   objective: "approve archive complete create miss reject start submit update",
   observation: "archive create restore update",
   organization: "continue_export create export update",

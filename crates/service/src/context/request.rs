@@ -113,17 +113,7 @@ impl RequestContext {
     /// Creates the audit entry of a decision that this request caused.
     #[must_use]
     pub fn audit(&self, id: AuditId, draft: AuditDraft, at: Timestamp) -> AuditEntry {
-        AuditEntry {
-            id,
-            occurred_at: at,
-            action: draft.action.to_owned(),
-            actor: self.actor(),
-            target: draft.target,
-            changes: draft.changes,
-            comment: draft.comment,
-            request_id: Some(self.request.to_string()),
-            context: self.origin.clone(),
-        }
+        draft.into_entry(id, at, self.actor(), Some(self.request.to_string()), self.origin.clone())
     }
 
     /// Creates the audit entry of a decision that a connector makes by this request. The entry names the API key

@@ -333,17 +333,7 @@ impl Services {
 
     /// Creates the audit entry of a change made by the service itself; `name` is the part of the service.
     pub(crate) fn entry_of_system(&self, name: &str, draft: AuditDraft, occurred_at: Timestamp) -> AuditEntry {
-        AuditEntry {
-            id: self.id(occurred_at),
-            occurred_at,
-            action: draft.action.to_owned(),
-            actor: Actor::system(name),
-            target: draft.target,
-            changes: draft.changes,
-            comment: draft.comment,
-            request_id: None,
-            context: Origin::default(),
-        }
+        draft.into_entry(self.id(occurred_at), occurred_at, Actor::system(name), None, Origin::default())
     }
 
     /// Plans the commit of one decision: renders the resource, and adds the writes that `write` makes of its

@@ -129,16 +129,7 @@ fn opening(
     (request, origin): (RequestId, Origin),
     at: Timestamp,
 ) -> AuditEntry {
-    let (key, draft) = (&decision.state, decision.audit.clone());
-    AuditEntry {
-        id: services.id(at),
-        occurred_at: at,
-        action: draft.action.to_owned(),
-        actor: Actor { kind: ActorKind::ApiKey, id: Some(key.id.to_string()), name: key.name.clone() },
-        target: draft.target,
-        changes: draft.changes,
-        comment: None,
-        request_id: Some(request.to_string()),
-        context: origin,
-    }
+    let key = &decision.state;
+    let actor = Actor { kind: ActorKind::ApiKey, id: Some(key.id.to_string()), name: key.name.clone() };
+    decision.audit.clone().into_entry(services.id(at), at, actor, Some(request.to_string()), origin)
 }
