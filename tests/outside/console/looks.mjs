@@ -22,13 +22,14 @@ async function screens({ data }) {
   });
 }
 
-async function accessible(page, axe, name, check) {
-  await page.evaluate(axe);
+/** Runs axe-core on the page as it is. */
+export async function accessible(page, name, check) {
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
   const { violations } = await page.evaluate((tags) => globalThis.axe.run(document, { runOnly: tags }), RULES);
   for (const { id, nodes } of violations) check(false, `${name}: ${id} at ${nodes.slice(0, 3).map((node) => node.target).join(" | ")}`);
 }
 
-async function fits(page, name, check) {
+export async function fits(page, name, check) {
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   check(content <= screen, `${name}: ${content} pixels wide on a screen of ${screen}`);
 }
@@ -43,10 +44,9 @@ export async function looks(scene) {
   const { open, check, folder, origin, failing, data } = scene;
   failing.state.status = 503;
   for (const job_title of ["Support lead", "Support specialist", "Head of support"]) await api("PATCH", `/employees/${data.ruth.id}`, { job_title });
-  const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const entrance = await open({}, "");
   await entrance.getByRole("heading", { name: "Open the console" }).waitFor();
-  await accessible(entrance, axe, "entrance", check);
+  await accessible(entrance, "entrance", check);
   await entrance.screenshot({ path: `${folder}/entrance.png` });
   await entrance.context().close();
   const all = await screens(scene);
@@ -58,7 +58,7 @@ export async function looks(scene) {
         await page.goto(`${origin}/console${path}`);
         await page.locator("main h1").waitFor();
         await page.waitForFunction(() => !document.querySelector(".skeleton"), undefined, { timeout: 10_000 }).catch(() => check(false, `${name}: still loading`));
-        await accessible(page, axe, name, check);
+        await accessible(page, name, check);
         await fits(page, name, check);
         await hostile(page, name, check);
         await page.screenshot({ path: `${folder}/${name}.png` });

@@ -1,5 +1,6 @@
 // Tasks of the CSV import.
 import { readFile } from "node:fs/promises";
+import { accessible, fits } from "./looks.mjs";
 import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
@@ -84,4 +85,50 @@ export async function files(page, { check }) {
   await page.getByRole("button", { name: "Another file" }).click();
   await choose("people.csv", latin("Work Email,First Name\nada@example.com,Ada\n"));
   await page.getByText("Correct what the list names, then try again.").waitFor(QUOTA);
+}
+
+/** Names the columns of a file, mends a refused row on the screen, and finds the columns named for the next file. */
+export async function columns(_, { open, check, folder }) {
+  // The quota of files belongs to the key.
+  const made = await api("POST", "/api-keys", { name: "Columns", scopes: ["employees:read", "employees:write"], access_level: "admin" });
+  const page = await open({}, made.key);
+  await nav(page, "CSV import");
+  const choose = (rows) => page.locator("input[type=file]").setInputFiles({ name: "people.csv", mimeType: "text/csv",
+    buffer: Buffer.from(["Login;First Name;Last Name;Boss;Shoe size;Notes", ...rows, ""].join("\n")) });
+  await choose(["ada.map@example.com;Ada;Moreau;mara.lindqvist@example.com;38;secret", 'bo.map;Bo;"Li, junior";mara.lindqvist@example.com;41;']);
+  await page.getByText("Correct what the list names, then try again.").waitFor(QUOTA);
+  check((await page.getByRole("button", { name: /^Apply/ }).count()) === 0, "a refused file can be applied");
+  const read = (name) => page.getByLabel(`Read as: ${name}`, { exact: true });
+  await read("Login").selectOption("email");
+  await read("Boss").selectOption("manager_email");
+  await read("Notes").selectOption({ label: "Leave out" });
+  await read("Shoe size").selectOption({ label: "Custom field …" });
+  check((await page.getByLabel("Key of the custom field: Shoe size").inputValue()) === "shoe_size", "no key is proposed");
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor(QUOTA);
+  const cell = page.getByLabel("Login, row 3");
+  check((await cell.inputValue()) === "bo.map", "the refused cell is not shown");
+  await accessible(page, "a file with a refused row", check);
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    await fits(page, `a file with a refused row at ${width}`, check);
+    await page.screenshot({ path: `${folder}/import-columns-${width}.png` });
+  }
+  await cell.fill("bo.map@example.com");
+  check(await page.getByRole("button", { name: "Apply: create 1", exact: true }).isDisabled(), "an old plan can be applied");
+  await page.getByRole("button", { name: "Check again" }).click();
+  await page.getByRole("button", { name: "Apply: create 2", exact: true }).click(QUOTA);
+  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor(QUOTA);
+  const stored = (email) => api("GET", `/employees?filter[email]=${email}&expand=manager`).then(({ data }) => data[0]);
+  const [ada, bo] = [await stored("ada.map@example.com"), await stored("bo.map@example.com")];
+  check(ada?.manager?.email === "mara.lindqvist@example.com" && String(ada.custom_fields.shoe_size) === "38", `Ada is ${JSON.stringify(ada)}`);
+  check(bo?.last_name === "Li, junior", `the mended person is ${JSON.stringify(bo)}`);
+  check(!JSON.stringify(ada).includes("secret"), "a column that is left out is stored");
+  await page.getByRole("button", { name: "Another file" }).click();
+  await choose(["cy.map@example.com;Cy;Young;mara.lindqvist@example.com;40;"]);
+  await page.getByText("The fields are those that you chose for the last file with these columns.").waitFor();
+  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor(QUOTA);
+  const storage = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  check(storage.includes("manager_email") && !/Login|Boss|Notes|map@|Ada/.test(storage), `this browser keeps ${storage}`);
+  await page.context().close();
 }

@@ -1,4 +1,4 @@
-// CSV texts: the rows of a file, for the file of refused rows.
+// CSV texts: the rows of a file and their cells, for the file of refused rows and for corrections.
 
 /**
  * Divides a text into records without changing them. Quoted cells may contain line ends.
@@ -19,8 +19,8 @@ export function records(text) {
   return found;
 }
 
-/** Cells of one record. @param {string} record */
-export function cells(record) {
+/** Cells of one record. @param {string} record @param {string} [separator] */
+export function cells(record, separator = ",") {
   const found = [""];
   let isQuoted = false;
   for (let at = 0; at < record.length; at += 1) {
@@ -30,7 +30,7 @@ export function cells(record) {
       found[last] = `${found[last]}"`;
       at += 1;
     } else if (letter === '"') isQuoted = !isQuoted;
-    else if (letter === "," && !isQuoted) found.push("");
+    else if (letter === separator && !isQuoted) found.push("");
     else found[last] = `${found[last]}${letter}`;
   }
   return found;
@@ -38,6 +38,35 @@ export function cells(record) {
 
 /** One cell as CSV. @param {string} text */
 export const cell = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/**
+ * The file with other cells. Rows without a change stay as they are written.
+ * @param {string} text @param {string} separator
+ * @param {Map<number, Map<number, string>>} changes new cells by the number of the row, where the header is row 1, and
+ *   by their place in it
+ */
+export function withCells(text, separator, changes) {
+  const rows = records(text).map((record, at) => {
+    const changed = changes.get(at + 1);
+    if (!changed) return record;
+    const row = cells(record, separator);
+    for (const [place, value] of changed) {
+      while (row.length <= place) row.push("");
+      row[place] = value;
+    }
+    return row.map(cell).join(separator);
+  });
+  return [...rows, ""].join("\n");
+}
+
+/**
+ * The file with another header.
+ * @param {string} text with commas @param {string[]} names
+ */
+export function withHeader(text, names) {
+  const [header = ""] = records(text);
+  return names.map(cell).join(",") + text.slice(header.length);
+}
 
 /**
  * The header and the rows with these numbers, where the header is row 1, each with the reason in a column

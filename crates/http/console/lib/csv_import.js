@@ -3,7 +3,8 @@
 
 import { t } from "../texts.js";
 import { request } from "./api.js";
-import { cells, records } from "./csv.js";
+import { cells, records, withCells, withHeader } from "./csv.js";
+import { AS_NAMED, keep, leftOut, recall, sentHeader } from "./csv_columns.js";
 import { cellsBeyondAscii, decode, separatorOf, withCommas, withoutSeparatorLine } from "./csv_file.js";
 import { asApiError } from "./data.js";
 import { session } from "./session.js";
@@ -29,6 +30,10 @@ const CHUNK_ROWS = 1000;
 /**
  * @typedef {object} Import
  * @property {Chosen | null} file
+ * @property {string[]} fields the field of each column, as in `csv_columns.js`
+ * @property {boolean} isRecalled the fields are those of an earlier file
+ * @property {Map<number, Map<number, string>>} corrections new cells by row and place, since the last check
+ * @property {boolean} isChanged the fields or cells are not those of the plan
  * @property {boolean} isAgreed the person has agreed to the encoding
  * @property {Report | null} plan
  * @property {Report | null} result
@@ -40,7 +45,7 @@ const CHUNK_ROWS = 1000;
  */
 
 /** @type {Import} */
-const NONE = { file: null, isAgreed: false, plan: null, result: null, isClearing: false, done: 0, busy: null,
+const NONE = { file: null, fields: [], isRecalled: false, corrections: new Map(), isChanged: false, isAgreed: false, plan: null, result: null, isClearing: false, done: 0, busy: null,
   error: null, reason: null };
 
 export const current = store(NONE);
@@ -67,16 +72,42 @@ export async function choose(given) {
   const separator = separatorOf(source);
   const text = withCommas(source, separator);
   const all = records(text);
+  const header = cells(all[0] ?? "").map((one) => one.trim());
   const isAgreed = read.encoding === "utf-8";
-  const file = { name: given.name, source, text, separator, header: cells(all[0] ?? "").map((one) => one.trim()),
-    rows: Math.max(0, all.length - 1), foreign: isAgreed ? [] : cellsBeyondAscii(source, separator) };
-  current.set({ ...NONE, file, isAgreed, isClearing: current.value.isClearing });
+  const file = { name: given.name, source, text, separator, header, rows: Math.max(0, all.length - 1),
+    foreign: isAgreed ? [] : cellsBeyondAscii(source, separator) };
+  const known = await recall(header);
+  const fields = known ?? header.map(() => AS_NAMED);
+  current.set({ ...NONE, file, fields, isRecalled: known !== null, isAgreed, isClearing: current.value.isClearing });
   if (isAgreed) await check();
 }
 
 /** The person has agreed to read the file as Windows-1252. */
 export async function agree() {
   amend({ isAgreed: true });
+  await check();
+}
+
+/** Chooses the field of a column. @param {number} place @param {string} field */
+export function chooseField(place, field) {
+  const { fields } = current.value;
+  amend({ fields: fields.map((one, at) => (at === place ? field : one)), isChanged: true });
+}
+
+/** Corrects a cell of a refused row. @param {number} row @param {number} place @param {string} text */
+export function correct(row, place, text) {
+  const corrections = new Map(current.value.corrections);
+  corrections.set(row, new Map(corrections.get(row)).set(place, text));
+  amend({ corrections, isChanged: true });
+}
+
+/** Makes the plan for the chosen fields and the corrected cells. */
+export async function checkAgain() {
+  const { file, corrections } = current.value;
+  if (!file) return;
+  const source = corrections.size ? withCells(file.source, file.separator, corrections) : file.source;
+  const text = corrections.size ? withCommas(source, file.separator) : file.text;
+  amend({ file: { ...file, source, text }, corrections: new Map(), isRecalled: false });
   await check();
 }
 
@@ -97,16 +128,29 @@ async function run(busy, work) {
   if (isCurrent()) amend({ ...changes, busy: null });
 }
 
+/** The file as it is sent: as it was given, unless a field was chosen. @param {Chosen} file */
+const sent = (file) => current.value.fields.every((field) => field === AS_NAMED) ? file.text
+  : withHeader(file.text, sentHeader(file.header, current.value.fields));
+
+/** Parameters of an upload. @returns {import("./api.js").Query} */
+const parameters = () => ({ empty: current.value.isClearing ? "clear" : undefined,
+  ignore_columns: leftOut(current.value.fields) });
+
 const check = () =>
   run("check", async (file) => {
-    const query = { dry_run: true, empty: current.value.isClearing ? "clear" : undefined };
-    return { plan: (await request("POST", "/employees/csv", { csv: file.text, query })).data };
+    const { fields } = current.value;
+    const query = { ...parameters(), dry_run: true };
+    const { data } = await request("POST", "/employees/csv", { csv: sent(file), query });
+    // The API has read the header, so the fields are right for the next file, too.
+    await keep(file.header, fields);
+    const isChanged = current.value.fields !== fields || current.value.corrections.size > 0;
+    return { plan: data, result: null, isChanged };
   });
 
 export const apply = () =>
   run("apply", async (file) => {
     amend({ done: 0 });
-    const result = await applied(file, current.value.isClearing, (done) => amend({ done }));
+    const result = await applied(sent(file), parameters(), (done) => amend({ done }));
     toast(t.csv.applied);
     return { result };
   });
@@ -114,14 +158,13 @@ export const apply = () =>
 /**
  * Applies a file in parts and adds their reports up. Managers that a later part creates are resolved by a second
  * pass over the rows that the first one refused.
- * @param {Chosen} file @param {boolean} isClearing @param {(rows: number) => void} onDone
+ * @param {string} text @param {import("./api.js").Query} query @param {(rows: number) => void} onDone
  * @returns {Promise<Report>}
  */
-async function applied(file, isClearing, onDone) {
-  const [header = "", ...rows] = records(file.text);
-  const query = { empty: isClearing ? "clear" : undefined };
+async function applied(text, query, onDone) {
+  const [header = "", ...rows] = records(text);
   if (rows.length <= 2 * CHUNK_ROWS) {
-    const { data } = await request("POST", "/employees/csv", { csv: file.text, query });
+    const { data } = await request("POST", "/employees/csv", { csv: text, query });
     onDone(rows.length);
     return data;
   }

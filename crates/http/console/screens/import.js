@@ -1,33 +1,34 @@
 // CSV import of people: choose a file, see what it would change, apply it, and take back the refused rows.
 
 import { cell, download, pick } from "../lib/csv.js";
-import { agree, apply, choose, clearWith, current, forget } from "../lib/csv_import.js";
+import { CUSTOM, FIELDS, sentHeader } from "../lib/csv_columns.js";
+import { agree, apply, checkAgain, choose, clearWith, current, forget } from "../lib/csv_import.js";
 import { number, plain } from "../lib/format.js";
 import { href } from "../lib/router.js";
 import { Badge, Button, Card, Changes, Facts, Figure, Page, Problem, Status, Table } from "../lib/ui.js";
 import { html, useRef, useState, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
+import { Columns } from "./import_columns.js";
+import { RefusedRows } from "./import_refused.js";
 
-const KNOWN = ["email", "first_name", "last_name", "role", "manager_email", "department_name", "status",
-  "job_title", "external_id"];
 const SHOWN_ROWS = 100;
 /** Cells that show whether the encoding is right. */
 const SHOWN_CELLS = 5;
 
 /** @typedef {import("../types").CsvReport} Report */
 /** @typedef {import("../lib/csv_import.js").Chosen} Chosen */
-/** @typedef {import("../types").CsvReportDataError} Refused */
+/** @typedef {import("../lib/csv_import.js").Import} Current */
 
 export default function Import() {
-  const { file, isAgreed, plan, result, isClearing, done, busy, error, reason } = useStore(current);
+  const now = useStore(current);
+  const { file, isAgreed, plan, result, done, busy, error, reason } = now;
   const shown = result ?? plan;
   return html`<${Page} title=${t.screens.import} lead=${t.csv.lead}
     actions=${file && busy !== "apply" && html`<${Button} onClick=${forget}>${t.csv.another}</${Button}>`}>
     ${reason && html`<div class="problem" role="alert"><strong>${t.csv.unreadable[reason].title}</strong>
       <p>${t.csv.unreadable[reason].text}</p></div>`}
     ${!file && html`<${Drop} onFile=${choose} />`}
-    ${file && html`<${About} file=${file} isClearing=${isClearing} onClear=${clearWith}
-      isFixed=${Boolean(result) || busy === "apply"} />`}
+    ${file && html`<${About} now=${now} file=${file} />`}
     ${file && !isAgreed && html`<${Encoding} file=${file} />`}
     ${error && html`<${Problem} error=${error} />`}
     ${busy === "check" && html`<p role="status">${t.csv.checking}</p>`}
@@ -35,8 +36,7 @@ export default function Import() {
       html`<p role="status"><progress value=${done} max=${file.rows} aria-label=${t.csv.applying}></progress>
       ${t.csv.progress(done, file.rows)}</p>`}
     ${file && shown &&
-      html`<${Outcome} report=${shown} file=${file} isDone=${Boolean(result)} onApply=${apply}
-        isBusy=${busy === "apply"} />`}
+      html`<${Outcome} report=${shown} file=${file} now=${now} />`}
   </${Page}>`;
 }
 
@@ -54,7 +54,7 @@ function Drop({ onFile }) {
   const over = (/** @type {DragEvent} */ event) => (event.preventDefault(), setIsOver(true));
   const drop = (/** @type {DragEvent} */ event) =>
     (event.preventDefault(), setIsOver(false), onFile(event.dataTransfer?.files[0]));
-  const template = () => download("people.csv", `${[...KNOWN.map(cell), "custom.city"].join(",")}\n`, "text/csv");
+  const template = () => download("people.csv", `${[...FIELDS.map(cell), `${CUSTOM}city`].join(",")}\n`, "text/csv");
   return html`<div class=${`drop ${isOver ? "is-over" : ""}`} onDragOver=${over}
     onDragLeave=${() => setIsOver(false)} onDrop=${drop}>
     <h2>${t.csv.drop}</h2><p class="muted">${t.csv.dropText}</p>
@@ -65,43 +65,34 @@ function Drop({ onFile }) {
       <${Button} onClick=${template}>${t.csv.template}</${Button}></div></div>`;
 }
 
-/** @param {{ file: Chosen, isClearing: boolean, onClear: (clears: boolean) => void, isFixed: boolean }} p */
-function About({ file, isClearing, onClear, isFixed }) {
-  const isKnown = (/** @type {string} */ column) => KNOWN.includes(column.toLowerCase()) ||
-    column.startsWith("custom.");
-  const columns =
-    html`<div class="tags">
-      ${file.header.map((column) =>
-        html`<${Badge} tone=${isKnown(column) ? "good" : "warn"}>${column}
-          ${isKnown(column) ? "" : ` · ${t.csv.ignored}`}</${Badge}>`)}</div>`;
+/** @param {{ now: Current, file: Chosen }} p */
+function About({ now, file }) {
+  const { fields, isAgreed, isRecalled, isChanged, isClearing, busy, plan, result, error } = now;
   return html`<${Card} title=${file.name}>
     <${Facts} entries=${[[t.csv.rows, number(file.rows)],
-      ...(file.separator === "," ? [] : [[t.csv.separator, t.csv.separators[file.separator]]]),
-      [t.csv.columns, columns]]} />
-    <label class="check"><input type="checkbox" checked=${isClearing} disabled=${isFixed}
-      onChange=${(/** @type {any} */ event) => onClear(event.target.checked)} />
-      <span>${t.csv.clearing}</span></label></${Card}>`;
+      ...(file.separator === "," ? [] : [[t.csv.separator, t.csv.separators[file.separator]]])]} />
+    ${isAgreed && html`<${Columns} file=${file} fields=${fields} report=${result ?? plan} isRecalled=${isRecalled}
+      isRefused=${error !== null} isFixed=${busy !== null} />`}
+    <label class="check"><input type="checkbox" checked=${isClearing} disabled=${Boolean(result) || busy !== null}
+      onChange=${(/** @type {any} */ event) => clearWith(event.target.checked)} />
+      <span>${t.csv.clearing}</span></label>
+    ${isChanged && html`<div class="actions"><${Button} kind="primary" busy=${busy !== null} onClick=${checkAgain}>
+      ${t.csv.checkAgain}</${Button}><span class="muted">${t.csv.changedText}</span></div>`}</${Card}>`;
 }
 
-/** @param {{ report: Report, file: Chosen, isDone: boolean, onApply: () => void, isBusy: boolean }} p */
-function Outcome({ report, file, isDone, onApply, isBusy }) {
+/** @param {{ report: Report, file: Chosen, now: Current }} p */
+function Outcome({ report, file, now }) {
+  const { busy, corrections, fields, isChanged } = now;
+  const isDone = now.result !== null;
   const { created, updated, deactivated, skipped, errors } = report.data;
   const changed = created + updated + deactivated;
   const labels = isDone ? t.csv : t.csv.planned;
   const reasons = new Map(errors.map((one) => [one.row_number, one.message]));
   const take = () => download(file.name.replace(/(\.csv)?$/i, "-refused.csv"), pick(file.source, reasons, file.separator),
     "text/csv");
-  const columns = [
-    { name: "row", label: t.csv.row, isNumber: true,
-      cell: (/** @type {Refused} */ one) => number(one.row_number) },
-    { name: "email", label: t.people.email, isMain: true, cell: (/** @type {Refused} */ one) => one.email || "–" },
-    { name: "field", label: t.field,
-      cell: (/** @type {Refused} */ one) =>
-        html`${one.problems.map((problem) => html`<div><code>${problem.field}</code></div>`)}` },
-    { name: "problem", label: t.csv.problem, isWide: true,
-      cell: (/** @type {Refused} */ one) =>
-        html`${one.problems.map((problem) => html`<div>${problem.message}</div>`)}` },
-  ];
+  // The table of columns has the other warnings.
+  const sent = sentHeader(file.header, fields);
+  const warnings = (report.warnings ?? []).filter((one) => !sent.includes(one.column));
   const changes = (report.plan ?? []).filter((one) => one.action !== "skip" && one.action !== "reject");
   return html`<div class="figures">
       <${Figure} label=${labels.created} value=${number(created)} />
@@ -112,16 +103,15 @@ function Outcome({ report, file, isDone, onApply, isBusy }) {
         tone=${errors.length ? "bad" : "good"} /></div>
     <div class="actions">
       ${isDone ? html`<a class="button primary" href=${href("/people", { view: "tree" })}>${t.csv.tree}</a>`
-        : html`<${Button} kind="primary" busy=${isBusy} disabled=${changed === 0} onClick=${onApply}>
+        : html`<${Button} kind="primary" busy=${busy === "apply"} disabled=${changed === 0 || isChanged || busy !== null}
+          onClick=${apply}>
           ${changed ? t.csv.apply(created, updated, deactivated) : t.csv.noChanges}</${Button}>`}
       ${errors.length > 0 && html`<${Button} onClick=${take}>${t.csv.take(errors.length)}</${Button}>`}
       <span class="muted">${isDone ? (errors.length ? t.csv.doneText : "") : t.csv.planText}</span></div>
-    ${(report.warnings ?? []).map((one) =>
+    ${warnings.map((one) =>
       html`<p key=${one.column}><${Badge} tone="warn">${one.column}</${Badge}> ${one.message}</p>`)}
-    ${errors.length > 0 &&
-      html`<${Card} title=${t.csv.problems}>
-        <${Table} caption=${t.csv.problems} columns=${columns} rows=${errors.slice(0, SHOWN_ROWS)}
-      keyOf=${(/** @type {Refused} */ one) => String(one.row_number)} /></${Card}>`}
+    ${errors.length > 0 && html`<${RefusedRows} errors=${errors} file=${file} fields=${fields}
+      corrections=${corrections} isFixed=${busy !== null} />`}
     ${changes.length > 0 && html`<${Card} title=${t.csv.changes}><${Plan} rows=${changes.slice(0, SHOWN_ROWS)} />
       ${changes.length > SHOWN_ROWS &&
         html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}</${Card}>`}`;
