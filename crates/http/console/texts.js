@@ -201,15 +201,20 @@ export const t = {
     filterOfDepartments: (/** @type {number} */ count) => (count === 1 ? "1 department" : `${count} departments`),
   },
   delivery: {
-    resend: "Resend now", resent: "The delivery is queued and starts at once", failedText: "The attempt failed.",
-    attempts: "Attempts of this event", request: "Request", result: "Result",
+    resend: "Resend now", resent: "The delivery is queued and starts at once", latestFailed: "The latest attempt failed.",
+    attempts: "Attempts of this event", request: "Request", presentState: "Event now", nextAt: "The next attempt is due",
+    /** @type {Record<string, string>} */
+    present: { success: "The receiver has acknowledged the event.", failed: "The receiver has not acknowledged the event.",
+      dropped: "The receiver has not acknowledged the event, and the service has given up." },
     answer: "Answer", noAnswer: "No answer", failure: "Reason", resource: "Resource", id: "Delivery id",
     thisAttempt: (/** @type {number} */ number) => `Attempt ${number} (this one)`,
     attempt: (/** @type {number} */ number) => `Attempt ${number}`,
     answered: (/** @type {number} */ status, /** @type {string} */ took) => `Status ${status} after ${took}`,
     next: "Next attempt",
-    requestText: "The signature is computed for each attempt. The service does not store the body of the answer.",
-    body: "Body",
+    logged: "Sent", loggedText: "From the log, which keeps neither the other headers nor the bodies of request and answer.",
+    wouldBe: "What would be sent now", wouldBeText: "Made from the event and the subscription as they are now. At the " +
+      "time of the attempt, the subscription may have had other headers or another payload.",
+    headers: "Custom headers", body: "Body", thinBody: "Body, without the content (thin)",
   },
   events: {
     lead: "The feed of the last 24 hours as it comes, newest first.", event: "Event", resource: "Resource",

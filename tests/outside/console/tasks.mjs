@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
 import { away, days, names, paste } from "./tasks_away.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
+import { sent } from "./tasks_sent.mjs";
 import { heading, nav } from "./page.mjs";
 
 /** Calls until the answer holds. */
@@ -20,13 +21,17 @@ async function webhook(page, { failing, check }) {
   await page.getByRole("link", { name: "Deliveries", exact: true }).click();
   await page.getByLabel("State").selectOption("failed");
   await page.getByRole("table").getByRole("link", { name: "employee.created" }).first().click();
-  await page.getByText("The receiver answered with an error").waitFor();
+  const now = page.getByRole("region", { name: "Event now" });
+  await now.getByText("The receiver answered with an error").waitFor();
+  await now.getByText("The receiver has not acknowledged the event").waitFor();
   await page.getByText("X-Service-Event-Id:").waitFor();
   failing.state.status = 200;
   const before = failing.state.received.length;
   await page.getByRole("button", { name: "Resend now" }).click();
   await page.getByText("The delivery is queued").waitFor();
   await page.locator(".steps").getByText("Success").first().waitFor();
+  await now.getByText("The receiver has acknowledged the event.").waitFor();
+  check((await page.getByText("The receiver answered with an error").count()) === 0, "a delivered event still fails");
   check(failing.state.received.length > before, "the receiver got nothing");
   await page.getByRole("button", { name: "Requests" }).click();
   await page.getByRole("button", { name: "Python" }).click();
@@ -320,4 +325,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, sent];

@@ -1,4 +1,4 @@
-// One delivery: all attempts of its event on a time line, the request, and the action that repeats it.
+// One delivery: the present state of its event, all attempts on a time line, the request, and the action that repeats it.
 
 import { request } from "../lib/api.js";
 import { useAction, useGet, usePoll } from "../lib/data.js";
@@ -23,7 +23,7 @@ export function Delivery({ webhookId, id }) {
   /** @type {Entry | null} */
   const one = entry.data;
   const attempts = useGet(one ? `/webhooks/${webhookId}/deliveries` : null,
-    { "filter[event_id]": one?.event_id, limit: 100, sort: "created_at" });
+    { "filter[event_id]": one?.event_id, limit: 100, sort: "-created_at" });
   const event = useGet(one && can("events:read") && !one.event_id.startsWith("evt_test_")
     ? `/events/${one.event_id}` : null);
   usePoll(attempts.reload, POLL_MS);
@@ -35,34 +35,46 @@ export function Delivery({ webhookId, id }) {
   const actions = one && can("webhooks:write") &&
     html`<${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.delivery.resend}</${Button}>`;
   const back = { href: href(`/webhooks/${webhookId}`), text: webhook.data?.url ?? t.webhooks.subscription };
-  return html`<${Page} title=${one?.event_type ?? t.webhooks.delivery} back=${back} actions=${actions}
-    lead=${one && isFailure(one) ? (t.failureTexts[one.failure ?? ""] ?? t.delivery.failedText) : null}>
+  return html`<${Page} title=${one?.event_type ?? t.webhooks.delivery} back=${back} actions=${actions}>
     ${error && html`<${Problem} error=${error} />`}
+    ${attempts.data && html`<${Present} page=${attempts.data} />`}
     <${Shown} of=${entry}>
       ${(/** @type {Entry} */ data) => html`<${Summary} entry=${data} event=${event.data} />`}</${Shown}>
     ${one && html`<div class="grid2">
       <${Card} title=${t.delivery.attempts}><${Shown} of=${attempts} rows=${3}>
         ${(/** @type {Attempts} */ page) => html`
-        <${Attempts} rows=${page.data} current=${id} />`}</${Shown}></${Card}>
-      <${Card} title=${t.delivery.request}><${Sent} entry=${one} event=${event} /></${Card}></div>`}
+        <${Attempts} rows=${page.data.toReversed()} current=${id} />`}</${Shown}></${Card}>
+      <${Card} title=${t.delivery.request}><${Sent} entry=${one} event=${event}
+        webhook=${webhook} /></${Card}></div>`}
   </${Page}>`;
 }
 
-/** A newer attempt was made if the time is past. @param {string | null} at */
-const isAhead = (at) => at !== null && new Date(at).getTime() > Date.now();
+/** The state of the event at this subscription, which follows from all of its attempts. @param {{ page: Attempts }} p */
+function Present({ page }) {
+  const [latest] = page.data;
+  if (!latest) return null;
+  const isDone = page.data.some((one) => !isFailure(one));
+  // Of more attempts than the page has, one may have been acknowledged.
+  const isKnown = isDone || !page.has_more;
+  const word = isDone ? "success" : latest.status;
+  const text = isKnown ? t.delivery.present[word] : t.delivery.latestFailed;
+  return html`<${Card} title=${t.delivery.presentState}>
+    <p><${Status} word=${word} /> <strong>${text}</strong>
+      ${latest.next_attempt_at && html` ${t.delivery.nextAt} <${Time} at=${latest.next_attempt_at} />`}</p>
+    ${isFailure(latest) && html`<p>${isDone ? t.delivery.latestFailed
+      : t.failureTexts[latest.failure ?? ""] ?? t.delivery.latestFailed}</p>`}</${Card}>`;
+}
 
 /** @param {{ entry: Entry, event: import("../types").Event | null }} p */
 function Summary({ entry, event }) {
   const data = event?.data;
   const resource = data && "id" in data ? String(data.id) : undefined;
-  return html`<${Card} title=${t.delivery.result}><${Facts} entries=${[
+  return html`<${Card} title=${t.delivery.thisAttempt(entry.attempt)}><${Facts} entries=${[
     [t.state, html`<${Status} word=${entry.status} />`],
     [t.delivery.answer, entry.response_status || t.delivery.noAnswer],
     [t.webhooks.took, duration(entry.response_duration_ms)],
     [t.delivery.failure, entry.failure ? (t.failures[entry.failure] ?? entry.failure) : "–"],
     [t.time, html`<${Time} at=${entry.attempted_at} exact />`],
-    ...(isAhead(entry.next_attempt_at)
-      ? [[t.webhooks.nextAttempt, html`<${Time} at=${entry.next_attempt_at} />`]] : []),
     [t.webhooks.eventId,
       html`<${Id} value=${entry.event_id} to=${can("events:read") ? href(`/events/${entry.event_id}`)
         : undefined} />`],
@@ -93,23 +105,33 @@ function Attempts({ rows, current }) {
   </ol>`;
 }
 
-/** @param {{ entry: Entry, event: import("../lib/data.js").Read<import("../types").Event> }} p */
-function Sent({ entry, event }) {
-  const body = event.data ? JSON.stringify(event.data, null, 2) : null;
-  const head = [
+/**
+ * The request. The log keeps its URL and ids. Custom headers and body are not kept, so they are those that the subscription
+ * has now, and say so.
+ * @param {{ entry: Entry, event: import("../lib/data.js").Read<import("../types").Event>,
+ *   webhook: import("../lib/data.js").Read<import("../types").Webhook> }} p
+ */
+function Sent({ entry, event, webhook }) {
+  const logged = [
     `POST ${entry.request_url}`,
-    "Content-Type: application/json",
-    "User-Agent: Service-Webhooks/v1",
     `X-Service-Event: ${entry.event_type}`,
     `X-Service-Event-Id: ${entry.event_id}`,
     `X-Service-Delivery-Id: ${entry.id}`,
-    `X-Service-Timestamp: ${Math.floor(new Date(entry.attempted_at).getTime() / 1000)}`,
-    "X-Service-Signature: t=…,v1=…",
   ].join("\n");
-  return html`<p class="muted">${t.delivery.requestText}</p><pre class="code" tabindex="0">${head}</pre>
+  const subscription = webhook.data;
+  const headers = Object.entries(subscription?.headers ?? {}).map(([name, value]) => `${name}: ${value}`).join("\n");
+  const isThin = subscription?.payload === "thin";
+  const body = event.data && subscription ? JSON.stringify(isThin ? thin(event.data) : event.data, null, 2) : null;
+  return html`<h3>${t.delivery.logged}</h3><pre class="code" tabindex="0">${logged}</pre>
+    <p class="muted">${t.delivery.loggedText}</p>
+    ${(headers || body) && html`<h3>${t.delivery.wouldBe}</h3><p class="muted">${t.delivery.wouldBeText}</p>`}
+    ${headers && html`<pre class="code" tabindex="0" aria-label=${t.delivery.headers}>${headers}</pre>`}
     ${body &&
-      html`<div class="languages"><h3>${t.delivery.body}</h3>
+      html`<div class="languages"><h3>${isThin ? t.delivery.thinBody : t.delivery.body}</h3>
         <${Copy} value=${body} label=${t.delivery.body} /></div>
       <pre class="code" tabindex="0" dir="auto">${body}</pre>`}
     ${event.error && html`<${Problem} error=${event.error} />`}`;
 }
+
+/** The body of a thin delivery. It names the type and the URL of the resource, which only the service composes. @param {any} event */
+const thin = (event) => ({ ...event, data: { id: event.data?.id, type: "…", url: "…" }, payload: "thin" });
