@@ -28,16 +28,16 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
   const [types, setTypes] = useState(() => new Set(/** @type {string[]} */ (webhook?.event_types ?? ["*"])));
   const [filter, setFilter] = useState(() => formOf(webhook?.filter));
   const [rate, setRate] = useState(String(webhook?.max_per_second ?? ""));
-  const [secret, setSecret] = useState("");
+  const [made, setMade] = useState(/** @type {(Webhook & { secret: string }) | null} */ (null));
   const body = { url: url.trim(), description: description.trim() || null, event_types: [...types],
     filter: filterOf(filter), max_per_second: rate === "" ? null : Number(rate) };
   const save = async (/** @type {string | null | undefined} */ match) => {
     const { data } = webhook
       ? await request("PATCH", `/webhooks/${webhook.id}`, { body, etag: match })
       : await request("POST", "/webhooks", { body });
+    if (data.secret) return setMade(data);
     onSaved(data);
-    if (data.secret) setSecret(data.secret);
-    else onClose();
+    onClose();
   };
   const { run, isBusy, error } = useAction(save);
   const toggle = (/** @type {string} */ type) => {
@@ -45,9 +45,11 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
     if (!next.delete(type)) next.add(type);
     setTypes(next);
   };
-  if (secret)
-    return html`<${Secret} title=${t.webhooks.secret} text=${t.webhooks.secretText} value=${secret}
-      onClose=${onClose} />`;
+  // The screen that opens next would take the secret away, which no other answer shows.
+  const stored = () => (onClose(), made && onSaved(made));
+  if (made)
+    return html`<${Secret} title=${t.webhooks.secret} text=${t.webhooks.secretText} value=${made.secret}
+      onClose=${stored} />`;
   if (error?.status === 412 && webhook) {
     return html`<${Stale} path=${`/webhooks/${webhook.id}`} mine=${body} onClose=${onClose} onSave=${run}
       onReload=${onSaved} />`;
