@@ -192,7 +192,7 @@ export const t = {
     wouldSendMore: (/** @type {string} */ count) => `At least ${count} events would be delivered.`,
     replayed: (/** @type {number} */ count) => `${count.toLocaleString("en")} deliveries are queued`,
     rateLimit: "Most requests per second", rateLimitHint: "1 to 1,000. Empty for no limit.",
-    filter: "Filter", filterPeople: "Only about these people",
+    filter: "Filter", filterPeople: "Only about these people", filterAddPerson: "Add a person", filterDropPerson: "Remove",
     filterDepartments: "Only about people of these departments",
     filterHint: "Ids with spaces between them. Empty for all.",
     filterType: "Only observations of the type", filterAny: "All events",
@@ -359,7 +359,7 @@ export const t = {
       `Send it to the person. It opens once, until ${open}. Access ends at ${end}; revoke the key to end it now.`,
   },
   audit: { lead: "Who changed what, with the values before and after.", action: "Action",
-    target: "Changed resource", actor: "Changed by", by: "by", onlyTarget: "only this", none: "No entries",
+    target: "Changed resource", person: "Changed person", actor: "Changed by", by: "by", onlyTarget: "only this", none: "No entries",
     noneText: "Change the filters to see other changes." },
   provider: {
     issues: "Open issues", noIssues: "No open issues.", requests: "Newest requests",

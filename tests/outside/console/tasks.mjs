@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
 import { away, days, names, paste } from "./tasks_away.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
-import { sent } from "./tasks_sent.mjs";
+import { about, sent, who } from "./tasks_sent.mjs";
 import { heading, nav } from "./page.mjs";
 
 /** Calls until the answer holds. */
@@ -325,4 +325,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, sent];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, sent, who, about];

@@ -238,12 +238,13 @@ export const fieldError = (error, field) =>
 /**
  * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.
  * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string,
- *   hint?: string }[], children?: Content }} p
+ *   hint?: string }[], also?: string[], children?: Content }} p `also` has the parameters of the children
  */
-export function Filters({ filters, children }) {
+export function Filters({ filters, also = [], children }) {
   const { query } = useRoute();
-  const isSet = filters.some((filter) => query[filter.name]);
-  const clear = () => setQuery(Object.fromEntries(filters.map((filter) => [filter.name, null])));
+  const names = [...filters.map((filter) => filter.name), ...also];
+  const isSet = names.some((name) => query[name]);
+  const clear = () => setQuery(Object.fromEntries(names.map((name) => [name, null])));
   return html`<div class="filters" role="search" aria-label=${t.filters}>
     ${filters.map((filter) => html`<${Field} key=${filter.name} label=${filter.label}>
       ${filter.options

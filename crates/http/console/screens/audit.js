@@ -2,8 +2,9 @@
 
 import { useList } from "../lib/data.js";
 import { endOfDay, plain, startOfDay } from "../lib/format.js";
-import { Person } from "../lib/people.js";
+import { Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
+import { can, isOperator } from "../lib/session.js";
 import { Changes, Empty, Filters, Id, Page, Shown, Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
@@ -37,8 +38,25 @@ const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" "
 const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`
   : plain(value));
 
+/**
+ * The filter by actor: a choice of keys and connectors for those who may read them, otherwise an id.
+ * @param {string | undefined} actor
+ */
+function useActors(actor) {
+  const mayRead = can("settings:read") && isOperator();
+  const keys = useList(mayRead ? "/api-keys" : null, { limit: 100 });
+  const connectors = useList(mayRead ? "/connectors" : null, { limit: 100 });
+  const filter = { name: "actor", label: t.audit.actor, hint: "key_…" };
+  if (!keys.rows || !connectors.rows || keys.hasMore || connectors.hasMore) return filter;
+  const options = [...keys.rows.map((one) => [one.id, one.name]), ...connectors.rows.map((one) => [one.id, one.hris_source])];
+  // A person, or the key of another data set.
+  if (actor && options.every(([id]) => id !== actor)) options.push([actor, actor]);
+  return { ...filter, options: /** @type {[string, string][]} */ (options) };
+}
+
 export default function Audit() {
   const { query } = useRoute();
+  const actors = useActors(query.actor);
   const log = useList("/audit-log", {
     "filter[target_id]": query.target, "filter[actor_id]": query.actor, "filter[action]": query.action,
     "filter[occurred_at][gte]": query.from && startOfDay(query.from),
@@ -48,10 +66,11 @@ export default function Audit() {
     { name: "action", label: t.audit.action,
       options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, one])) },
     { name: "target", label: t.audit.target, hint: "emp_…" },
-    { name: "actor", label: t.audit.actor, hint: "key_…" },
+    actors,
     { name: "from", label: t.from, type: "date" }, { name: "to", label: t.to, type: "date" },
   ];
-  return html`<${Page} title=${t.screens.audit} lead=${t.audit.lead}><${Filters} filters=${filters} />
+  return html`<${Page} title=${t.screens.audit} lead=${t.audit.lead}><${Filters} filters=${filters}>
+      <${PersonFilter} name="target" label=${t.audit.person} /></${Filters}>
     <${Shown} of=${log} empty=${html`<${Empty} title=${t.audit.none} text=${t.audit.noneText} />`}>
       ${(/** @type {Entry[]} */ rows) => html`
       <ul class="list">

@@ -57,7 +57,7 @@ function Observations() {
   const entry = (/** @type {Observation | SearchHit} */ row) => "resource" in row
     ? html`<${Entry} key=${row.id} observation=${row.resource} highlights=${row.highlights} isShort />`
     : html`<${Entry} key=${row.id} observation=${row} isShort />`;
-  return html`<${Filters} filters=${filters}>
+  return html`<${Filters} filters=${filters} also=${["person"]}>
       <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
     <${Shown} of=${found} empty=${empty}>
       ${(/** @type {(Observation | SearchHit)[]} */ rows) =>

@@ -53,7 +53,7 @@ export function Objectives() {
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
     { name: "kind", label: t.feedback.kind, options: KINDS }];
-  return html`<${Filters} filters=${filters}>
+  return html`<${Filters} filters=${filters} also=${["owner"]}>
       <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
@@ -146,7 +146,7 @@ export function Summaries() {
     [{ name: "state", label: t.state,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
   ];
-  return html`<${Filters} filters=${filters}>
+  return html`<${Filters} filters=${filters} also=${["person"]}>
       <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText} />`}>

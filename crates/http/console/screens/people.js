@@ -3,7 +3,7 @@
 import { request } from "../lib/api.js";
 import { useGet, useList } from "../lib/data.js";
 import { fullName } from "../lib/format.js";
-import { Person } from "../lib/people.js";
+import { Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs } from "../lib/ui.js";
@@ -77,7 +77,8 @@ function List() {
       cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
   ];
   const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText} />`;
-  return html`<${Filters} filters=${filters} />
+  return html`<${Filters} filters=${filters} also=${["manager"]}>
+      ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
     ${query.q && html`<p class="muted">${t.people.onlyActive}
       ${" "}<a href=${href("/people", { state: "deactivated" })}>${t.people.whoLeft}</a></p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`

@@ -1,5 +1,7 @@
 // Content filter of a subscription: fields of its form, and its text among the facts.
 
+import { Person, PersonField } from "../lib/people.js";
+import { can } from "../lib/session.js";
 import { fieldError, Field } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
@@ -40,9 +42,8 @@ export function FilterFields({ form, onChange, error }) {
   };
   const hint = t.webhooks.filterHint;
   return html`
-    <${Field} label=${t.webhooks.filterPeople} hint=${hint} error=${fieldError(error, "filter.employee_id")}>
-      <input name="filter_people" value=${form.people} placeholder="emp_…"
-        onInput=${(/** @type {any} */ e) => set({ people: e.target.value })} /></${Field}>
+    <${PeopleField} value=${form.people} onChange=${(/** @type {string} */ people) => set({ people })} hint=${hint}
+      error=${fieldError(error, "filter.employee_id")} />
     <${Field} label=${t.webhooks.filterDepartments} hint=${hint}
       error=${fieldError(error, "filter.department_id")}>
       <input name="filter_departments" value=${form.departments} placeholder="dep_…"
@@ -56,6 +57,27 @@ export function FilterFields({ form, onChange, error }) {
       ${SCOPES.map((one) => html`<label key=${one} class="check">
         <input type="checkbox" checked=${form.scopes.includes(one)} onChange=${() => toggle(one)} />
         <span>${t.words[one] ?? one}</span></label>`)}</fieldset>`;
+}
+
+/**
+ * The people of a filter: found by name, or as ids for a key that may not read people.
+ * @param {{ value: string, onChange: (value: string) => void, hint: string, error?: string }} p
+ */
+function PeopleField({ value, onChange, hint, error }) {
+  const chosen = ids(value) ?? [];
+  if (!can("employees:read")) {
+    return html`<${Field} label=${t.webhooks.filterPeople} hint=${hint} error=${error}>
+      <input name="filter_people" value=${value} placeholder="emp_…"
+        onInput=${(/** @type {any} */ e) => onChange(e.target.value)} /></${Field}>`;
+  }
+  const add = (/** @type {string | null} */ id) => id && !chosen.includes(id) && onChange([...chosen, id].join(" "));
+  const drop = (/** @type {string} */ id) => onChange(chosen.filter((one) => one !== id).join(" "));
+  return html`<fieldset class="people"><legend class="field-label">${t.webhooks.filterPeople}</legend>
+    ${chosen.map((id) => html`<div key=${id} class="chosen"><${Person} id=${id} plain />
+      <button type="button" class="link" aria-label=${`${t.webhooks.filterDropPerson}: ${id}`}
+        onClick=${() => drop(id)}>${t.webhooks.filterDropPerson}</button></div>`)}
+    <${PersonField} label=${t.webhooks.filterAddPerson} value=${null} onChange=${add} />
+    ${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
 }
 
 /** The conditions of a filter in one line. @param {Filter} filter */
