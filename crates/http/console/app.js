@@ -3,6 +3,7 @@
 import { Entrance } from "./entrance.js";
 import { ApiError, log } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
+import { forgetKept } from "./lib/kept.js";
 import { forgetPeople } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
@@ -157,7 +158,7 @@ export function App({ reason }) {
   const current = useStore(session);
   const end = useStore(ended);
   const owner = current ? `${current.me.organization_id} ${current.me.environment}` : "";
-  useLayoutEffect(() => forgetPeople(), [owner]);
+  useLayoutEffect(() => (forgetPeople(), forgetKept()), [owner]);
   const isShut = !current || end === "refused";
   return html`${current && html`<${Shell} key=${owner} />`}
     ${isShut && html`<${Entrance} reason=${reason} isOver=${Boolean(current)} />`}<${Offer} /><${Toasts} />`;

@@ -53,6 +53,7 @@ const FILES: &[(&str, &str)] = files![
     "lib/deliveries.js",
     "lib/dialog.js",
     "lib/format.js",
+    "lib/kept.js",
     "lib/operations.js",
     "lib/people.js",
     "lib/request_drawer.js",

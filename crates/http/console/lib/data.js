@@ -6,9 +6,12 @@
 //   const save = useAction(async () => { … });       { run, isBusy, error }: errors go to the component
 //
 // A path of null reads nothing. A changed path or query reads again and drops the answer of the former request. So does
-// each write of this tab, so that a screen shows nothing that a write has changed.
+// each write of this tab, so that a screen shows nothing that a write has changed. A list is read again as far as it was
+// shown, and Back shows it as it was left until its rows are read again.
 
 import { ApiError, request, written } from "./api.js";
+import { keptOf } from "./kept.js";
+import { route } from "./router.js";
 import { useCallback, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("./api.js").Query} Query */
@@ -56,6 +59,35 @@ export function useGet(path, query = {}) {
   return { ...read, reload };
 }
 
+const PAGE_ROWS = 50;
+const LARGEST_PAGE = 100;
+/** Rows that are read again at most. */
+const MOST_AGAIN = 500;
+
+/**
+ * @template T
+ * @typedef {{ rows: T[] | null, cursor: string | null }} Rows
+ */
+
+/**
+ * Reads a list from its start until it has `count` rows.
+ * @template {string} P
+ * @param {P} path @param {Query} query @param {number} count @param {AbortSignal} signal
+ * @returns {Promise<Rows<RowOf<P>>>}
+ */
+async function readRows(path, query, count, signal) {
+  /** @type {RowOf<P>[]} */
+  const rows = [];
+  for (let cursor = /** @type {string | null} */ (null); ; ) {
+    const limit = Math.min(LARGEST_PAGE, count - rows.length);
+    const { data } = await request("GET", path, { query: { ...query, limit, cursor }, signal });
+    const page = /** @type {Page<RowOf<P>>} */ (/** @type {unknown} */ (data));
+    rows.push(...page.data);
+    cursor = page.has_more ? page.next_cursor : null;
+    if (cursor === null || rows.length >= count) return { rows, cursor };
+  }
+}
+
 /**
  * Reads a list page by page. The path decides the type of the rows.
  * @template {string} P
@@ -63,34 +95,56 @@ export function useGet(path, query = {}) {
  * @param {Query} [query]
  */
 export function useList(path, query = {}) {
-  const read = useGet(path, { limit: 50, ...query });
-  const first = /** @type {Read<Page<RowOf<P>>> & { reload: () => void }} */ (/** @type {unknown} */ (read));
-  const [added, setAdded] =
-    useState({ of: /** @type {unknown} */ (null), rows: /** @type {RowOf<P>[]} */ ([]), page: first.data });
+  const name = `${path} ${JSON.stringify(query)}`;
+  const size = Number(query["limit"] ?? PAGE_ROWS);
+  const first = () => {
+    const { entry, isReturn } = route.value;
+    const kept = isReturn && path !== null ? keptOf(entry).lists.get(name) : undefined;
+    /** @type {Rows<RowOf<P>> & { of: string, error: ApiError | null, isLoading: boolean }} */
+    const state = { of: name, rows: kept?.rows ?? null, cursor: kept?.cursor ?? null, error: null, isLoading: path !== null };
+    return state;
+  };
+  const [state, setState] = useState(first);
   const [isMore, setIsMore] = useState(false);
-  const [moreError, setMoreError] = useState(/** @type {ApiError | null} */ (null));
-  const isAdded = added.of === first.data && first.data !== null;
-  const page = isAdded ? added.page : first.data;
+  const [turn, setTurn] = useState(0);
+  const writes = useStore(written);
+  const shown = state.of === name ? state : first();
+  useEffect(() => {
+    if (path === null) return undefined;
+    const stop = new AbortController();
+    const count = Math.max(size, Math.min(MOST_AGAIN, shown.rows?.length ?? 0));
+    setState({ ...shown, error: null, isLoading: true });
+    readRows(path, query, count, stop.signal).then(
+      (read) => setState({ of: name, ...read, error: null, isLoading: false }),
+      (error) => stop.signal.aborted ||
+        setState((before) => ({ ...before, error: asApiError(error), isLoading: false })),
+    );
+    return () => stop.abort();
+  }, [name, turn, writes]);
+  useEffect(() => {
+    const { of, rows, cursor } = state;
+    if (of === name && rows) keptOf(route.value.entry).lists.set(name, { rows, cursor });
+  }, [state, name]);
   const more = useCallback(async () => {
-    if (!page?.has_more || path === null) return;
+    const { rows, cursor } = shown;
+    if (path === null || rows === null || cursor === null) return;
     setIsMore(true);
-    setMoreError(null);
     try {
-      const { data } = await request("GET", path, { query: { limit: 50, ...query, cursor: page.next_cursor } });
+      const { data } = await request("GET", path, { query: { limit: PAGE_ROWS, ...query, cursor } });
       const next = /** @type {Page<RowOf<P>>} */ (/** @type {unknown} */ (data));
-      setAdded((before) => ({
-        of: first.data, page: next, rows: [...(before.of === first.data ? before.rows : []), ...next.data],
-      }));
+      // The rows may have been read again meanwhile.
+      setState((before) => before.rows !== rows ? before
+        : { ...before, rows: [...rows, ...next.data], cursor: next.has_more ? next.next_cursor : null, error: null });
     } catch (error) {
-      setMoreError(asApiError(error));
+      setState((before) => ({ ...before, error: asApiError(error) }));
     } finally {
       setIsMore(false);
     }
-  }, [page, path]);
-  /** @type {RowOf<P>[] | null} */
-  const rows = first.data ? [...first.data.data, ...(isAdded ? added.rows : [])] : null;
-  const { error, isLoading, reload } = first;
-  return { rows, error: error ?? moreError, isLoading, hasMore: Boolean(page?.has_more), isMore, more, reload };
+  }, [shown.rows, name]);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  const { rows, error, isLoading, cursor } = shown;
+  // Rows that are being read again would replace the ones that come.
+  return { rows, error, isLoading, hasMore: cursor !== null, isMore: isMore || isLoading, more, reload };
 }
 
 /**

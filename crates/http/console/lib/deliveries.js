@@ -1,7 +1,7 @@
 // Deliveries over all subscriptions, and the statistics of each.
 
 import { request } from "./api.js";
-import { asApiError } from "./data.js";
+import { asApiError, useList } from "./data.js";
 import { endOfDay, hour, startOfDay } from "./format.js";
 import { useEffect, useState } from "./view.js";
 
@@ -91,47 +91,9 @@ export function total(all) {
  * The log over all subscriptions, newest first. Without a filter nothing is read, for keys that may not.
  * @param {Record<string, string | undefined> | null} filter
  */
-export function useAllDeliveries(filter) {
-  const empty = { rows: /** @type {Delivery[] | null} */ (null), error: /** @type {ApiError | null} */ (null),
-    isLoading: true, cursor: /** @type {string | null} */ (null) };
-  const [state, setState] = useState(empty);
-  const [isMore, setIsMore] = useState(false);
-  const [turn, setTurn] = useState(0);
-  const query = filter && {
-    "filter[status]": filter.state, "filter[event_type]": filter.type, "filter[event_id]": filter.event,
-    "filter[subscription_id]": filter.webhook,
-    "filter[attempted_at][gte]": filter.from && startOfDay(filter.from),
-    "filter[attempted_at][lte]": filter.to && endOfDay(filter.to),
-  };
-  const name = `${JSON.stringify(query)} ${turn}`;
-  useEffect(() => {
-    if (query === null) return undefined;
-    const stop = new AbortController();
-    const read = request("GET", "/deliveries", { query: { limit: 50, ...query }, signal: stop.signal });
-    setState((before) => ({ ...before, isLoading: true }));
-    read.then(
-      ({ data }) =>
-        setState({ rows: data.data, error: null, isLoading: false,
-          cursor: data.has_more ? data.next_cursor : null }),
-      (error) => stop.signal.aborted || setState({ ...empty, error: asApiError(error), isLoading: false }),
-    );
-    return () => stop.abort();
-  }, [name]);
-  const more = async () => {
-    setIsMore(true);
-    try {
-      const { data } = await request("GET", "/deliveries",
-        { query: { limit: 50, ...query, cursor: state.cursor } });
-      setState((before) =>
-        ({ ...before, rows: [...(before.rows ?? []), ...data.data],
-          cursor: data.has_more ? data.next_cursor : null }));
-    } catch (error) {
-      setState((before) => ({ ...before, error: asApiError(error) }));
-    } finally {
-      setIsMore(false);
-    }
-  };
-  const { rows, error, isLoading, cursor } = state;
-  return { rows, error, isLoading, hasMore: cursor !== null, isMore, more,
-    reload: () => setTurn((count) => count + 1) };
-}
+export const useAllDeliveries = (filter) => useList(filter && "/deliveries", filter ? {
+  "filter[status]": filter.state, "filter[event_type]": filter.type, "filter[event_id]": filter.event,
+  "filter[subscription_id]": filter.webhook,
+  "filter[attempted_at][gte]": filter.from && startOfDay(filter.from),
+  "filter[attempted_at][lte]": filter.to && endOfDay(filter.to),
+} : {});

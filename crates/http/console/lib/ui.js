@@ -12,7 +12,8 @@
 
 import { t } from "../texts.js";
 import { plain, relative, time, utc, words } from "./format.js";
-import { href, setQuery, useRoute } from "./router.js";
+import { keptOf } from "./kept.js";
+import { href, route, setQuery, useRoute } from "./router.js";
 import { waiting } from "./api.js";
 import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 import { toast } from "./toast.js";
@@ -34,7 +35,8 @@ export function Page({ title, lead, actions, back, children }) {
   }, [title]);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    const { entry, isReturn } = route.value;
+    scrollTo(0, isReturn ? keptOf(entry).scroll : 0);
   }, []);
   return html`<div class="page">
     ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
@@ -77,8 +79,14 @@ const TONES = {
 /** A word of the API with its colour. @param {{ word: string }} p */
 export const Status = ({ word }) => html`<${Badge} tone=${TONES[word]}>${t.words[word] ?? words(word)}</${Badge}>`;
 
+const TICK_MS = 10_000;
+/** Ticks, so that a shown distance from now stays true. */
+const clock = store(0);
+setInterval(() => clock.set(clock.value + 1), TICK_MS);
+
 /** @param {{ at: string | null | undefined, none?: string, exact?: boolean }} p */
 export function Time({ at, none = "–", exact }) {
+  useStore(clock);
   if (!at) return html`<span class="muted">${none}</span>`;
   return html`<time datetime=${at} title=${`${time(at)} · ${utc(at)}`}>${exact ? time(at) : relative(at)}</time>`;
 }
@@ -267,7 +275,7 @@ function Typed({ filter, value }) {
   useEffect(() => setText(value), [value]);
   useEffect(() => {
     if (text === value) return undefined;
-    const timer = setTimeout(() => setQuery({ [filter.name]: text.trim() }), TYPING_MS);
+    const timer = setTimeout(() => setQuery({ [filter.name]: text.trim() }, filter.name), TYPING_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return html`<input type=${filter.type ?? "search"} value=${text} placeholder=${filter.hint} autocomplete="off"

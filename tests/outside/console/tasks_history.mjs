@@ -1,0 +1,62 @@
+// Tasks on the way back, and after a while.
+import { heading } from "./page.mjs";
+import { api } from "./service.mjs";
+
+const MANY = 120;
+
+/** Goes back: filters one by one, and the rows and the place of a list as they were left. */
+export async function back(page, { origin, check }) {
+  const rows = Array.from({ length: MANY }, (_, at) => `back${at}@example.com,First${at},Zz${String(at).padStart(3, "0")}`);
+  // The quota of files belongs to the key.
+  const { key } = await api("POST", "/api-keys", { name: "Many people", scopes: ["employees:write"], access_level: "admin" });
+  await api("POST", "/employees/csv", `email,first_name,last_name\n${rows.join("\n")}\n`, { authorization: `Bearer ${key}` });
+  await page.goto(`${origin}/console/people`);
+  const shown = page.getByRole("table", { name: "People" }).getByRole("row");
+  const people = async () => {
+    await page.waitForFunction(() => !document.querySelector(".skeleton, .stale, [aria-busy=true]"));
+    return shown.count();
+  };
+  await shown.nth(1).waitFor();
+  const first = await people();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await shown.nth(first).waitFor();
+  const all = await people();
+  check(all > first, `${all} rows after ${first}`);
+  const link = shown.nth(first + 10).getByRole("link").first();
+  await link.scrollIntoViewIfNeeded();
+  const place = await page.evaluate(() => scrollY);
+  check(place > 500, `the list is scrolled to ${place}`);
+  const name = await link.innerText();
+  await link.click();
+  await heading(page, name);
+  check((await page.evaluate(() => scrollY)) === 0, "a person opens in the middle of the page");
+  await page.goBack();
+  await heading(page, "People");
+  await shown.nth(all - 1).waitFor();
+  const returned = await page.evaluate(() => scrollY);
+  check(Math.abs(returned - place) < 2, `Back scrolls to ${returned} rather than ${place}`);
+  check((await people()) === all, "the rows are read again as far as they were shown");
+  await page.getByLabel("Role").selectOption("manager");
+  await page.getByLabel("State").selectOption("all");
+  await page.waitForURL(/state=all/);
+  await page.goBack();
+  await page.waitForURL((url) => !url.search.includes("state=all") && url.search.includes("role=manager"));
+  check((await page.getByLabel("Role").inputValue()) === "manager", "Back takes the first filter, too");
+  await page.goBack();
+  await page.waitForURL((url) => !url.search.includes("role"));
+  await page.getByRole("searchbox", { name: "Search" }).pressSequentially("Zz0", { delay: 600 });
+  await page.waitForURL(/q=Zz0/);
+  await page.goBack();
+  await page.waitForURL((url) => !url.search.includes("q="));
+  await heading(page, "People");
+}
+
+/** Looks at a screen for hours: the times on it go on. */
+export async function ticks(page, { data, origin }) {
+  await page.clock.install();
+  await page.goto(`${origin}/console/people/${data.ruth.id}`);
+  const times = page.locator(".steps time");
+  await times.first().waitFor();
+  await page.clock.fastForward("03:00:00");
+  await times.getByText("3 hours ago").first().waitFor();
+}
