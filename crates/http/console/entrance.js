@@ -2,7 +2,7 @@
 
 import { useAction } from "./lib/data.js";
 import { linkProblem, signIn } from "./lib/session.js";
-import { Button, Field, Problem } from "./lib/ui.js";
+import { Field, Problem, Waiting } from "./lib/ui.js";
 import { html, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
 
@@ -20,6 +20,7 @@ export function Entrance({ reason, isOver }) {
   const pasted = useStore(linkProblem);
   const shown = error ?? pasted ?? reason;
   const form = html`<form class="entrance" onSubmit=${submit}>
+    <${Waiting} />
     <div class="brand">
       <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</div>
     <h1>${isOver ? t.entrance.again : t.entrance.title}</h1>

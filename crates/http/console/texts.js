@@ -54,6 +54,7 @@ const failureTexts = {
 
 /** @type {any} */
 const problems = {
+  canceled: "Canceled", canceled_write: "Canceled without an answer",
   no_answer: "No answer", screen_not_loaded: "The screen did not load",
   no_connection: "No connection to the service", validation_error: "Some values are not valid",
   bad_request: "The request is malformed",
@@ -71,7 +72,10 @@ const problems = {
 export const t = {
   words, failures, failureTexts, problems,
   listed: "Correct what the list names, then try again.",
-  problemTexts: { no_connection: "Check the network, then try again.",
+  unanswered: "The service has not answered yet.", cancelRequest: "Cancel the request",
+  problemTexts: { canceled: "You canceled the request.",
+    canceled_write: "You canceled the request, which may be done all the same. Look at the result before you repeat it.",
+    no_connection: "Check the network, then try again.",
     no_answer: "The service did not answer within 30 seconds. Try again.",
     screen_not_loaded: "The service is not reachable, or it was upgraded and this tab has the former version. Try " +
       "again, or reload the page.",

@@ -1,5 +1,6 @@
-// Tasks on the way back, and after a while.
-import { heading } from "./page.mjs";
+// Tasks on the way back, after a while, and while a request waits.
+import { accessible } from "./looks.mjs";
+import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const MANY = 120;
@@ -59,4 +60,40 @@ export async function ticks(page, { data, origin }) {
   await times.first().waitFor();
   await page.clock.fastForward("03:00:00");
   await times.getByText("3 hours ago").first().waitFor();
+}
+
+/** Cancels a read and a write that get no answer, and the wait for a quota. */
+export async function cancel(page, { check, data, origin }) {
+  const cancelIt = page.getByRole("button", { name: "Cancel the request" });
+  const hang = () => {};
+  await page.route("**/v1/audit-log?*", hang);
+  await nav(page, "Audit log");
+  await page.getByText("The service has not answered yet.").waitFor();
+  await accessible(page, "a request without an answer", check);
+  await cancelIt.click();
+  await page.getByRole("alert").getByText("You canceled the request.").waitFor();
+  await cancelIt.waitFor({ state: "detached" });
+  await page.unroute("**/v1/audit-log?*", hang);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".entry").first().waitFor();
+  await page.goto(`${origin}/console/people/${data.ruth.id}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Job title").fill("Support architect");
+  const refuse = (route) => route.request().method() === "PATCH"
+    ? route.fulfill({ status: 429, headers: { "retry-after": "50" }, contentType: "application/json", body: JSON.stringify({ error: { code: "rate_limited", message: "Later." } }) })
+    : route.fallback();
+  await page.route("**/v1/employees/*", refuse);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("The quota of this key is used up.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel the request" }).click();
+  await dialog.getByText("You canceled the request.", { exact: true }).waitFor();
+  await page.unroute("**/v1/employees/*", refuse);
+  const lose = (route) => (route.request().method() === "PATCH" ? undefined : route.fallback());
+  await page.route("**/v1/employees/*", lose);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("button", { name: "Cancel the request" }).click();
+  await dialog.getByText("Look at the result before you repeat it.").waitFor();
+  await page.unroute("**/v1/employees/*", lose);
+  check((await dialog.getByLabel("Job title").inputValue()) === "Support architect", "the typed text is lost");
 }

@@ -4,7 +4,8 @@
 //   const { data, etag } = await request("GET", "/employees", { query });
 //   await request("PATCH", `/employees/${id}`, { body: { job_title: "…" }, etag });
 //
-// With `lines: true` the data is the text of the answer. A failure is an ApiError. 429 and 503 wait for `Retry-After` and say so in `waiting`; 401 ends the session and
+// With `lines: true` the data is the text of the answer. A failure is an ApiError. 429 and 503 wait for `Retry-After` and
+// say so in `waiting`, a request without an answer is in `slow`, and the person can cancel both; 401 ends the session and
 // keeps the screen with everything typed. Each POST has one Idempotency-Key for all its attempts.
 
 import { store } from "./view.js";
@@ -29,6 +30,8 @@ const MOST_ATTEMPTS = 4;
 const LONGEST_WAIT_S = 60;
 /** Time within which a read is answered. A write has none: it may be done although its answer is late. */
 const READ_TIMEOUT_MS = 30_000;
+/** Time after which a request without an answer is shown, with a way to cancel it. */
+const SLOW_MS = 5000;
 
 /** An answer other than 2xx, or no answer at all (status 0). */
 export class ApiError extends Error {
@@ -56,7 +59,9 @@ export class ApiError extends Error {
 /** Requests of the current screen, newest first. */
 export const log = store(/** @type {LoggedRequest[]} */ ([]));
 /** The wait that the service asked for, while there is one. */
-export const waiting = store(/** @type {{ until: number, status: number } | null} */ (null));
+export const waiting = store(/** @type {{ until: number, status: number, cancel: () => void } | null} */ (null));
+/** Requests that have waited for their answer for a while. */
+export const slow = store(/** @type {{ cancel: () => void }[]} */ ([]));
 /** Number of writes that were answered. Every read on the screen is repeated after one. */
 export const written = store(0);
 /** Quotas by class, from the headers of the last answers. */
@@ -82,11 +87,11 @@ export function queryString(query) {
   return text ? `?${text}` : "";
 }
 
-/** @param {number} milliseconds @param {AbortSignal | undefined} signal */
+/** @param {number} milliseconds @param {AbortSignal} signal */
 const pause = (milliseconds, signal) =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+    signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
   });
 
 /** @param {string} method @param {Headers} headers */
@@ -104,19 +109,20 @@ const amend = (entry, changes) =>
 
 /**
  * @param {string} method @param {string} path @param {Options} options @param {Headers} headers
+ * @param {AbortSignal} stop
  * @returns {Promise<{ answer: Response, text: string }>}
  */
-async function attempt(method, path, options, headers) {
+async function attempt(method, path, options, headers, stop) {
   const body = options.csv ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   // A download of lines takes as long as there is data.
   const timeout = method === "GET" && !options.lines ? AbortSignal.timeout(READ_TIMEOUT_MS) : undefined;
-  const signals = [options.signal, timeout].filter((one) => one !== undefined);
+  const signals = timeout ? [stop, timeout] : [stop];
   const init = { method, headers, body, signal: AbortSignal.any(signals), cache: /** @type {const} */ ("no-store") };
   try {
     const answer = await fetch(API + path + queryString(options.query ?? {}), init);
     return { answer, text: await answer.text() };
   } catch (error) {
-    if (options.signal?.aborted) throw error;
+    if (stop.aborted) throw error;
     throw new ApiError(0, { code: timeout?.aborted ? "no_answer" : "no_connection" });
   }
 }
@@ -164,6 +170,28 @@ function parsed(text) {
  * @returns {Promise<Answer<any>>}
  */
 export async function request(method, path, options = {}) {
+  const canceled = new AbortController();
+  const stop = options.signal ? AbortSignal.any([options.signal, canceled.signal]) : canceled.signal;
+  const one = { cancel: () => canceled.abort() };
+  const timer = setTimeout(() => slow.set([...slow.value, one]), SLOW_MS);
+  try {
+    return await answered(method, path, options, stop, one.cancel);
+  } catch (error) {
+    const isCanceled = canceled.signal.aborted && !options.signal?.aborted && !(error instanceof ApiError);
+    throw isCanceled ? new ApiError(0, { code: method === "GET" ? "canceled" : "canceled_write" }) : error;
+  } finally {
+    clearTimeout(timer);
+    slow.set(slow.value.filter((other) => other !== one));
+  }
+}
+
+/**
+ * Sends a request again while the service asks for it.
+ * @param {string} method @param {string} path @param {Options} options @param {AbortSignal} stop
+ * @param {() => void} cancel
+ * @returns {Promise<Answer<any>>}
+ */
+async function answered(method, path, options, stop, cancel) {
   const key = options.key ?? access.key ?? "";
   const headers = headersOf(method, options, key);
   /** @type {LoggedRequest} */
@@ -175,7 +203,7 @@ export async function request(method, path, options = {}) {
     log.set([entry, ...log.value.filter((other) => !isSame(other, entry))].slice(0, MOST_LOGGED));
   for (let count = 1; ; count += 1) {
     const started = performance.now();
-    const { answer, text } = await attempt(method, path, options, headers);
+    const { answer, text } = await attempt(method, path, options, headers, stop);
     const requestId = answer.headers.get("x-request-id");
     rememberQuota(method, answer.headers);
     if (!options.quiet) {
@@ -191,8 +219,11 @@ export async function request(method, path, options = {}) {
     const isTemporary = answer.status === 429 || answer.status === 503;
     if (isTemporary && count < MOST_ATTEMPTS && (retryAfter ?? 1) <= LONGEST_WAIT_S) {
       const milliseconds = (retryAfter ?? 1) * 1000;
-      waiting.set({ until: Date.now() + milliseconds, status: answer.status });
-      await pause(milliseconds, options.signal).finally(() => waiting.set(null));
+      waiting.set({ until: Date.now() + milliseconds, status: answer.status, cancel });
+      await pause(milliseconds, stop).finally(() => waiting.set(null)).catch((reason) => {
+        // A 429 is no answer of unknown effect: nothing was done.
+        throw answer.status === 429 ? new ApiError(0, { code: "canceled" }) : reason;
+      });
       continue;
     }
     if (answer.status === 401 && options.key === undefined) access.refused(key);

@@ -14,7 +14,7 @@ import { t } from "../texts.js";
 import { plain, relative, time, utc, words } from "./format.js";
 import { keptOf } from "./kept.js";
 import { href, route, setQuery, useRoute } from "./router.js";
-import { waiting } from "./api.js";
+import { slow, waiting } from "./api.js";
 import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 import { toast } from "./toast.js";
 
@@ -113,17 +113,20 @@ export function Id({ value, to }) {
 /** A type or a URL, which breaks after its punctuation rather than within a word. @param {{ text: string }} p */
 export const Parts = ({ text }) => text.split(/(?<=[./_])(?=[^./_])/).map((part) => html`${part}<wbr />`);
 
-/** The wait that the service asked for. */
+/** The wait that the service asked for, or a request without an answer yet. Both can be canceled. */
 export function Waiting() {
   const wait = useStore(waiting);
+  const open = useStore(slow);
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = wait && setInterval(() => tick((count) => count + 1), 500);
     return () => void (timer && clearInterval(timer));
   }, [wait]);
-  if (!wait) return null;
-  const seconds = Math.max(1, Math.ceil((wait.until - Date.now()) / 1000));
-  return html`<div class="waiting" role="status">${t.waiting(wait.status, seconds)}</div>`;
+  if (!wait && open.length === 0) return null;
+  const seconds = wait ? Math.max(1, Math.ceil((wait.until - Date.now()) / 1000)) : 0;
+  const cancel = () => (wait?.cancel(), open.forEach((one) => one.cancel()));
+  return html`<div class="waiting"><span role="status">${wait ? t.waiting(wait.status, seconds) : t.unanswered}</span>
+    <${Button} onClick=${cancel}>${t.cancelRequest}</${Button}></div>`;
 }
 
 /** @param {{ error: ApiError, retry?: () => void }} p */
