@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
 import { away, days, names, paste } from "./tasks_away.mjs";
-import { back, cancel, ticks } from "./tasks_history.mjs";
+import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { about, sent, who } from "./tasks_sent.mjs";
 import { heading, nav } from "./page.mjs";
@@ -326,4 +326,4 @@ async function stale(page, { data, origin, check }) {
   check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, back, ticks, cancel, sent, who, about];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about];

@@ -1,9 +1,41 @@
-// Tasks on the way back, after a while, and while a request waits.
+// Tasks in several tabs, on the way back, and while a request waits.
 import { accessible } from "./looks.mjs";
 import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const MANY = 120;
+
+/** Opens a second tab: it has the session, in memory only, and a sign-out ends both. */
+export async function tabs(page, { origin, check }) {
+  await nav(page, "People");
+  const second = await page.context().newPage();
+  await second.goto(`${origin}/console/audit`);
+  await heading(second, "Audit log");
+  const kept = await second.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+  check(!kept.includes("cdr_"), "the second tab stores the key");
+  await second.reload();
+  await heading(second, "Audit log");
+  await second.getByRole("button", { name: "Sign out" }).first().click();
+  await heading(second, "Open the console");
+  await heading(page, "Open the console");
+  await second.reload();
+  await heading(second, "Open the console");
+}
+
+/** Tabs of two keys: a third one gets none of them. */
+export async function strangers(page, { origin }) {
+  const made = await api("POST", "/api-keys", { name: "Other tab", scopes: ["employees:read"] });
+  const second = await page.context().newPage();
+  await second.goto(`${origin}/console/people`);
+  await heading(second, "People");
+  await second.getByRole("button", { name: "Requests" }).waitFor();
+  await second.evaluate((key) => sessionStorage.setItem("candor-key", key), made.key);
+  await second.reload();
+  await second.locator(".account").first().getByText("Other tab").waitFor();
+  const third = await page.context().newPage();
+  await third.goto(`${origin}/console/people`);
+  await heading(third, "Open the console");
+}
 
 /** Goes back: filters one by one, and the rows and the place of a list as they were left. */
 export async function back(page, { origin, check }) {

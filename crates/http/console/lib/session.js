@@ -1,5 +1,6 @@
 // The key of the console: in memory; in sessionStorage if the person ticks the box or came with a portal link. The
-// address never carries a key, only the code of a portal link.
+// address never carries a key, only the code of a portal link. A new tab of this browser asks the open tabs for the key,
+// which it has in memory only.
 //
 //   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
 //   isAdmin()               true for a key of the admin level
@@ -11,6 +12,13 @@ import { store } from "./view.js";
 /** @typedef {{ key: string, me: Me }} Session */
 
 const KEPT = "candor-key";
+/** Channel between the tabs of this origin. A key is sent only on the channel that the asking tab names. */
+const CHANNEL = "candor-session";
+/** Time within which other tabs answer. */
+const ANSWER_MS = 250;
+const tabs = new BroadcastChannel(CHANNEL);
+
+/** @typedef {{ ask?: string, left?: string }} Message */
 
 /** The current session. After a refusal it stays, with `ended`, so that the screen keeps what was typed. */
 export const session = store(/** @type {Session | null} */ (null));
@@ -53,12 +61,42 @@ export async function signIn(key, keep) {
   enter(await describe(key), keep);
 }
 
-/** Forgets the key and everything shown. */
+/** Forgets the key and everything shown, in all tabs with this key. */
 export function signOut() {
+  tabs.postMessage({ left: session.value?.me.key_id });
+  leave();
+}
+
+function leave() {
   access.key = null;
   sessionStorage.removeItem(KEPT);
   ended.set("left");
   session.set(null);
+}
+
+/** Answers other tabs: with the key, and with the end of the session when one of them signs out. */
+export function listenToTabs() {
+  tabs.addEventListener("message", (/** @type {MessageEvent<Message>} */ { data: { ask, left } }) => {
+    if (left && left === session.value?.me.key_id) leave();
+    if (!ask || !access.key || ended.value) return;
+    const reply = new BroadcastChannel(ask);
+    reply.postMessage(access.key);
+    reply.close();
+  });
+}
+
+/** The key of the other tabs, if they all have the same one. @returns {Promise<string | null>} */
+async function keyOfTabs() {
+  const name = `${CHANNEL} ${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
+  const replies = new BroadcastChannel(name);
+  /** @type {Set<string>} */
+  const keys = new Set();
+  replies.addEventListener("message", ({ data }) => void keys.add(String(data)));
+  tabs.postMessage({ ask: name });
+  await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  replies.close();
+  const [key = null] = keys;
+  return keys.size === 1 ? key : null;
 }
 
 /** Exchanges the code of a portal link for its key. @param {string} code */
@@ -80,13 +118,16 @@ export async function resume() {
   const lost = kept ? await signIn(kept, true).then(() => null, (error) => error) : null;
   // A kept key that is not refused (a lost connection, a stopped service) is still a person's session.
   if (lost && (!code || lost.status !== 401)) throw lost;
-  if (code) await openLink(code);
+  if (code) return openLink(code);
+  const other = kept ? null : await keyOfTabs();
+  // A key that has ended leads to the entrance, which says nothing about other tabs.
+  if (other) await signIn(other, false).catch((error) => { if (error.status !== 401) throw error; });
 }
 
 /** Takes the code out of the fragment, so that the address bar and the history do not keep it. */
 function takeCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  if (location.hash) history.replaceState(history.state, "", location.pathname + location.search);
   return code;
 }
 
