@@ -93,6 +93,21 @@ async function samples(page) {
   }
 }
 
+async function statuses(page) {
+  await page.getByRole("heading", { name: OPERATION }).first().scrollIntoViewIfNeeded();
+  const card = page.locator(".response-card", { hasText: "201" }).first();
+  await card.locator("button.tab", { hasText: "504" }).waitFor(WAIT);
+  const covered = await card.locator("button.tab").evaluateAll((tabs) => {
+    tabs[0].scrollIntoView({ block: "center" });
+    const isCovered = (tab) => {
+      const { x, y, width, height } = tab.getBoundingClientRect();
+      return !tab.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    };
+    return tabs.filter(isCovered).map((tab) => tab.textContent.trim());
+  });
+  check(covered.length === 0, `the statuses ${covered.join(", ")} cannot be chosen`);
+}
+
 async function search(page) {
   await page.getByRole("search").first().click();
   const field = page.getByRole("combobox", { name: "Enter search query" });
@@ -139,7 +154,7 @@ async function main() {
   page.on("console", (it) => check(it.type() !== "error", `console: ${it.text()}`));
   page.on("pageerror", (it) => problems.push(`error: ${it}`));
   try {
-    for (const step of [read, samples, search, patterns, narrow]) {
+    for (const step of [read, samples, statuses, search, patterns, narrow]) {
       await step(page).catch((it) => problems.push(`${step.name}: ${it}`));
       await page.screenshot({ path: `${folder}/${step.name}.png` });
     }

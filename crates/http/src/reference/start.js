@@ -10,6 +10,9 @@ Scalar.createApiReference("#reference", {
   documentDownloadType: "none",
   // Each model is part of the operations and webhooks that have it. In the search, its name would come before the guides.
   hideModels: true,
+  // The renderer scrolls the statuses of an operation under its own buttons, where they cannot be chosen.
+  customCss: `.response-card .tab-list { flex-wrap: wrap; overflow: visible; height: auto; }
+    .response-card .scalar-card-header-title { overflow: visible; white-space: normal; }`,
   agent: { disabled: true },
   mcp: { disabled: true },
   // The samples of the document, in the languages that it has them in.
