@@ -126,8 +126,9 @@ export const t = {
       "What you do after that is done in the other organization.",
     open: "Open it",
   },
-  stale: { title: "Changed by another person",
-    text: "While you were editing, another person saved the fields below. Choose which version stays.",
+  stale: { title: "Changed meanwhile", untouched: "Not changed by you",
+    text: "While you were editing, the fields below were saved. Choose which version stays.",
+    others: "While you were editing, other fields were saved than those of this form. Your version changes none of them.",
     stored: "Stored now", typed: "Your version",
     theirs: "Keep the stored version", mine: "Save my version" },
   today: {

@@ -311,19 +311,25 @@ async function revoked(page, { open, check }) {
   await narrow.context().close();
 }
 
-/** Gets the difference when another person changed the same resource. */
-async function stale(page, { data, origin, check }) {
-  await page.goto(`${origin}/console/people/${data.jonas.id}`);
+/** Gets the difference when the same resource was saved meanwhile, and keeps what others saved in other fields. */
+async function stale(page, { origin, check }) {
+  const { id } = await api("POST", "/employees", { email: "sam.stale@example.com", first_name: "Sam", last_name: "Stale" });
+  await page.goto(`${origin}/console/people/${id}`);
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByRole("dialog").getByLabel("Job title").fill("Product lead");
-  await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Chief product officer" });
+  await page.getByRole("dialog").getByLabel("Last name").fill("Stahl");
+  await api("PATCH", `/employees/${id}`, { job_title: "Chief product officer", email: "sam@example.com" });
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  const dialog = page.getByRole("dialog", { name: "Changed by another person" });
+  const dialog = page.getByRole("dialog", { name: "Changed meanwhile" });
   await dialog.getByText("Chief product officer").waitFor();
+  const fields = await dialog.locator("tbody code").allInnerTexts();
+  check(fields.sort().join() === "email,job_title", `the dialog names ${fields}`);
   await dialog.getByRole("button", { name: "Save my version" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByText("Saved").waitFor();
-  check((await api("GET", `/employees/${data.jonas.id}`)).job_title === "Product lead", "my version is not stored");
+  const { job_title, last_name, email } = await api("GET", `/employees/${id}`);
+  check(job_title === "Product lead" && last_name === "Stahl", `my version is ${job_title}, ${last_name}`);
+  check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
 export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about];

@@ -7,7 +7,7 @@ import { date, fullName, plain, short } from "../lib/format.js";
 import { Person, PersonField } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isAdmin, isBound } from "../lib/session.js";
-import { Stale } from "../lib/stale.js";
+import { changed, Stale } from "../lib/stale.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Card, Changes, Facts, Field, Id, Page, Problem, Shown, Status, Table, Time,
   fieldError } from "../lib/ui.js";
@@ -136,8 +136,8 @@ function ChangeManager({ person, etag, onClose, onSaved }) {
     onClose();
   });
   if (error?.status === 412) {
-    return html`<${Stale} path=${`/employees/${person.id}`} mine=${{ manager_id: manager }} onClose=${onClose}
-      onSave=${run} onReload=${onSaved} />`;
+    return html`<${Stale} path=${`/employees/${person.id}`} was=${person} fields=${["manager_id"]}
+      mine=${{ manager_id: manager }} onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
   }
   const cause = error?.details.find((detail) => detail.field === "manager_id")?.code;
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
@@ -157,7 +157,9 @@ function Edit({ person, etag, onClose, onSaved }) {
   const [form, setForm] =
     useState({ first_name: person.first_name, last_name: person.last_name, email: person.email,
       job_title: person.job_title ?? "", role: person.role });
-  const body = { ...form, job_title: form.job_title.trim() || null };
+  const typed = { ...form, job_title: form.job_title.trim() || null };
+  const [was] = useState(person);
+  const body = changed(typed, was);
   const { run, isBusy, error } = useAction(async (/** @type {string | null} */ match) => {
     await request("PATCH", `/employees/${person.id}`, { body, etag: match });
     toast(t.people.done);
@@ -167,8 +169,8 @@ function Edit({ person, etag, onClose, onSaved }) {
   const set = (/** @type {string} */ name) => (/** @type {any} */ event) =>
     setForm({ ...form, [name]: event.target.value });
   if (error?.status === 412)
-    return html`<${Stale} path=${`/employees/${person.id}`} mine=${body} onClose=${onClose} onSave=${run}
-      onReload=${onSaved} />`;
+    return html`<${Stale} path=${`/employees/${person.id}`} was=${was} fields=${Object.keys(typed)} mine=${body}
+      onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
   const text = (/** @type {"first_name" | "last_name" | "email" | "job_title"} */ name,
     /** @type {string} */ label) => html`
     <${Field} label=${label} error=${fieldError(error, name)}>

@@ -3,7 +3,7 @@
 import { readAll, request } from "../lib/api.js";
 import { useAction } from "../lib/data.js";
 import { Dialog, Secret } from "../lib/dialog.js";
-import { Stale } from "../lib/stale.js";
+import { changed, Stale } from "../lib/stale.js";
 import { number, relative } from "../lib/format.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -29,12 +29,13 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
   const [filter, setFilter] = useState(() => formOf(webhook?.filter));
   const [rate, setRate] = useState(String(webhook?.max_per_second ?? ""));
   const [made, setMade] = useState(/** @type {(Webhook & { secret: string }) | null} */ (null));
-  const body = { url: url.trim(), description: description.trim() || null, event_types: [...types],
+  const [was] = useState(webhook);
+  const typed = { url: url.trim(), description: description.trim() || null, event_types: [...types],
     filter: filterOf(filter), max_per_second: rate === "" ? null : Number(rate) };
   const save = async (/** @type {string | null | undefined} */ match) => {
     const { data } = webhook
-      ? await request("PATCH", `/webhooks/${webhook.id}`, { body, etag: match })
-      : await request("POST", "/webhooks", { body });
+      ? await request("PATCH", `/webhooks/${webhook.id}`, { body: changed(typed, was ?? {}), etag: match })
+      : await request("POST", "/webhooks", { body: typed });
     if (data.secret) return setMade(data);
     onSaved(data);
     onClose();
@@ -51,7 +52,8 @@ export function Edit({ webhook, etag, onClose, onSaved }) {
     return html`<${Secret} title=${t.webhooks.secret} text=${t.webhooks.secretText} value=${made.secret}
       onClose=${stored} />`;
   if (error?.status === 412 && webhook) {
-    return html`<${Stale} path=${`/webhooks/${webhook.id}`} mine=${body} onClose=${onClose} onSave=${run}
+    return html`<${Stale} path=${`/webhooks/${webhook.id}`} was=${was} fields=${Object.keys(typed)}
+      mine=${changed(typed, was ?? {})} onClose=${onClose} onSave=${run}
       onReload=${onSaved} />`;
   }
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
