@@ -3,6 +3,7 @@
 
 use std::ops::RangeInclusive;
 
+use unicode_normalization::UnicodeNormalization;
 use validator::{ValidateEmail, ValidateLength, ValidateUrl};
 
 use crate::problem::{Code, ValueError};
@@ -142,10 +143,60 @@ pub fn escaped_html(text: &str) -> String {
     out
 }
 
-/// Returns the lower-case text by which names and e-mail addresses are compared and sorted (decisions A11, D4).
+/// Returns the lower-case text by which the names of people are sorted (decision A11).
 #[must_use]
 pub fn folded(text: &str) -> String {
     text.to_lowercase()
+}
+
+/// Returns the key by which e-mail addresses are compared: one for each mailbox, however it is written (decision
+/// D4). The local part is in lower case, the domain as it is registered (its A-labels).
+///
+/// ```
+/// use candor_domain::text::address_key;
+///
+/// assert_eq!(address_key("Anna@Müller.example"), "anna@xn--mller-kva.example");
+/// assert_eq!(address_key("Anna@XN--MLLER-KVA.example"), "anna@xn--mller-kva.example");
+/// ```
+#[must_use]
+pub fn address_key(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    // A text that no address can be: the encoding of a domain is not linear in its length.
+    let is_long = text.len() > 4 * EMAIL_CHARS;
+    let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else { return folded(text) };
+    let local: String = folded(local).nfc().collect();
+    // A text that is no domain is compared as it is: names of users, and addresses from before the checks.
+    let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| folded(domain));
+    format!("{local}@{domain}")
+}
+
+/// Returns the key by which names of departments and attributes are compared and sorted (decision D4): trimmed,
+/// composed (NFC), and with the full case folding of Unicode.
+///
+/// ```
+/// use candor_domain::text::name_key;
+///
+/// assert_eq!(name_key(" STRASSE"), name_key("Straße"));
+/// assert_eq!(name_key("CAFE\u{301}"), name_key("Café"));
+/// ```
+#[must_use]
+pub fn name_key(text: &str) -> String {
+    let text = text.trim();
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfd().flat_map(without_case).nfc().collect()
+}
+
+/// Returns the full case folding of a character.
+fn without_case(letter: char) -> impl Iterator<Item = char> {
+    // The dotless i is a letter of its own, though its capital is that of `i`.
+    let is_kept = letter == 'ı';
+    let lower = (!is_kept).then_some(letter).into_iter().flat_map(char::to_lowercase);
+    let folded = lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folded.chain(is_kept.then_some(letter))
 }
 
 /// Returns `true` if texts have the same [`folded`] form. Stops at the first difference, and copies nothing.
@@ -177,6 +228,55 @@ mod tests {
                 assert_eq!(is_same_folded(one, other), folded(one) == folded(other), "{one} {other}");
             }
         }
+    }
+
+    /// Checks that the texts of a group have one key, which no other group has.
+    fn assert_keys(key: fn(&str) -> String, groups: &[&[&str]]) {
+        let keys: Vec<_> = groups.iter().map(|group| key(group[0])).collect();
+        for (group, own) in groups.iter().zip(&keys) {
+            assert!(group.iter().all(|text| key(text) == *own), "{group:?}");
+            assert_eq!(key(own), *own, "the key of a key");
+            assert_eq!(keys.iter().filter(|other| *other == own).count(), 1, "{own}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_a_mailbox_have_one_key() {
+        assert_keys(
+            address_key,
+            &[
+                &["ada@example.com", "ADA@Example.COM"],
+                &[
+                    "anna@müller.example",
+                    "Anna@MÜLLER.example",
+                    "anna@mu\u{308}ller.example",
+                    "ANNA@XN--MLLER-KVA.EXAMPLE",
+                ],
+                &["ada@straße.example", "ada@xn--strae-oqa.example"],
+                &["ada@strasse.example"],
+                &["ada@[127.0.0.1]"],
+                &["élan@example.com", "e\u{301}lan@example.com", "ÉLAN@example.com"],
+                &["anna"],
+            ],
+        );
+        let older = "ada@example.com\u{200b}";
+        assert_eq!(address_key(older), "ada@example.com", "stored before it was refused");
+    }
+
+    #[test]
+    fn spellings_of_a_name_have_one_key() {
+        assert_keys(
+            name_key,
+            &[
+                &["Straße", "STRASSE", "strasse", "STRAẞE", " Strasse\t"],
+                &["Café", "cafe\u{301}", "CAFÉ", "CAFE\u{301}"],
+                &["İzmir", "i\u{307}zmir", "I\u{307}ZMIR"],
+                &["izmir", "IZMIR"],
+                &["ızmir"],
+                &["ΟΔΟΣ", "οδος", "οδοσ"],
+                &["Research & Care", "RESEARCH & CARE"],
+            ],
+        );
     }
 
     #[test]
