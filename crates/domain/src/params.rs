@@ -8,7 +8,7 @@ mod near;
 pub(crate) use kinds::parse_id;
 pub use kinds::{
     ARCHIVED, DRY_RUN, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, address, any, date, datetime, flag,
-    folded, id, instant, param, plain, status, trimmed, word,
+    id, identifying_name, instant, param, plain, status, trimmed, word,
 };
 
 use std::collections::BTreeSet;

@@ -97,6 +97,7 @@ impl Fixtures {
             returned_at: None,
             hold: None,
             erased_at: None,
+            is_twin: false,
         }
     }
 
@@ -241,7 +242,8 @@ impl Fixtures {
     /// Creates a department that is not archived.
     pub fn department(&self) -> Department {
         let (id, number, at) = (self.id(), self.number(), self.clock.now());
-        Department { id, name: format!("Department {number}"), created_at: at, updated_at: at, archived_at: None }
+        let name = format!("Department {number}");
+        Department { id, name, created_at: at, updated_at: at, archived_at: None, is_twin: false }
     }
 
     /// Creates an attribute that is not archived.
@@ -255,6 +257,7 @@ impl Fixtures {
             created_at: at,
             updated_at: at,
             archived_at: None,
+            is_twin: false,
         }
     }
 

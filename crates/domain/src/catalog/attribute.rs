@@ -17,7 +17,7 @@ use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule;
 use crate::schema::OpenWord;
-use crate::text::folded;
+use crate::text::{folded, name_key};
 use crate::time::Timestamp;
 
 /// Maximum length of a name or a category, in characters.
@@ -70,6 +70,9 @@ content! {
         pub updated_at: Timestamp,
         /// Archive time. Null if it is not archived.
         pub archived_at: Option<Timestamp>,
+        /// `true` if another attribute had the name before names were compared by their keys.
+        #[serde(skip)]
+        pub is_twin: bool,
     }
 }
 
@@ -105,7 +108,7 @@ impl Filter {
     /// Reads the parameters of `GET /attributes` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            name: params.one(&params::folded(
+            name: params.one(&params::identifying_name(
                 "filter[name]",
                 "Only the attribute with this name. The whole name is compared, without case.",
             )),
@@ -133,11 +136,7 @@ impl Filter {
 impl Sortable for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::Name,
-            key: |attribute| Key::Text(folded(&attribute.name)),
-            words: &["name", "-name"],
-        },
+        SortKey { by: SortBy::Name, key: |attribute| Key::Text(attribute.name_key()), words: &["name", "-name"] },
         SortKey {
             by: SortBy::CreatedAt,
             key: |attribute| Key::Time(attribute.created_at),
@@ -181,6 +180,13 @@ impl Update<Patch> {
 }
 
 impl Attribute {
+    /// Returns the key under which the name is stored: the one of all its spellings, or the lower-case text of a
+    /// twin.
+    #[must_use]
+    pub fn name_key(&self) -> String {
+        if self.is_twin { folded(&self.name) } else { name_key(&self.name) }
+    }
+
     /// Creates an attribute. `holder` is the attribute that already has the name.
     ///
     /// # Errors
@@ -193,7 +199,8 @@ impl Attribute {
     ) -> Result<Decision<Self>, DomainError> {
         must_be_free(&draft.name, holder, None)?;
         let Draft { name, category, tone } = draft;
-        let state = Self { id, name, category, tone, created_at: at, updated_at: at, archived_at: None };
+        let (archived_at, is_twin) = (None, false);
+        let state = Self { id, name, category, tone, created_at: at, updated_at: at, archived_at, is_twin };
         Ok(Decision::created(state, "attribute.create", vec![EventType::AttributeCreated]))
     }
 
@@ -210,8 +217,9 @@ impl Attribute {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
-        if let Some(name) = &patch.name {
+        if let Some(name) = patch.name.as_ref().filter(|name| **name != self.name) {
             must_be_free(name, holder, Some(self.id))?;
+            state.is_twin = false;
         }
         patch.apply_to(&mut state);
         if state == *self {

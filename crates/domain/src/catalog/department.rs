@@ -14,7 +14,7 @@ use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Line};
-use crate::text::folded;
+use crate::text::{folded, name_key};
 use crate::time::Timestamp;
 
 /// Maximum length of a name, in characters.
@@ -37,6 +37,9 @@ pub struct Department {
     pub updated_at: Timestamp,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<Timestamp>,
+    /// `true` if another department had the name before names were compared by their keys.
+    #[serde(skip)]
+    pub is_twin: bool,
 }
 
 impl Resource for Department {
@@ -67,7 +70,7 @@ impl Filter {
     /// Reads the parameters of `GET /departments` into a filter. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self {
-            name: params.one(&params::folded(
+            name: params.one(&params::identifying_name(
                 "filter[name]",
                 "Only the department with this name. The whole name is compared, without case.",
             )),
@@ -92,7 +95,7 @@ impl Sortable for Department {
     const ORDERS: &'static [SortKey<Self>] = &[
         SortKey {
             by: SortBy::Name,
-            key: |department| Key::Text(folded(&department.name)),
+            key: |department| Key::Text(department.name_key()),
             words: &["name", "-name"],
         },
         SortKey {
@@ -144,6 +147,13 @@ impl Update<Option<String>> {
 }
 
 impl Department {
+    /// Returns the key under which the name is stored: the one of all its spellings, or the lower-case text of a
+    /// twin.
+    #[must_use]
+    pub fn name_key(&self) -> String {
+        if self.is_twin { folded(&self.name) } else { name_key(&self.name) }
+    }
+
     /// Creates a department. `holder` is the department that already has the name.
     ///
     /// # Errors
@@ -160,7 +170,7 @@ impl Department {
 
     /// Creates a department without checking that its name is free.
     pub(crate) fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
-        let state = Self { id, name, created_at: at, updated_at: at, archived_at: None };
+        let state = Self { id, name, created_at: at, updated_at: at, archived_at: None, is_twin: false };
         Decision::created(state, "department.create", vec![EventType::DepartmentCreated])
     }
 
@@ -177,7 +187,7 @@ impl Department {
         must_be_active(self.archived_at, "update")?;
         let Some(name) = name.filter(|name| *name != self.name) else { return Ok(None) };
         must_be_free(&name, holder, Some(self.id))?;
-        let state = Self { name, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        let state = Self { name, is_twin: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Some(Decision::changed(self, state, "department.update", vec![EventType::DepartmentUpdated])))
     }
 

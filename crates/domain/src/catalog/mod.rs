@@ -29,7 +29,7 @@ fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
     }
 }
 
-/// Requires a free name: names are unique without case, archived entries included. `holder` has the name now,
+/// Requires a free name: names are unique by their keys, archived entries included. `holder` has the name now,
 /// `own` is the entry that wants it.
 fn must_be_free<K: crate::id::Kind>(
     name: &str,

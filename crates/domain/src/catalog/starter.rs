@@ -41,12 +41,12 @@ pub fn starter_set() -> Vec<Draft> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::folded;
+    use crate::text::name_key;
     use std::collections::BTreeSet;
 
     #[test]
     fn starter_attributes_have_distinct_names() {
-        let names: BTreeSet<_> = starter_set().iter().map(|draft| folded(&draft.name)).collect();
+        let names: BTreeSet<_> = starter_set().iter().map(|draft| name_key(&draft.name)).collect();
         assert_eq!(names.len(), starter_set().len());
     }
 }

@@ -71,6 +71,7 @@ impl Employee {
             connector_id: None,
             updated_at: at,
             erased_at: Some(at),
+            is_twin: false,
             ..self.clone()
         };
         let audit = AuditDraft { comment: reason, ..AuditDraft::new(&state, "employee.erase") };

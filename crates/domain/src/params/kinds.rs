@@ -209,16 +209,16 @@ pub const fn trimmed(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.trim().to_owned()))
 }
 
-/// Creates a filter whose value must equal a whole stored address, without white space around it and without case.
+/// Creates a filter whose value must be an address of the stored mailbox, without white space around it.
 #[must_use]
 pub const fn address(name: &'static str, about: &'static str) -> Param<String> {
-    param(name, about, ValueForm::Text, |text| Ok(text::folded(text.trim())))
+    param(name, about, ValueForm::Text, |text| Ok(text::address_key(text.trim())))
 }
 
-/// Creates a filter whose value must equal a whole stored text, compared without case.
+/// Creates a filter whose value must be a whole stored name, compared by its key.
 #[must_use]
-pub const fn folded(name: &'static str, about: &'static str) -> Param<String> {
-    param(name, about, ValueForm::Text, |text| Ok(text::folded(text)))
+pub const fn identifying_name(name: &'static str, about: &'static str) -> Param<String> {
+    param(name, about, ValueForm::Text, |text| Ok(text::name_key(text)))
 }
 
 /// Creates a parameter that takes any text and filters nothing, such as the name of a connector.

@@ -204,7 +204,8 @@ impl Employee {
         let department_id =
             draft.department.and_then(|reference| problems.take("department_id", department(&reference, found)));
         problems.or(()).map_err(DomainError::Unprocessable)?;
-        must_be_free(&draft.content.email, draft.content.external_id.as_deref(), found, None)?;
+        must_have_free_email(&draft.content.email, found, None)?;
+        found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let state = Self {
             id,
             email: draft.content.email,
@@ -226,6 +227,7 @@ impl Employee {
             returned_at: None,
             hold: None,
             erased_at: None,
+            is_twin: false,
         };
         Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
     }
@@ -244,7 +246,10 @@ impl Employee {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_exist("update")?;
         let mut state = self.merged(patch, found)?;
-        must_be_free(&state.email, state.external_id.as_deref(), found, Some(self.id))?;
+        // A twin keeps the address that it has.
+        let own = if state.is_twin { found.email_holder } else { Some(self.id) };
+        must_have_free_email(&state.email, found, own)?;
+        found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         if state == *self {
             return Ok(None);
         }
@@ -281,6 +286,7 @@ impl Employee {
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.clone().apply_to(&mut state);
+        state.is_twin &= state.email == self.email;
         state.custom_fields = self.custom_fields.merged(&patch.custom_fields);
         Ok(state)
     }
@@ -324,16 +330,12 @@ fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<
     }
 }
 
-fn must_be_free(
-    email: &str,
-    external_id: Option<&str>,
-    found: &References,
-    own: Option<EmployeeId>,
-) -> Result<(), DomainError> {
-    if let Some(holder) = found.email_holder.filter(|holder| Some(*holder) != own) {
-        return Err(DomainError::already_taken("email", folded(email), Some(holder)));
+/// Requires an address that only `own` may have.
+fn must_have_free_email(email: &str, found: &References, own: Option<EmployeeId>) -> Result<(), DomainError> {
+    match found.email_holder.filter(|holder| Some(*holder) != own) {
+        Some(holder) => Err(DomainError::already_taken("email", folded(email), Some(holder))),
+        None => Ok(()),
     }
-    found.external_ids.require_free(external_id, own)
 }
 
 #[cfg(test)]

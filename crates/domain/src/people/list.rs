@@ -60,7 +60,7 @@ impl From<Status> for StatusFilter {
 pub struct Filter {
     /// Any of these people, without duplicates; empty for all.
     pub ids: Vec<EmployeeId>,
-    /// E-mail address of the person, case-folded.
+    /// Key of the e-mail address of the person.
     pub email: Option<String>,
     /// Any of these roles; empty for all.
     pub roles: Vec<Role>,

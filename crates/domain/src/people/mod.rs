@@ -33,6 +33,7 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::rule;
 use crate::schema::OpenWord;
+use crate::text::{address_key, folded};
 use crate::time::Timestamp;
 
 /// Length of the longest first name and of the longest last name, in characters (§8).
@@ -136,6 +137,10 @@ content! {
         /// Time at which a pseudonym replaced the person. The erasure then removes the other data.
         #[serde(skip)]
         pub erased_at: Option<Timestamp>,
+        /// `true` if another person had the mailbox before addresses were compared by mailbox. The address is then
+        /// found by no key, until the person gets another one.
+        #[serde(skip)]
+        pub is_twin: bool,
     }
 }
 
@@ -165,6 +170,25 @@ impl Resource for Employee {
 }
 
 impl Employee {
+    /// Returns the key under which the address is stored: that of the mailbox, or the lower-case text of a twin.
+    #[must_use]
+    pub fn email_key(&self) -> String {
+        if self.is_twin { folded(&self.email) } else { address_key(&self.email) }
+    }
+
+    /// Returns `true` if this is an address of the person's mailbox.
+    #[must_use]
+    pub fn has_mailbox(&self, address: &str) -> bool {
+        address_key(&self.email) == address_key(address)
+    }
+
+    /// Returns `true` if the person keeps their key with this address: one of the mailbox, or the same text for a
+    /// twin.
+    #[must_use]
+    pub fn keeps_key_with(&self, address: &str) -> bool {
+        if self.is_twin { self.email == address } else { self.has_mailbox(address) }
+    }
+
     /// Returns the time of the deactivation of a person who is deactivated and not erased.
     #[must_use]
     pub fn left_at(&self) -> Option<Timestamp> {
@@ -200,6 +224,7 @@ pub(crate) mod tests {
             returned_at: None,
             hold: None,
             erased_at: None,
+            is_twin: false,
         }
     }
 }

@@ -34,6 +34,7 @@ fn employee(number: usize) -> Employee {
         returned_at: None,
         hold: None,
         erased_at: None,
+        is_twin: false,
     }
 }
 

@@ -55,6 +55,7 @@ fn employee() -> Employee {
         returned_at: None,
         hold: None,
         erased_at: None,
+        is_twin: false,
     }
 }
 
@@ -282,8 +283,14 @@ fn summary_sent_back_changes_nothing() {
 
 #[test]
 fn library_entry_sent_back_changes_nothing() {
-    let department =
-        Department { id: id(1), name: "Care".to_owned(), created_at: AT, updated_at: AT, archived_at: None };
+    let department = Department {
+        id: id(1),
+        name: "Care".to_owned(),
+        created_at: AT,
+        updated_at: AT,
+        archived_at: None,
+        is_twin: false,
+    };
     let name =
         candor_domain::catalog::department::parse_patch(response_body(&department)).against(&department).unwrap();
     assert_eq!(department.rename(name, Some(department.id), LATER), Ok(None));
@@ -295,6 +302,7 @@ fn library_entry_sent_back_changes_nothing() {
         created_at: AT,
         updated_at: AT,
         archived_at: None,
+        is_twin: false,
     };
     let patch = attribute::Patch::parse(response_body(&attribute)).against(&attribute).unwrap();
     assert_eq!(attribute.update(patch, Some(attribute.id), LATER), Ok(None));

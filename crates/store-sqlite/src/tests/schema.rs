@@ -145,7 +145,7 @@ const WHOLE: &str = "SELECT name FROM pragma_index_list(?) WHERE partial = 0";
 /// condition on that column, or a range of it.
 const OF_VALUES: &str = "SELECT l.name FROM pragma_index_list(?) AS l JOIN sqlite_schema AS s ON s.name = l.name \
     WHERE l.partial = 1 AND (s.sql LIKE '% WHERE %_id IS NOT NULL' OR s.sql LIKE '% WHERE left_at IS NOT NULL' \
-        OR s.sql LIKE '% WHERE accepted_at IS NOT NULL')";
+        OR s.sql LIKE '% WHERE accepted_at IS NOT NULL' OR s.sql LIKE '% WHERE twin IS NOT NULL')";
 
 /// Returns the columns after the tenant, for each selected index that begins with the tenant.
 fn indexes(db: &mut Db, which: &'static str, table: &str) -> Vec<Vec<String>> {

@@ -7,7 +7,6 @@ use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
 use candor_domain::page::{Key, PageRequest, Position};
 use candor_domain::people::{Employee, Hold};
-use candor_domain::text::folded;
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
@@ -53,7 +52,7 @@ fn by_id(people: Vec<Versioned<Employee>>) -> BTreeMap<EmployeeId, Versioned<Emp
 
 async fn people_are_found_by_many_addresses_at_once(world: CaseContext) {
     let people = many(&world).await;
-    let mut emails: Vec<_> = people.iter().skip(10).map(|person| folded(&person.email)).collect();
+    let mut emails: Vec<_> = people.iter().skip(10).map(Employee::email_key).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
     emails.push(emails[0].clone());
     let found = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
@@ -141,7 +140,7 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
     let below = world.hired_below(person.id).await;
     let department = world.make.department();
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
-    let (emails, names) = ([folded(&person.email)], [folded(&department.name)]);
+    let (emails, names) = ([person.email_key()], [department.name_key()]);
     for other in [world.in_other_tenant(), world.test_environment()] {
         let CaseContext { store, tenant, .. } = &other;
         assert_eq!(store.rows_by(*tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(), []);

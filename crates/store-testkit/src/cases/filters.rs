@@ -8,7 +8,6 @@ use candor_domain::observation::{self, Observation, Type};
 use candor_domain::page::Sortable;
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, StatusFilter};
-use candor_domain::text::folded;
 use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::ChangeSet;
 
@@ -197,7 +196,7 @@ fn shows_person(filter: &people::Filter, employee: &Employee) -> bool {
     let digests = employee.custom_fields.digests();
     status
         && (filter.ids.is_empty() || filter.ids.contains(&employee.id))
-        && filter.email.as_ref().is_none_or(|email| folded(&employee.email) == *email)
+        && filter.email.as_ref().is_none_or(|email| employee.email_key() == *email)
         && (filter.roles.is_empty() || filter.roles.contains(&employee.role))
         && filter.manager_id.is_none_or(|id| employee.manager_id == Some(id))
         && filter.department_id.is_none_or(|id| employee.department_id == Some(id))
@@ -240,8 +239,7 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
         .map(|department| department.id)
         .chain([DepartmentId::from_bytes([0; 16])])
         .collect();
-    let emails: Vec<_> =
-        all.people.iter().map(|person| folded(&person.email)).chain(["x@example.com".to_owned()]).collect();
+    let emails: Vec<_> = all.people.iter().map(Employee::email_key).chain(["x@example.com".to_owned()]).collect();
     for number in 0..COMBINATIONS * 2 {
         let fields = [
             random.maybe(30, &[1, 2, 3]).map(|value| custom("grade", value)),
@@ -272,8 +270,8 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
 async fn department_and_attribute_lists_match_random_filters(world: CaseContext) {
     let all = Population::new(&world, 1, 0).await;
     let random = &world.random;
-    let department_names: Vec<_> = all.departments.iter().map(|department| folded(&department.name)).collect();
-    let attribute_names: Vec<_> = all.attributes.iter().map(|attribute| folded(&attribute.name)).collect();
+    let department_names: Vec<_> = all.departments.iter().map(Department::name_key).collect();
+    let attribute_names: Vec<_> = all.attributes.iter().map(Attribute::name_key).collect();
     for number in 0..COMBINATIONS {
         let filter = department::Filter {
             name: random.maybe(20, &department_names),
@@ -281,7 +279,7 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
             updated_at: bounds(&world, 20, instant),
         };
         let shows = |department: &Department| {
-            filter.name.as_ref().is_none_or(|name| folded(&department.name) == *name)
+            filter.name.as_ref().is_none_or(|name| department.name_key() == *name)
                 && is_archived(filter.archived, department.archived_at)
                 && within(filter.updated_at, department.updated_at)
         };
@@ -296,7 +294,7 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
             updated_at: bounds(&world, 20, instant),
         };
         let shows = |attribute: &Attribute| {
-            filter.name.as_ref().is_none_or(|name| folded(&attribute.name) == *name)
+            filter.name.as_ref().is_none_or(|name| attribute.name_key() == *name)
                 && filter.category.as_ref().is_none_or(|category| attribute.category == *category)
                 && (filter.tones.is_empty() || filter.tones.contains(&attribute.tone))
                 && is_archived(filter.archived, attribute.archived_at)

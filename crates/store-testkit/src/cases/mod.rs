@@ -16,6 +16,7 @@ mod feed;
 mod filters;
 mod health;
 mod itself;
+mod keyed_texts;
 mod keys;
 mod large;
 mod lists;
@@ -57,6 +58,7 @@ pub(crate) fn all() -> Vec<Case> {
         crowds::cases(),
         twins::cases(),
         uniques::cases(),
+        keyed_texts::cases(),
         requires::cases(),
         checks::cases(),
         reporting::cases(),

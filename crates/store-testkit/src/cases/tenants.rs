@@ -8,7 +8,6 @@ use candor_domain::organization::Organization;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, StatusFilter};
-use candor_domain::text::folded;
 use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_tables::rows;
 
@@ -82,8 +81,8 @@ impl Full {
     /// Runs every read by id, and returns whether it found a row.
     async fn found(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let (store, tenant, it) = (&world.store, world.tenant, self);
-        let email = folded(&it.person.email);
-        let (department, attribute) = (folded(&it.department.name), folded(&it.attribute.name));
+        let email = it.person.email_key();
+        let (department, attribute) = (it.department.name_key(), it.attribute.name_key());
         let people = [it.person.id, it.manager.id];
         vec![
             ("organization", store.row::<Organization>(tenant, tenant.organization).await.unwrap().is_some()),

@@ -5,12 +5,11 @@ use candor_domain::catalog::attribute::Filter;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::AttributeKind;
 use candor_domain::page::{PageRequest, Sort};
-use candor_domain::text::folded;
 
-use super::column;
+use super::{TWIN, column};
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::LookupColumn;
+use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
 stored! {
@@ -23,23 +22,26 @@ stored! {
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
+        twin: Option<FlagColumn> = attribute.is_twin.then_some(true),
     }
     derived {
-        name_key: TextColumn = folded(&attribute.name),
+        name_key: TextColumn = attribute.name_key(),
         archived: FlagColumn = attribute.archived_at.is_some(),
     }
+    fields { is_twin: twin.unwrap_or_default() }
     table Table {
         indexes: &[
             Index::unique(&["name_key"]),
             Index::on(&["archived", "name_key", "id"]),
             Index::on(&["archived", "created_at", "id"]),
             Index::on(&["archived", "updated_at", "id"]),
+            Index::on(&["twin", "id"]),
         ],
         ..Table::named("attributes")
     };
 }
 
-/// Lookup by case-folded name.
+/// Lookup by the key of a name.
 pub const BY_NAME: LookupColumn<Attribute> = LookupColumn::column("name_key", Type::Text);
 
 /// List of `GET /attributes` (decision G).
@@ -51,5 +53,13 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Att
     it.is(column("category", Type::Text), filter.category.clone());
     it.words(column("tone", Type::Text), filter.tones.iter().map(|tone| tone.word()));
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.alone()
+}
+
+/// List of the attributes whose name another one has, ordered by id.
+#[must_use]
+pub fn twins(most: u16) -> TypedListing<Attribute> {
+    let mut it = Listing::ordered::<Attribute>(ID, false, most);
+    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.alone()
 }

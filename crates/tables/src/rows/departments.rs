@@ -4,11 +4,11 @@ use candor_domain::catalog::Department;
 use candor_domain::catalog::department::Filter;
 use candor_domain::id::DepartmentKind;
 use candor_domain::page::{PageRequest, Sort};
-use candor_domain::text::folded;
 
+use super::TWIN;
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::LookupColumn;
+use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
 stored! {
@@ -19,24 +19,27 @@ stored! {
         created_at: Time,
         updated_at: Time,
         archived_at: Option<Time>,
+        twin: Option<FlagColumn> = department.is_twin.then_some(true),
     }
     derived {
-        name_key: TextColumn = folded(&department.name),
+        name_key: TextColumn = department.name_key(),
         archived: FlagColumn = department.archived_at.is_some(),
     }
+    fields { is_twin: twin.unwrap_or_default() }
     table Table {
         indexes: &[
             Index::unique(&["name_key"]),
             Index::on(&["archived", "name_key", "id"]),
             Index::on(&["archived", "created_at", "id"]),
             Index::on(&["archived", "updated_at", "id"]),
+            Index::on(&["twin", "id"]),
         ],
         held_open: true,
         ..Table::named("departments")
     };
 }
 
-/// Lookup by case-folded name.
+/// Lookup by the key of a name.
 pub const BY_NAME: LookupColumn<Department> = LookupColumn::column("name_key", Type::Text);
 
 /// List of `GET /departments` (decision G).
@@ -46,5 +49,13 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Dep
     it.archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
     it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.alone()
+}
+
+/// List of the departments whose name another one has, ordered by id.
+#[must_use]
+pub fn twins(most: u16) -> TypedListing<Department> {
+    let mut it = Listing::ordered::<Department>(ID, false, most);
+    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.alone()
 }

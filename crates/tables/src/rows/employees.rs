@@ -10,7 +10,7 @@ use candor_domain::search::Searchable;
 use candor_domain::text::folded;
 use candor_domain::time::Timestamp;
 
-use super::{EXTERNAL_ID, column};
+use super::{EXTERNAL_ID, TWIN, column};
 use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{ID, LookupColumn};
@@ -44,15 +44,17 @@ stored! {
         held_at: Option<Time> = person.hold.as_ref().map(|hold| hold.held_at),
         erased_at: Option<Time>,
         returned_at: Option<Time>,
+        twin: Option<FlagColumn> = person.is_twin.then_some(true),
     }
     derived {
         left_at: Option<Time> = person.left_at(),
-        email_key: TextColumn = folded(&person.email),
+        email_key: TextColumn = person.email_key(),
         first_name_key: TextColumn = folded(&person.first_name),
         last_name_key: TextColumn = folded(&person.last_name),
     }
     fields {
         is_hris_managed: connector_id.is_some(),
+        is_twin: twin.unwrap_or_default(),
         hold: hold_reason.zip(held_at).map(|(reason, held_at)| Hold { reason, held_at }),
     }
     table Table {
@@ -71,6 +73,7 @@ stored! {
             Index::on(&["hris_source", "id"]),
             Index::on(&["role", "status", "id"]),
             Index::on(&["left_at", "id"]),
+            Index::on(&["twin", "id"]),
         ],
         parameters: &[("digest", "custom_fields.…")],
         ..Table::named("employees")
@@ -86,7 +89,7 @@ stored! {
     }
 }
 
-/// Lookup by case-folded email address.
+/// Lookup by the key of an e-mail address.
 pub const BY_EMAIL: LookupColumn<Employee> = LookupColumn::column("email_key", Type::Text);
 /// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: LookupColumn<Employee> = LookupColumn::column("external_id", Type::Text);
@@ -146,6 +149,14 @@ pub fn left_until(last: Timestamp, after: Option<(Timestamp, EmployeeId)>, limit
     let mut it = Listing::ordered::<Employee>(left_at, false, limit);
     it.within(left_at, Bounds { gte: None, lte: Some(last) }, SqlValue::Time);
     it.after = after.map(|(time, person)| (SqlValue::Time(time), person.to_bytes()));
+    it.alone()
+}
+
+/// List of the people whose mailbox another person has, ordered by id.
+#[must_use]
+pub fn twins(most: u16) -> TypedListing<Employee> {
+    let mut it = Listing::ordered::<Employee>(ID, false, most);
+    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.alone()
 }
 

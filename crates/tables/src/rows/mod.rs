@@ -59,6 +59,8 @@ const fn column(name: &'static str, kind: Type) -> Column {
 
 /// Column of the id in another system.
 const EXTERNAL_ID: Column = column("external_id", Type::Text);
+/// Column of rows that share the value of a key with another row since before keys were compared as they are now.
+const TWIN: Column = column("twin", Type::Flag);
 /// Filter that is answered by the digests of metadata.
 const METADATA_FILTER: (&str, &str) = ("digest", "metadata.…");
 

@@ -96,6 +96,25 @@ fn email_is_unique_in_any_case() {
     assert!(person.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
 }
 
+#[test]
+fn twin_keeps_its_address_until_its_mailbox_changes() {
+    let twin = Employee { email: "ada@m\u{fc}ller.example".to_owned(), is_twin: true, ..employee(1) };
+    let other = EmployeeId::from_ulid(Ulid(9));
+    let taken = References { email_holder: Some(other), ..References::default() };
+    let update = |body: &str, found: &References| twin.update(&patch(body, &twin), found, NOW);
+    let same = format!(r#"{{"email":"{}","first_name":"Eve"}}"#, twin.email);
+    let changed = update(&same, &taken).unwrap().unwrap().state;
+    assert_eq!((changed.is_twin, changed.email_key()), (true, twin.email.clone()));
+    let respelled = update(r#"{"email":"ada@xn--mller-kva.example"}"#, &taken);
+    assert_eq!(respelled, Err(DomainError::already_taken("email", "ada@xn--mller-kva.example", Some(other))));
+    let moved = update(r#"{"email":"eve@example.com"}"#, &References::default()).unwrap().unwrap().state;
+    assert_eq!((moved.is_twin, moved.email_key()), (false, "eve@example.com".to_owned()));
+    let keeps = [&*twin.email, "ada@xn--mller-kva.example"].map(|address| {
+        (twin.keeps_key_with(address), Employee { is_twin: false, ..twin.clone() }.keeps_key_with(address))
+    });
+    assert_eq!(keeps, [(true, true), (false, true)]);
+}
+
 /// Parses a creation with one member replaced or added, and returns its problems.
 fn parse_draft(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
     let plain = [("email", r#""ada@example.com""#), ("first_name", r#""Ada""#), ("last_name", r#""Lovelace""#)];

@@ -4,7 +4,7 @@ pub mod attributes;
 pub mod departments;
 
 use candor_domain::id::Id;
-use candor_domain::text::folded;
+use candor_domain::text::name_key;
 use candor_port_storage::StorageExt;
 use candor_tables::flat::Stored;
 use candor_tables::read::LookupColumn;
@@ -13,7 +13,7 @@ use crate::context::error::Error;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// Returns the id of the resource with this name, compared without case.
+/// Returns the id of the resource with this name, compared by its key.
 async fn holder<T: Stored>(
     services: &Services,
     context: &RequestContext,
@@ -21,5 +21,5 @@ async fn holder<T: Stored>(
     name: Option<&str>,
 ) -> Result<Option<Id<T::Kind>>, Error> {
     let Some(name) = name else { return Ok(None) };
-    Ok(services.store.id_by(context.caller.tenant, by_name, folded(name)).await?)
+    Ok(services.store.id_by(context.caller.tenant, by_name, name_key(name)).await?)
 }

@@ -10,7 +10,7 @@ use candor_domain::json::Object;
 use candor_domain::people::{
     Connector, Draft, Employee, ManagedFields, Patch, References, Rehire, ReportingLine, Status,
 };
-use candor_domain::text::folded;
+use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
@@ -282,7 +282,7 @@ impl ReferencedRows<'_> {
         };
         let email = async {
             let Some(email) = self.email else { return Ok(None) };
-            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EMAIL, folded(email)).await?)
+            Ok::<_, Error>(store.id_by(tenant, rows::employees::BY_EMAIL, address_key(email)).await?)
         };
         let external_ids = async {
             let mut holders = ExternalIdHolders::default();

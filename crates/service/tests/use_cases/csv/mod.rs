@@ -11,7 +11,6 @@ use candor_domain::access::{AccessLevel, Caller};
 use candor_domain::catalog::Department;
 use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::people::{Employee, Filter, StatusFilter};
-use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
 use candor_port_storage::store::People;
 use candor_service::usecases::employees::csv::upsert;
@@ -66,7 +65,7 @@ async fn everybody(world: &TestServices) -> BTreeMap<String, Employee> {
         let page = world.store.page(tenant, rows::employees::list(&filter, sort, &page)).await.unwrap();
         let Some(last) = page.items.last() else { return all };
         after = Some(Position { key: last.key(sort.by).unwrap(), id: last.id.to_bytes() });
-        all.extend(page.items.into_iter().map(|item| (folded(&item.email), item)));
+        all.extend(page.items.into_iter().map(|item| (item.email_key(), item)));
         if !page.more {
             return all;
         }
