@@ -81,7 +81,7 @@ pub(crate) enum StoreFailure {
 impl CommandFailure for StoreFailure {}
 
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
-/// current.
+/// current. Keys that an earlier version computed are replaced.
 ///
 /// # Errors
 /// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not answer;
@@ -101,6 +101,8 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             if !pending.is_empty() {
                 return Err(StoreFailure::SchemaOld { database: config.database.masked(), pending }.into());
             }
+            let replaced = candor_store_postgres::replace_former_keys(&postgres(config)).await;
+            replaced.map_err(|error| unusable(config, &error))?;
             let opened = PostgresStore::connect(&postgres(config)).await;
             Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
         }

@@ -29,6 +29,7 @@ pub use migrations::{distribute, lay_out_by_tenant, migrate, pending, revert, un
 pub use options::{ConnectError, PostgresOptions};
 pub use reads::upkeep::master_keys;
 pub use rewrite::rewrite_erased;
+pub use schema::keyed_texts::replace_former_keys;
 pub use schema::pooler::role_settings;
 pub use schema::probe::probe;
 pub use schema::session::SchemaError;

@@ -8,6 +8,7 @@ mod backup;
 mod commit;
 mod connection;
 mod copy;
+mod keyed_texts;
 mod listing;
 mod migrate;
 mod queue;

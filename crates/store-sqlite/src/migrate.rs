@@ -10,6 +10,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::connection::open::{DatabaseLocation, Source};
+use crate::keyed_texts::replace_former_keys;
 use crate::reads::upkeep;
 use crate::sql::{Db, Sql};
 
@@ -87,10 +88,11 @@ pub(crate) fn existing<T>(
     if db.exists(sql)? { read(&mut db) } else { Ok(vec![]) }
 }
 
-/// Applies the pending migrations and returns their names.
+/// Applies the pending migrations and returns their names. Then computes the keys of rows from earlier versions.
 pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let names = pending(db)?;
     db.connection().run_pending_migrations(MIGRATIONS).map_err(broken)?;
+    replace_former_keys(db)?;
     Ok(names)
 }
 

@@ -9,6 +9,7 @@ pub mod copy;
 pub mod counts;
 pub mod error;
 pub mod flat;
+pub mod keyed_texts;
 pub mod listing;
 pub mod plan;
 pub mod put;

@@ -1,10 +1,16 @@
 //! Data migrations: their effect on existing rows.
 
+use std::collections::BTreeMap;
+
 use candor_domain::assignment::{Assignment, SubmissionStatus};
+use candor_domain::catalog::Department;
 use candor_domain::id::ObservationId;
 use candor_domain::observation::Observation;
+use candor_domain::people::Employee;
+use candor_domain::text::folded;
 use candor_port_storage::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_store_postgres::{PostgresOptions, replace_former_keys};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 
@@ -39,4 +45,53 @@ async fn submitted_observations_get_the_requester() {
         let stored = store.row::<Observation>(tenant, id).await.unwrap().unwrap().value;
         assert_eq!(stored.requester_id, (number < 30).then_some(requester_id), "{number}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn former_keys_are_replaced_and_twins_keep_theirs() {
+    let Some(database) = support::database() else { return };
+    let (store, make) = (support::store(&database, None).await, Fixtures::new(49));
+    let tenant = make.tenant();
+    let emails = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];
+    let names = ["Straße", "STRASSE", "CAFE\u{301}", "Care"];
+    // Marked as twins, because the rows of an earlier version could not be saved otherwise.
+    let people = emails.map(|email| Employee { email: email.to_owned(), is_twin: true, ..make.employee() });
+    let departments = names.map(|name| Department { name: name.to_owned(), is_twin: true, ..make.department() });
+    let writes = departments.iter().map(|department| Write::put(&Row::new(department.clone())));
+    let writes = people.iter().cloned().map(joins).chain(writes);
+    store.commit(tenant, make.change(writes.collect())).await.unwrap();
+    let client = support::client(database.url()).await;
+    let unmark = "UPDATE employees SET twin = NULL; UPDATE departments SET twin = NULL";
+    client.batch_execute(unmark).await.unwrap();
+    let read = async || {
+        let text = "SELECT text, key, COALESCE(twin, FALSE) FROM (SELECT email AS text, email_key AS key, twin \
+                    FROM employees UNION ALL SELECT name, name_key, twin FROM departments) AS keyed";
+        let rows = client.query(text, &[]).await.unwrap();
+        let row = |row: &tokio_postgres::Row| (row.get(0), (row.get(1), row.get(2)));
+        rows.iter().map(row).collect::<BTreeMap<String, (String, bool)>>()
+    };
+    let former = emails.iter().chain(&names).map(|text| ((*text).to_owned(), (folded(text), false)));
+    assert_eq!(read().await, former.collect());
+    let wanted = [
+        (emails[0], ("anna@xn--mller-kva.example", false)),
+        (emails[1], ("anna@müller.example", true)),
+        (emails[2], ("bo@xn--mller-kva.example", false)),
+        (emails[3], ("cy@example.com", false)),
+        (names[0], ("straße", true)),
+        (names[1], ("strasse", false)),
+        (names[2], ("café", false)),
+        (names[3], ("care", false)),
+    ];
+    let wanted: BTreeMap<_, _> =
+        wanted.into_iter().map(|(text, (key, twin))| (text.to_owned(), (key.to_owned(), twin))).collect();
+    let options = PostgresOptions::new(database.url(), 1);
+    for _ in 0..2 {
+        replace_former_keys(&options).await.unwrap();
+        assert_eq!(read().await, wanted);
+    }
+    let free = "UPDATE employees SET email = 'x@example.com', email_key = 'x@example.com' \
+                WHERE email = 'anna@xn--mller-kva.example'";
+    client.batch_execute(free).await.unwrap();
+    replace_former_keys(&options).await.unwrap();
+    assert_eq!(read().await[emails[1]], (emails[0].to_owned(), false), "the key is free");
 }

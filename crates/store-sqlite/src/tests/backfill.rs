@@ -1,13 +1,18 @@
 //! Data migrations of existing rows.
 
 use candor_domain::assignment::{Assignment, SubmissionStatus};
+use candor_domain::catalog::Department;
 use candor_domain::id::{EmployeeId, ObservationId};
+use candor_domain::people::Employee;
+use candor_domain::text::folded;
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+use candor_tables::flat::CellReader;
 
 use super::{database, save};
-use crate::sql::Sql;
+use crate::migrate;
+use crate::sql::{Db, Sql};
 
 const VISIBILITY: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0017_visibility/up.sql"));
@@ -44,4 +49,51 @@ fn submitted_observations_get_the_requester() {
         let wanted = (number < 30).then_some(requester_id);
         assert_eq!(stored.map(EmployeeId::from_bytes), wanted, "{number}");
     }
+}
+
+/// Returns the keys of rows with the marks of twins.
+fn keys(db: &mut Db, table: &str, key: &str, ids: [[u8; 16]; 4]) -> [(String, bool); 4] {
+    ids.map(|id| {
+        let sql = Sql::new(format!("SELECT {key}, twin FROM {table} WHERE id = ?")).bind(id);
+        let read =
+            |row: &mut dyn CellReader| Ok((row.text().unwrap().unwrap(), row.flag().unwrap() == Some(true)));
+        db.first(sql, read).unwrap().unwrap()
+    })
+}
+
+#[test]
+fn former_keys_are_replaced_and_twins_keep_theirs() {
+    let (mut db, make) = (database(), Fixtures::new(49));
+    let tenant = make.tenant();
+    let emails = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];
+    let names = ["Straße", "STRASSE", "CAFE\u{301}", "Care"];
+    // Marked as twins, because the rows of an earlier version could not be saved otherwise.
+    let people = emails.map(|email| Employee { email: email.to_owned(), is_twin: true, ..make.employee() });
+    let departments = names.map(|name| Department { name: name.to_owned(), is_twin: true, ..make.department() });
+    let writes = departments.iter().map(|department| Write::put(&Row::new(department.clone())));
+    save(&mut db, &make, tenant, people.iter().cloned().map(joins).chain(writes).collect());
+    db.batch("UPDATE employees SET twin = NULL; UPDATE departments SET twin = NULL").unwrap();
+    let (people, departments) = (people.map(|it| it.id.to_bytes()), departments.map(|it| it.id.to_bytes()));
+    let read = |db: &mut Db| {
+        (keys(db, "employees", "email_key", people), keys(db, "departments", "name_key", departments))
+    };
+    let former = |texts: [&str; 4]| texts.map(|text| (folded(text), false));
+    assert_eq!(read(&mut db), (former(emails), former(names)));
+    let wanted = |pairs: [(&str, bool); 4]| pairs.map(|(key, is_twin)| (key.to_owned(), is_twin));
+    let of_people = wanted([
+        ("anna@xn--mller-kva.example", false),
+        ("anna@müller.example", true),
+        ("bo@xn--mller-kva.example", false),
+        ("cy@example.com", false),
+    ]);
+    let of_departments = wanted([("straße", true), ("strasse", false), ("café", false), ("care", false)]);
+    for _ in 0..2 {
+        migrate::apply(&mut db).unwrap();
+        assert_eq!(read(&mut db), (of_people.clone(), of_departments.clone()));
+    }
+    let sql = Sql::new("UPDATE employees SET email = 'x@example.com', email_key = 'x@example.com' WHERE id = ?");
+    db.execute(&sql.bind(people[0])).unwrap();
+    migrate::apply(&mut db).unwrap();
+    let freed = &read(&mut db).0[1];
+    assert_eq!(*freed, ("anna@xn--mller-kva.example".to_owned(), false), "the key is free");
 }
