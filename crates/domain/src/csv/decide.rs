@@ -13,7 +13,7 @@ use crate::id::{DepartmentId, EmployeeId, Id, Kind};
 use crate::json::{Object, Value};
 use crate::people::{Custom, Draft, Employee, Patch, References, ReportingLine, Status};
 use crate::problem::{ValidationErrors, ValueError};
-use crate::text::folded;
+use crate::text::address_key;
 
 /// The change of a reference that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(super) fn spreadsheet_error() -> ValueError {
 fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Object {
     let (mut body, mut custom) = (Object::new(), Object::new());
     let mut text = |name: &str, value: &str| body.push(name, Value::Text(value.to_owned()));
-    if stored.is_none_or(|person| folded(&person.email) != row.email_key) {
+    if stored.is_none_or(|person| address_key(&person.email) != row.email_key) {
         text("email", &row.email);
     }
     for (at, cell) in &row.cells {

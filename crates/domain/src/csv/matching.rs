@@ -11,7 +11,7 @@ use super::{CsvRow, File, StoredRows};
 use crate::id::EmployeeId;
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
-use crate::text::{self, folded};
+use crate::text::{self, address_key};
 
 /// The person that a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +37,9 @@ impl<'a> Index<'a> {
             by_external_id: HashMap::new(),
         };
         for (at, person) in known.people.iter().enumerate() {
-            index.by_email.insert(folded(&person.email), at);
+            if !person.is_twin {
+                index.by_email.insert(address_key(&person.email), at);
+            }
             if let Some(external_id) = &person.external_id {
                 index.by_external_id.insert(external_id, at);
             }
@@ -56,14 +58,14 @@ impl<'a> Index<'a> {
         found.or_else(|| self.by_email(&row.email_key))
     }
 
-    /// Returns `true` if the row gives the person another address.
+    /// Returns `true` if the row gives the person the address of another mailbox.
     pub(super) fn is_renamed(&self, at: usize, row: &CsvRow) -> bool {
-        self.by_email(&row.email_key) != Some(at)
+        self.by_email(&row.email_key) != Some(at) && self.key_of(at) != row.email_key
     }
 
-    /// Returns the stored address of a person, in the form in which addresses are compared.
+    /// Returns the key of a person's stored address.
     pub(super) fn key_of(&self, at: usize) -> String {
-        folded(&self.people[at].email)
+        address_key(&self.people[at].email)
     }
 }
 
@@ -158,7 +160,9 @@ fn reject_taken_addresses(
         .collect();
     for (at, row) in file.rows.iter().enumerate() {
         let (Some(Target::Stored(person)), true) = (targets[at], outcomes[at].is_none()) else { continue };
-        let Some(holder) = index.by_email(&row.email_key).filter(|at| *at != person) else { continue };
+        let Some(holder) = index.by_email(&row.email_key).filter(|_| index.is_renamed(person, row)) else {
+            continue;
+        };
         outcomes[at] = Some(RowOutcome::Reject(RowRejection::taken_email("another person has this email")));
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
@@ -166,5 +170,39 @@ fn reject_taken_addresses(
                 format!("row {} wants the email that this row gives up; change one after the other", row.number);
             outcomes[other] = Some(RowOutcome::Reject(RowRejection::taken_email(message)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{Plan, PlanOptions, plan};
+    use super::*;
+    use crate::people::tests::employee;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn row_of_a_mailbox_is_about_its_holder_and_an_id_finds_a_twin() {
+        let holder = Employee { email: "anna@xn--mller-kva.example".to_owned(), ..employee(1) };
+        let twin = Employee {
+            email: "anna@müller.example".to_owned(),
+            external_id: Some("7".to_owned()),
+            is_twin: true,
+            ..employee(2)
+        };
+        let known = StoredRows { people: vec![holder, twin], ..StoredRows::default() };
+        let at = Timestamp::from_millis(9_000);
+        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
+        let changed = |row: &str| {
+            let file = File::read(format!("email,external_id,job_title\n{row},Analyst\n").as_bytes()).unwrap();
+            let plan = plan(&file, &known, &HashSet::new(), &options, &mut || Ulid(3));
+            let step = plan.steps.first().unwrap_or_else(|| panic!("{row}: {:?}", plan.outcomes));
+            let after = Plan::decisions(&file, &known, &options, step).unwrap().pop().unwrap().state;
+            (step.before, after.email, after.is_twin)
+        };
+        assert_eq!(changed("Anna@Müller.example,"), (Some(0), "anna@xn--mller-kva.example".to_owned(), false));
+        assert_eq!(changed("anna@müller.example,7"), (Some(1), "anna@müller.example".to_owned(), true));
+        assert_eq!(changed("bo@example.com,7"), (Some(1), "bo@example.com".to_owned(), false));
     }
 }

@@ -19,7 +19,6 @@ use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
 use crate::people::{Connector, Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
 use crate::problem::ValidationErrors;
-use crate::text::folded;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
 
@@ -81,7 +80,7 @@ pub fn plan(
         wanted: vec![None; file.rows.len()],
         decided: vec![None; file.rows.len()],
         departments: HashMap::new(),
-        departments_by_name: departments.map(|department| (folded(department.name.trim()), department)).collect(),
+        departments_by_name: departments.map(|department| (department.name_key(), department)).collect(),
         providers: HashMap::new(),
         given_up: HashSet::new(),
         dependents: HashMap::new(),

@@ -6,7 +6,7 @@ use super::statuses::StatusCells;
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS, recognize};
 use crate::people::connector::{Sync, SyncStatus};
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::folded;
+use crate::text::{address_key, name_key};
 use crate::time::Timestamp;
 
 /// The reason why a whole file is refused (decision E8).
@@ -128,13 +128,13 @@ impl File {
         at.is_some_and(|at| at < usize::from(row.width) && row.cell_at(at).is_none())
     }
 
-    /// Returns the distinct addresses of the rows and of their managers, folded.
+    /// Returns the distinct addresses of the rows and of their managers, as keys.
     #[must_use]
     pub fn emails(&self) -> Vec<String> {
         let managers = self
             .rows
             .iter()
-            .filter_map(|row| self.cell(row, &Column::ManagerEmail).map(|cell| folded(cell.trim())));
+            .filter_map(|row| self.cell(row, &Column::ManagerEmail).map(|cell| address_key(cell.trim())));
         unique(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
     }
 
@@ -155,14 +155,10 @@ impl File {
         self.cell(row, &Column::EXTERNAL_ID).map(str::trim).filter(|id| !id.is_empty())
     }
 
-    /// Returns the distinct names of departments of the rows, folded.
+    /// Returns the distinct names of departments of the rows, as keys.
     #[must_use]
     pub fn departments(&self) -> Vec<String> {
-        unique(
-            self.rows
-                .iter()
-                .filter_map(|row| self.cell(row, &Column::DepartmentName).map(|name| folded(name.trim()))),
-        )
+        unique(self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(name_key)))
     }
 }
 
@@ -238,7 +234,7 @@ impl CsvRow {
                 }
             }
         }
-        row.email_key = folded(&row.email);
+        row.email_key = address_key(&row.email);
         row
     }
 

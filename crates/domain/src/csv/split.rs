@@ -8,7 +8,7 @@ use super::scan::Scanner;
 use super::statuses::StatusCells;
 use super::{MAX_BYTES, MAX_ROWS, UnreadableFile};
 use crate::problem::ValidationErrors;
-use crate::text::folded;
+use crate::text::address_key;
 
 /// A file within the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
         record.check_width()?;
         statuses.note(&record);
         let cell = |at: &Option<usize>| {
-            at.and_then(|at| record.cells.get(at)).map(|cell| folded(cell.trim())).unwrap_or_default()
+            at.and_then(|at| record.cells.get(at)).map(|cell| address_key(cell.trim())).unwrap_or_default()
         };
         let (email, manager) = (cell(&places.0), cell(&places.1));
         pieces.push(Piece {

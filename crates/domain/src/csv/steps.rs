@@ -9,7 +9,6 @@ use super::{CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
 use crate::decision::Decision;
 use crate::id::EmployeeId;
 use crate::people::Employee;
-use crate::text::folded;
 
 /// One row that changes one person. A plan of thousands of rows keeps only this much; [`Plan::decisions`] decides
 /// the exact change again when it is applied.
@@ -55,10 +54,8 @@ impl Plan {
         shows_stored: bool,
     ) -> Result<Vec<PlannedRow>, RowRejection> {
         names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
-        // Email addresses are compared case-insensitively.
         let is_other = |step: &PlannedStep, email: &str| {
-            step.before
-                .is_none_or(|at| known.people.get(at).is_none_or(|person| folded(&person.email) != folded(email)))
+            step.before.is_none_or(|at| known.people.get(at).is_none_or(|person| !person.has_mailbox(email)))
         };
         let given = self.steps.iter().filter_map(|step| Some((step, &file.rows.get(step.row)?.email)));
         let given = given.filter(|(step, email)| is_other(step, email));

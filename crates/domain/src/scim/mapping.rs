@@ -9,7 +9,7 @@ use crate::external_id::EXTERNAL_ID_CHARS;
 use crate::id::EmployeeId;
 use crate::json::{Object, Value};
 use crate::people::Employee;
-use crate::text::{self, bounded, folded};
+use crate::text::{self, address_key, bounded};
 
 /// Size of the largest remainder of a user, in bytes of JSON: attributes that Candor keeps and does not model.
 pub const MAX_EXTRA_BYTES: usize = 16 * 1024;
@@ -51,7 +51,7 @@ impl ManagerReference {
     /// Returns the key of the e-mail address that the reference may be.
     #[must_use]
     pub fn email_key(&self) -> String {
-        folded(&self.0)
+        address_key(&self.0)
     }
 }
 
@@ -197,10 +197,10 @@ impl ScimUser {
         body
     }
 
-    /// Returns the key by which the user name is compared.
+    /// Returns the key of the e-mail address that the user name may be.
     #[must_use]
     pub fn user_name_key(&self) -> String {
-        folded(&self.user_name)
+        address_key(&self.user_name)
     }
 }
 

@@ -4,14 +4,14 @@ use super::filter::{UserCondition, UserFilter};
 use crate::id::EmployeeId;
 use crate::people::connector::ScimLink;
 use crate::people::{Employee, Status};
-use crate::text::folded;
+use crate::text::address_key;
 
 impl UserFilter {
     /// Returns `true` if a person meets all conditions. `manager` is the person that a condition on the manager
     /// names.
     #[must_use]
     pub fn selects(&self, person: &Employee, link: Option<&ScimLink>, manager: Option<EmployeeId>) -> bool {
-        let is_equal = |one: &str, other: &str| folded(one) == folded(other);
+        let is_equal = |one: &str, other: &str| address_key(one) == address_key(other);
         self.0.iter().all(|condition| match condition {
             UserCondition::Id(id) => person.id.to_string() == *id,
             UserCondition::UserName(name) => is_equal(link.map_or(&person.email, |link| &link.user_name), name),

@@ -8,7 +8,6 @@ use super::path::ScimPath;
 use super::schemas::CORE;
 use crate::json::{Object, Value};
 use crate::people::{Custom, Employee, Status};
-use crate::text::folded;
 use crate::time::Timestamp;
 
 /// A person as stored, with the data of the connector about them.
@@ -105,7 +104,7 @@ impl StoredUser<'_> {
             return;
         };
         let Some((at, address)) = main_address(&emails) else { return };
-        if folded(address.trim()) == folded(email) {
+        if self.employee.has_mailbox(address.trim()) {
             return;
         }
         if let Some(Value::Object(entry)) = emails.get_mut(at) {

@@ -6,7 +6,7 @@ use super::super::row_problem::RowRejection;
 use super::super::{CsvRow, RowOutcome};
 use super::{DepartmentCell, Planner};
 use crate::people::Employee;
-use crate::text::folded;
+use crate::text::address_key;
 
 impl Planner<'_> {
     /// Adds the remaining problems to each rejected row. The problem that rejected the row stays the first.
@@ -37,7 +37,7 @@ impl Planner<'_> {
         };
         let mut manager = ReferenceChange::Keep;
         if let Some(cell) = self.file.cell(row, &Column::ManagerEmail) {
-            match self.find_manager(&folded(cell.trim())) {
+            match self.find_manager(&address_key(cell.trim())) {
                 Some(id) => manager = ReferenceChange::Set(id),
                 None => rejection.add(self.missing_manager(at)),
             }
@@ -62,7 +62,7 @@ impl Planner<'_> {
         let judge = RowContext { file: self.file, known: self.known, options: self.options };
         let mut rest = row.without(&self.file.columns, |column| rejection.is_about(column));
         if rejection.is_about("email") {
-            (rest.email, rest.email_key) = (stored.email.clone(), folded(&stored.email));
+            (rest.email, rest.email_key) = (stored.email.clone(), address_key(&stored.email));
         }
         judge.decide(&rest, stored.id, Some(stored), wanted).map(drop)
     }

@@ -11,7 +11,7 @@ use crate::catalog::{Department, department};
 use crate::id::DepartmentId;
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
-use crate::text::{bounded, folded, single_line};
+use crate::text::{bounded, name_key, single_line};
 
 /// The department that a row names.
 pub(super) enum DepartmentCell<'a> {
@@ -36,7 +36,7 @@ impl<'a> Planner<'a> {
         let name = cell.trim();
         let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
         bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
-        let Some(found) = self.departments_by_name.get(&folded(name)) else {
+        let Some(found) = self.departments_by_name.get(&name_key(name)) else {
             if !self.options.is_admin {
                 return Err(RowRejection::denied_department(name));
             }
@@ -53,7 +53,7 @@ impl<'a> Planner<'a> {
 
     /// Returns the id of the department that the file creates under this name.
     pub(super) fn new_department(&mut self, name: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
-        let (id, _) = self.departments.entry(folded(name)).or_insert_with(|| {
+        let (id, _) = self.departments.entry(name_key(name)).or_insert_with(|| {
             let id = DepartmentId::from_ulid(ids());
             (id, Department::create_with_free_name(id, name.to_owned(), self.options.at))
         });

@@ -7,7 +7,7 @@ use super::super::row_problem::RowRejection;
 use super::{Planner, RowOutcome};
 use crate::id::EmployeeId;
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::folded;
+use crate::text::address_key;
 
 impl Planner<'_> {
     /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
@@ -37,7 +37,7 @@ impl Planner<'_> {
                 }
                 continue;
             };
-            let key = folded(cell.trim());
+            let key = address_key(cell.trim());
             match (self.find_manager(&key), &mut self.wanted[at]) {
                 (Some(id), Some(wanted)) => wanted.manager = ReferenceChange::Set(id),
                 _ => missing.push(at),
@@ -60,7 +60,7 @@ impl Planner<'_> {
     /// is the cause, or the one that is the cause of its rejection.
     pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
         let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
-        let of_manager = self.rows_by_address.get(folded(cell.trim()).as_str()).copied();
+        let of_manager = self.rows_by_address.get(address_key(cell.trim()).as_str()).copied();
         match of_manager.map(|row| (row, self.outcomes[row].as_ref())) {
             Some((row, Some(RowOutcome::Reject(rejection)))) if row != at => {
                 let number = self.file.rows[row].number;

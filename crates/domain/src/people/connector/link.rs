@@ -2,7 +2,7 @@
 
 use crate::id::{ConnectorId, EmployeeId};
 use crate::json::Object;
-use crate::text::folded;
+use crate::text::{address_key, folded};
 use crate::time::Timestamp;
 
 /// Length of the longest `userName` and `externalId`, in characters. Unique indexes hold both.
@@ -49,11 +49,11 @@ impl ScimLink {
         format!("{connector}:{external_id}")
     }
 
-    /// Returns the value by which the links of a connector are found that wait for a manager. Case is ignored, as
-    /// the reference may be an e-mail address.
+    /// Returns the value by which the links of a connector are found that wait for a manager. The reference is compared
+    /// as the e-mail address that it may be.
     #[must_use]
     pub fn manager_key(connector: ConnectorId, manager_ref: &str) -> String {
-        format!("{connector}:{}", folded(manager_ref))
+        format!("{connector}:{}", address_key(manager_ref))
     }
 
     /// Returns `true` if the link belongs to an account of the connector that was not removed.

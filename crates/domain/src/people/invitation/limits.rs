@@ -4,7 +4,7 @@ use super::{Invitation, MailFailure};
 use crate::fields::StringEnum;
 use crate::id::OrganizationId;
 use crate::refusal::{Conflict, DomainError, RetryAfter};
-use crate::text::folded;
+use crate::text::address_key;
 use crate::time::Timestamp;
 
 /// Shortest time between two invitation mails to one person, in seconds.
@@ -30,7 +30,7 @@ impl MailCounter {
     /// a folder of the same mailbox.
     #[must_use]
     pub fn for_mailbox(email: &str) -> Self {
-        let address = folded(email);
+        let address = address_key(email);
         let (local, domain) = address.rsplit_once('@').unwrap_or((&address, ""));
         let mailbox = local.split_once('+').map_or(local, |(mailbox, _)| mailbox);
         Self(super::hash(&format!("{mailbox}@{domain}")))
@@ -39,7 +39,7 @@ impl MailCounter {
     /// Returns the counter of the domain of this e-mail address. The line break keeps it apart from mailboxes.
     #[must_use]
     pub fn for_domain(email: &str) -> Self {
-        let address = folded(email);
+        let address = address_key(email);
         let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
         Self(super::hash(&format!("\n{domain}")))
     }

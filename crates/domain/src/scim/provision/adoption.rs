@@ -3,7 +3,6 @@
 use super::{ProvisioningInput, Refused, WriteKind};
 use crate::people::connector::{IssueDraft, IssueKind, SyncIssue};
 use crate::people::{Role, Status};
-use crate::text::folded;
 
 impl ProvisioningInput<'_> {
     /// Refuses to take over an org admin, or a person with another address, until an admin has resolved the issue of
@@ -29,7 +28,7 @@ impl ProvisioningInput<'_> {
     fn adoption(&self) -> Option<IssueDraft> {
         let person = self.person?;
         let address = &self.user.email;
-        let (is_admin, is_own) = (person.role == Role::OrgAdmin, folded(address) == folded(&person.email));
+        let (is_admin, is_own) = (person.role == Role::OrgAdmin, person.has_mailbox(address));
         let is_managed = person.connector_id.is_some();
         let active = self.user.active.or((self.kind == WriteKind::Create).then_some(true));
         let returns = active == Some(true) && person.status != Status::Active;

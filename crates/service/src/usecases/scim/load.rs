@@ -7,7 +7,7 @@ use candor_domain::people::connector::ScimLink;
 use candor_domain::scim::{
     Candidates, DepartmentTarget, IdentifierHolders, ManagerReference, ManagerTarget, ScimUser,
 };
-use candor_domain::text::folded;
+use candor_domain::text::{address_key, name_key};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::Ancestors;
 use candor_port_storage::{Require, StorageExt, Version, Versioned};
@@ -63,11 +63,10 @@ impl ScimContext {
         let (store, tenant) = (&services.store, self.tenant());
         let person = stored.map(|stored| &stored.person.value);
         let link = stored.and_then(|stored| stored.live_link(self.connector));
-        let address = folded(&user.email);
         let email = async {
-            match person.filter(|person| folded(&person.email) == address) {
+            match person.filter(|person| person.keeps_key_with(&user.email)) {
                 Some(person) => Ok(Some(person.id)),
-                None => store.id_by(tenant, rows::employees::BY_EMAIL, address.clone()).await,
+                None => store.id_by(tenant, rows::employees::BY_EMAIL, address_key(&user.email)).await,
             }
         };
         let user_name = ScimLink::user_name_key(self.connector, &user.user_name);
@@ -113,7 +112,7 @@ impl ScimContext {
         };
         let addressed = match holders.user_name_link {
             Some(_) => None,
-            None if user.user_name_key() == folded(&user.email) => holders.email,
+            None if user.user_name_key() == address_key(&user.email) => holders.email,
             None => store.id_by(tenant, rows::employees::BY_EMAIL, user.user_name_key()).await?,
         };
         Ok(holders.candidates(owner, addressed))
@@ -194,7 +193,7 @@ impl ScimContext {
         at: Timestamp,
     ) -> Result<(DepartmentTarget, Option<String>), ScimFailure> {
         let Some(name) = name else { return Ok((DepartmentTarget::Absent, None)) };
-        let keys = [folded(name)];
+        let keys = [name_key(name)];
         let stored = services.store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
         if let Some(Versioned { value: department, .. }) = stored {
             let is_archived = department.archived_at.is_some();

@@ -8,7 +8,7 @@ use candor_domain::scim::filter::{UserCondition, UserFilter};
 use candor_domain::scim::{
     LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart, is_visible,
 };
-use candor_domain::text::folded;
+use candor_domain::text::address_key;
 use candor_port_storage::StorageExt;
 use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
 use candor_tables::read::LookupColumn;
@@ -223,7 +223,7 @@ impl ScimContext {
 
     async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, ScimFailure> {
         let by = rows::employees::BY_EMAIL;
-        let person = services.store.row_by(self.tenant(), by, folded(email)).await?;
+        let person = services.store.row_by(self.tenant(), by, address_key(email)).await?;
         self.load_users(services, person.into_iter().collect()).await
     }
 

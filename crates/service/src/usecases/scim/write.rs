@@ -8,7 +8,7 @@ use candor_domain::scim::{
     IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, ScimError, ScimUser,
     UserDocument, WriteKind, admit_match, remove as decide_removal,
 };
-use candor_domain::text::folded;
+use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
 
 use super::arrival::{Arrival, new_names};
@@ -82,7 +82,7 @@ pub async fn create(
     };
     // A provider looks a person up before it creates them, so they are new. If an identifier is taken, the commit
     // fails, and the next attempt looks for the holders. A name that is not the address has no unique key.
-    let assumes_new = user.user_name_key() == folded(&user.email);
+    let assumes_new = user.user_name_key() == address_key(&user.email);
     let written = context.run(services, &connector.connector, assumes_new, plan).await?;
     Ok(context.settle(services, &connector.connector, written).await)
 }
