@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use candor_test_postgres::TestSession;
 use serde_json::{Value, json};
 
 use crate::support::{Installation, Service, candor};
@@ -152,4 +153,43 @@ fn doctor_accepts_an_address_used_by_candor_only() {
     let (code, found, object) = examined(&place, &["--listen", &taken]);
     assert_eq!((code, found["listener"].as_str()), (Some(1), "broken"), "{object}");
     assert_eq!(object["broken"], json!(1));
+}
+
+#[test]
+fn doctor_lists_rows_with_the_key_of_another_row() {
+    let Some(place) = Installation::postgres() else { return };
+    let key = place.key("*", &["--admin"]).secret;
+    let service = Service::serve(&place);
+    let mut client = service.client(&key);
+    let mut made = |path: &str, body: Value| {
+        let made = client.post(path, &body).unwrap();
+        made.json()["id"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned()
+    };
+    let mut person =
+        |email: &str| made("/v1/employees", json!({"email": email, "first_name": "Ada", "last_name": "Moreau"}));
+    let people = [person("ada@example.com"), person("bo@example.com")];
+    let departments = ["Straße", "Care"].map(|name| made("/v1/departments", json!({"name": name})));
+    service.stop();
+    let database = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let session = TestSession::connect(&database).unwrap();
+    // Rows as the version before 0049 wrote them.
+    for statement in [
+        "UPDATE employees SET (email, email_key) = (email || U&'\\200B', email_key || U&'\\200B') \
+         WHERE email = 'bo@example.com'",
+        "UPDATE employees SET (email, email_key) = (replace(email, 'bo@', 'ada@'), replace(email_key, 'bo@', 'ada@'))",
+        "UPDATE departments SET name_key = 'straße' WHERE name = 'Straße'",
+        "UPDATE departments SET (name, name_key) = ('STRASSE', 'strasse') WHERE name = 'Care'",
+    ] {
+        session.execute(statement).unwrap();
+    }
+    let (code, found, object) = examined(&place, &[]);
+    let states = [found.get("mailboxes"), found.get("department names"), found.get("attribute names")];
+    assert_eq!((code, states.map(Option::is_some)), (Some(0), [true, true, false]), "{object}");
+    let says = |check: &str| {
+        let checks = object["checks"].as_array().unwrap();
+        checks.iter().find(|it| it["check"] == check).unwrap()["message"].as_str().unwrap().to_owned()
+    };
+    let names = |text: &str, ids: &[String; 2]| ids.clone().map(|id| text.contains(&id));
+    assert_eq!(names(&says("mailboxes"), &people), [false, true], "{object}");
+    assert_eq!(names(&says("department names"), &departments), [true, false], "{object}");
 }

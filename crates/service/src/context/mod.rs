@@ -35,6 +35,7 @@ pub(crate) mod search_index;
 pub mod services;
 mod stored_replies;
 pub mod tenant_sizes;
+pub mod twins;
 pub mod vault;
 pub(crate) mod visible;
 pub(crate) mod webhook_secrets;

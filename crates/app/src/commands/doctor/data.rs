@@ -7,7 +7,7 @@ use candor_service::context::clocks::clock_difference;
 use rustix::fs::{Access, access, statvfs};
 
 use super::finding::Finding;
-use super::upgrades;
+use super::{twins, upgrades};
 use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
 
@@ -127,8 +127,8 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible, compares the clocks, and looks at settings from before an upgrade. Opening the
-/// store changes nothing, because the schema is current.
+/// Checks that a write is possible, compares the clocks, and looks at what an upgrade left. The schema is current, so
+/// opening the store does no more than a start: it replaces keys that an earlier version computed.
 async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
@@ -145,7 +145,9 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
         Ok(Some(millis)) => judged(millis),
         Err(error) => Finding::skipped("clock", error.to_string()),
     };
-    (written, clock, upgrades::look(&*store, config.organization_max_keys, now).await)
+    let mut left = upgrades::look(&*store, config.organization_max_keys, now).await;
+    left.extend(twins::look(&*store).await);
+    (written, clock, left)
 }
 
 fn judged(millis: i64) -> Finding {

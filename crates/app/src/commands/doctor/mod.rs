@@ -6,6 +6,7 @@ mod finding;
 mod limits;
 mod listener;
 mod mail;
+mod twins;
 mod upgrades;
 
 use std::path::Path;

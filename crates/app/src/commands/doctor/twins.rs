@@ -1,0 +1,43 @@
+//! Check for people, departments and attributes with a key that another one has, from before keys were compared as
+//! they are now.
+
+use candor_domain::id::{Id, Kind};
+use candor_port_storage::Storage;
+use candor_service::context::twins::find_twins;
+
+use super::finding::Finding;
+
+/// Warns of the rows that are found by no address or name.
+pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
+    let twins = match find_twins(store).await {
+        Ok(twins) => twins,
+        Err(error) => return vec![Finding::failed("twins", &error)],
+    };
+    let people = finding(
+        "mailboxes",
+        &twins.people,
+        "people have an address of a mailbox that another person has, and are not found by it",
+        "`GET /v1/employees?filter[email]=` with the address finds the other person: give one of them another \
+         `email`, or erase the duplicate; then restart the service",
+    );
+    let departments = finding(
+        "department names",
+        &twins.departments,
+        "departments differ from another one only in the spelling of the name, and are not found by it",
+        "`GET /v1/departments?filter[name]=` with the name finds the other one: rename one of them, then restart \
+         the service",
+    );
+    let attributes = finding(
+        "attribute names",
+        &twins.attributes,
+        "attributes differ from another one only in the spelling of the name, and are not found by it",
+        "`GET /v1/attributes?filter[name]=` with the name finds the other one: rename one of them, then restart \
+         the service",
+    );
+    [people, departments, attributes].into_iter().flatten().collect()
+}
+
+fn finding<K: Kind>(check: &'static str, ids: &[Id<K>], what: &str, remedy: &'static str) -> Option<Finding> {
+    let listed = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    (!ids.is_empty()).then(|| Finding::warning(check, format!("{} {what}: {listed}", ids.len()), remedy))
+}
