@@ -5,6 +5,7 @@ use super::mapping::ScimUser;
 use crate::id::{ConnectorId, EmployeeId};
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
 use crate::people::{Employee, Status};
+use crate::text::address_key;
 
 /// People who already have an identifier of the user in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -140,6 +141,23 @@ pub fn is_visible(person: &Employee, link: Option<&ScimLink>, connector: Connect
     }
 }
 
+/// Returns the names of the identifiers of a creation that a person has.
+fn shared(user: &ScimUser, person: &Employee, link: Option<&ScimLink>) -> String {
+    let has_external_id = user.external_id.is_some()
+        && (link.is_some_and(|link| link.external_id == user.external_id)
+            || person.external_id == user.external_id);
+    let name = user.user_name_key();
+    let has_name =
+        link.is_some_and(|link| address_key(&link.user_name) == name) || address_key(&person.email) == name;
+    let names = [
+        ("externalId", has_external_id),
+        ("userName", has_name),
+        ("e-mail address", person.has_mailbox(&user.email)),
+    ];
+    let shared = names.into_iter().filter(|(_, is_shared)| *is_shared).map(|(name, _)| name);
+    shared.collect::<Vec<_>>().join(" and ")
+}
+
 /// Decides if a creation may take the person that it matches.
 ///
 /// # Errors
@@ -159,7 +177,7 @@ pub fn admit_match(
             Err(UserIdentity::from_user(user, Some(person.id)).refused(IssueKind::ManagedElsewhere, message))
         }
         Some(_) if person.status != Status::Deactivated && is_visible(person, link, connector) => {
-            let detail = "A user with this userName, externalId or e-mail address exists already.";
+            let detail = format!("A user with this {} exists already: {}.", shared(user, person, link), person.id);
             Err(ScimError::new(ScimErrorType::Uniqueness, detail).into())
         }
         Some(_) | None => Ok(()),

@@ -309,6 +309,19 @@ fn creation_takes_inactive_and_unmanaged_people_only() {
         assert_eq!(admit_match(&user, person, link, own.id).is_ok(), is_taken, "{at}");
         assert_eq!(is_visible(person, link, own.id), is_seen, "{at}");
     }
+    let refused = |user: &ScimUser, link: &ScimLink| {
+        let refused = admit_match(user, &active, Some(link), own.id).unwrap_err();
+        refused.error.detail
+    };
+    let exists = |what: &str| format!("A user with this {what} exists already: {}.", active.id);
+    assert_eq!(refused(&user, &link), exists("userName and e-mail address"));
+    let mut renamed = user;
+    renamed.user_name = "new".to_owned();
+    renamed.email = "new@example.com".to_owned();
+    renamed.external_id = Some("00u1".to_owned());
+    let known = ScimLink { external_id: Some("00u1".to_owned()), ..link };
+    assert_eq!(refused(&renamed, &known), exists("externalId"));
+    let user = renamed;
     let refused = admit_match(&user, &foreign, None, own.id).unwrap_err();
     assert_eq!(refused.issue.map(|issue| issue.kind), Some(IssueKind::ManagedElsewhere));
 }
