@@ -104,7 +104,7 @@ content! {
         /// Role of the person in the organization.
         #[serde(serialize_with = "as_word")]
         #[schemars(with = "OpenWord<Role>")]
-        pub role: Role => set by or(rule::word(), Role::Employee),
+        pub role: Role => set by or(rule::word().trimmed(), Role::Employee),
         /// Id of the manager. Null at the top of a reporting line.
         pub manager_id: Option<EmployeeId>,
         /// Id of the department. Null if there is none.

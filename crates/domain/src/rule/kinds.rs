@@ -106,6 +106,7 @@ impl<T> Rule for Url<T> {
 pub struct OneOf<T: StringEnum> {
     name: &'static str,
     allowed: &'static [T],
+    is_trimmed: bool,
 }
 
 /// Creates the rule of one word of an enumeration.
@@ -117,14 +118,23 @@ pub const fn word<T: StringEnum>() -> OneOf<T> {
 /// Creates the rule of one of some words of an enumeration. `name` is their name in the OpenAPI document.
 #[must_use]
 pub const fn one_of<T: StringEnum>(name: &'static str, allowed: &'static [T]) -> OneOf<T> {
-    OneOf { name, allowed }
+    OneOf { name, allowed, is_trimmed: false }
+}
+
+impl<T: StringEnum> OneOf<T> {
+    /// Returns the rule that takes white space around the word for no part of it, as CSV files do.
+    #[must_use]
+    pub const fn trimmed(self) -> Self {
+        Self { is_trimmed: true, ..self }
+    }
 }
 
 impl<T: StringEnum> Rule for OneOf<T> {
     type Value = T;
 
     fn parse(&self, value: &Value) -> Result<T, ValueError> {
-        let word = T::from_word(as_text(value)?)?;
+        let given = as_text(value)?;
+        let word = T::from_word(if self.is_trimmed { given.trim() } else { given })?;
         if self.allowed.contains(&word) {
             return Ok(word);
         }

@@ -151,6 +151,8 @@ fn draft_field_at_its_limit_is_accepted() {
     for (field, value) in [("send_invite", "true"), ("send_invite", "false"), ("custom_fields", "{}")] {
         assert!(parse_draft(field, value).is_ok(), "{field}: {value}");
     }
+    let spaced = parse_draft("role", r#"" manager\u00a0""#).unwrap();
+    assert_eq!(spaced.content.role, Role::Manager, "read without white space around it, as in a CSV file");
     // Null means the default in these fields.
     for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert_eq!(parse_draft(field, "null"), parse_draft("role", r#""employee""#), "{field}");
