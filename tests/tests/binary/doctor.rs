@@ -183,8 +183,8 @@ fn doctor_lists_rows_with_the_key_of_another_row() {
         session.execute(statement).unwrap();
     }
     let (code, found, object) = examined(&place, &[]);
-    let states = [found.get("mailboxes"), found.get("department names"), found.get("attribute names")];
-    assert_eq!((code, states.map(Option::is_some)), (Some(0), [true, true, false]), "{object}");
+    let listed = ["mailboxes", "department names", "attribute names"].map(|check| found.contains_key(check));
+    assert_eq!((code, listed), (Some(0), [true, true, false]), "{object}");
     let says = |check: &str| {
         let checks = object["checks"].as_array().unwrap();
         checks.iter().find(|it| it["check"] == check).unwrap()["message"].as_str().unwrap().to_owned()

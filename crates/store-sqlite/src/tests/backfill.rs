@@ -73,7 +73,8 @@ fn former_keys_are_replaced_and_twins_keep_theirs() {
     let writes = departments.iter().map(|department| Write::put(&Row::new(department.clone())));
     save(&mut db, &make, tenant, people.iter().cloned().map(joins).chain(writes).collect());
     db.batch("UPDATE employees SET twin = NULL; UPDATE departments SET twin = NULL").unwrap();
-    let (people, departments) = (people.map(|it| it.id.to_bytes()), departments.map(|it| it.id.to_bytes()));
+    let (people, departments) =
+        (people.map(|person| person.id.to_bytes()), departments.map(|department| department.id.to_bytes()));
     let read = |db: &mut Db| {
         (keys(db, "employees", "email_key", people), keys(db, "departments", "name_key", departments))
     };
