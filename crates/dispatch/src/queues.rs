@@ -1,6 +1,6 @@
 //! State machine that decides which delivery is attempted next.
 //!
-//! A queue holds the deliveries of one subscription. Tenants take turns, and so do the queues of a tenant.
+//! A queue holds the deliveries of one subscription. Organizations take turns, and so do the queues of each.
 //! The number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose
 //! receivers are not known to be quick share at most half of the capacity. So hanging receivers do not delay
 //! quick ones.

@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use crate::turns::TenantQueue;
+use crate::turns::FairQueue;
 use candor_port_storage::StorageError;
 
 /// Number of bytes that an async thread handles at once, in a fraction of a millisecond. Larger data is
@@ -25,7 +25,7 @@ pub struct LargeWork(Arc<Mutex<State>>);
 struct State {
     free: usize,
     /// Callers that wait for a turn. Empty while a turn is free.
-    waiting: TenantQueue<oneshot::Sender<Turn>>,
+    waiting: FairQueue<oneshot::Sender<Turn>>,
 }
 
 /// Permit for one piece of large work, held until it is dropped. `None` if its waiting caller was gone.
@@ -44,7 +44,7 @@ impl LargeWork {
     /// Creates a limiter of this many concurrent turns, at least one.
     #[must_use]
     pub fn with_turns(turns: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: TenantQueue::default() })))
+        Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: FairQueue::default() })))
     }
 
     /// Waits for a turn of the tenant. Without a tenant, the work counts as the service's own.

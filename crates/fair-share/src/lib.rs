@@ -11,4 +11,4 @@ mod turns;
 pub use large_work::LargeWork;
 pub use places::{Places, SlowReadPermit, SlowReads};
 pub use row_sizes::RowSizes;
-pub use turns::TenantQueue;
+pub use turns::FairQueue;

@@ -1,10 +1,11 @@
-//! Slots for unindexed lists, shared fairly between tenants.
+//! Slots for unindexed lists, shared fairly between organizations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use candor_domain::id::OrganizationId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -39,16 +40,16 @@ impl SlowReads {
     }
 }
 
-/// Number of tenants whose shares are kept. If there are more, unused shares are dropped.
-const MOST_TENANTS: usize = 1_000;
+/// Number of organizations whose shares are kept. If there are more, unused shares are dropped.
+const MOST_OWNERS: usize = 1_000;
 
-/// The slots of a store for unindexed reads, with a share for each tenant.
+/// The slots of a store for unindexed reads, with a share for each organization.
 #[derive(Debug)]
 pub struct Places {
     all: Arc<Semaphore>,
     share: usize,
     wait: Duration,
-    tenants: Mutex<HashMap<Tenant, Arc<Semaphore>>>,
+    owners: Mutex<HashMap<OrganizationId, Arc<Semaphore>>>,
 }
 
 /// A taken slot, until it is dropped.
@@ -64,17 +65,17 @@ impl Places {
     pub fn new(limits: &SlowReads) -> Self {
         let share = if limits.places < 2 { limits.places } else { limits.places / 2 };
         let all = Arc::new(Semaphore::new(limits.places));
-        Self { all, share, wait: limits.wait, tenants: Mutex::default() }
+        Self { all, share, wait: limits.wait, owners: Mutex::default() }
     }
 
-    /// Takes a slot of the tenant's share, waiting at most [`SlowReads::wait`].
+    /// Takes a slot of the organization's share, which both of its data sets use, waiting at most [`SlowReads::wait`].
     ///
     /// # Errors
     /// [`StorageError::TooSlow`] with these conditions if no slot became free.
     pub async fn take(&self, tenant: Tenant, conditions: &[String]) -> Result<SlowReadPermit, StorageError> {
         let taken = async {
-            // The share comes first, so that a tenant who has used it up does not queue for the common slots.
-            let share = self.share(tenant).acquire_owned().await.ok()?;
+            // The share comes first, so that an organization that has used it up does not queue for the common slots.
+            let share = self.share(tenant.organization).acquire_owned().await.ok()?;
             let place = Arc::clone(&self.all).acquire_owned().await.ok()?;
             Some(SlowReadPermit { _share: share, _place: place })
         };
@@ -82,19 +83,19 @@ impl Places {
         taken.ok_or_else(|| TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() }.into())
     }
 
-    fn share(&self, tenant: Tenant) -> Arc<Semaphore> {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        if tenants.len() >= MOST_TENANTS {
-            tenants.retain(|_, tenant| Arc::strong_count(tenant) > 1);
+    fn share(&self, owner: OrganizationId) -> Arc<Semaphore> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        if owners.len() >= MOST_OWNERS {
+            owners.retain(|_, share| Arc::strong_count(share) > 1);
         }
-        Arc::clone(tenants.entry(tenant).or_insert_with(|| Arc::new(Semaphore::new(self.share))))
+        Arc::clone(owners.entry(owner).or_insert_with(|| Arc::new(Semaphore::new(self.share))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_domain::id::OrganizationId;
+    use candor_domain::access::Environment;
 
     fn places(count: usize) -> Places {
         Places::new(&SlowReads { wait: Duration::ZERO, ..SlowReads::with_places(count) })
@@ -105,10 +106,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tenant_gets_at_most_half_of_the_slots() {
+    async fn organization_gets_at_most_half_of_the_slots() {
         let places = places(4);
         let held = [places.take(tenant(1), &[]).await.unwrap(), places.take(tenant(1), &[]).await.unwrap()];
         let conditions = ["filter[type]".to_owned()];
+        let test_data = Tenant { environment: Environment::Test, ..tenant(1) };
+        assert!(places.take(test_data, &[]).await.is_err(), "both data sets have one share");
         let refused = places.take(tenant(1), &conditions).await.unwrap_err();
         let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
         assert_eq!(refused, TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() });
@@ -120,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn single_slot_serves_any_tenant_and_zero_slots_none() {
+    async fn single_slot_serves_any_organization_and_zero_slots_none() {
         let one = places(1);
         let held = one.take(tenant(1), &[]).await.unwrap();
         assert!(one.take(tenant(2), &[]).await.is_err());
@@ -145,14 +148,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unused_tenant_shares_are_forgotten() {
+    async fn unused_shares_are_forgotten() {
         let places = places(2);
         let held = places.take(tenant(0), &[]).await.unwrap();
-        for number in 0..MOST_TENANTS + 10 {
+        for number in 0..MOST_OWNERS + 10 {
             let bytes = u128::try_from(number + 1000).unwrap().to_be_bytes();
             drop(places.take(Tenant::live(OrganizationId::from_bytes(bytes)), &[]).await.unwrap());
         }
-        assert!(places.tenants.lock().unwrap().len() <= MOST_TENANTS);
+        assert!(places.owners.lock().unwrap().len() <= MOST_OWNERS);
         assert!(places.take(tenant(0), &[]).await.is_err(), "a share in use is remembered");
         drop(held);
     }

@@ -1,54 +1,57 @@
-//! A queue in which tenants take turns.
+//! A queue in which organizations take turns.
 
 use std::collections::{HashMap, VecDeque};
 
 use candor_domain::access::Tenant;
+use candor_domain::id::OrganizationId;
 
-/// A queue with round robin over tenants. The items of one tenant keep their order. The first item of another
-/// tenant waits for at most one item of each tenant.
+/// A queue with round robin over organizations. The items of one organization keep their order, also those of its two
+/// data sets. The first item of another organization waits for at most one item of each.
 #[derive(Debug)]
-pub struct TenantQueue<T> {
-    /// Items by tenant; `None` is the service's own work. No list is empty.
-    waiting: HashMap<Option<Tenant>, VecDeque<T>>,
-    /// Tenants with items, the next one first.
-    turns: VecDeque<Option<Tenant>>,
+pub struct FairQueue<T> {
+    /// Items by organization; `None` is the service's own work. No list is empty.
+    waiting: HashMap<Option<OrganizationId>, VecDeque<T>>,
+    /// Organizations with items, the next one first.
+    turns: VecDeque<Option<OrganizationId>>,
 }
 
-impl<T> Default for TenantQueue<T> {
+impl<T> Default for FairQueue<T> {
     fn default() -> Self {
         Self { waiting: HashMap::new(), turns: VecDeque::new() }
     }
 }
 
-impl<T> TenantQueue<T> {
-    /// Appends an item to those of its tenant.
+impl<T> FairQueue<T> {
+    /// Appends an item to those of its organization.
     pub fn push(&mut self, tenant: Option<Tenant>, item: T) {
-        let items = self.waiting.entry(tenant).or_default();
+        let owner = tenant.map(|tenant| tenant.organization);
+        let items = self.waiting.entry(owner).or_default();
         if items.is_empty() {
-            self.turns.push_back(tenant);
+            self.turns.push_back(owner);
         }
         items.push_back(item);
     }
 
-    /// Puts back an item that was taken and not used: before the other items of its tenant, who is next.
+    /// Puts back an item that was taken and not used: before the other items of its organization, which is next.
     pub fn put_back(&mut self, tenant: Option<Tenant>, item: T) {
-        let items = self.waiting.entry(tenant).or_default();
+        let owner = tenant.map(|tenant| tenant.organization);
+        let items = self.waiting.entry(owner).or_default();
         if !items.is_empty() {
-            self.turns.retain(|other| *other != tenant);
+            self.turns.retain(|other| *other != owner);
         }
-        self.turns.push_front(tenant);
+        self.turns.push_front(owner);
         items.push_front(item);
     }
 
-    /// Takes the first item of the next tenant.
+    /// Takes the first item of the next organization.
     pub fn pop(&mut self) -> Option<T> {
-        let tenant = self.turns.pop_front()?;
-        let items = self.waiting.get_mut(&tenant)?;
+        let owner = self.turns.pop_front()?;
+        let items = self.waiting.get_mut(&owner)?;
         let item = items.pop_front();
         if items.is_empty() {
-            self.waiting.remove(&tenant);
+            self.waiting.remove(&owner);
         } else {
-            self.turns.push_back(tenant);
+            self.turns.push_back(owner);
         }
         item
     }
@@ -59,7 +62,7 @@ impl<T> TenantQueue<T> {
         self.turns.is_empty()
     }
 
-    /// Drops the items of all tenants.
+    /// Drops all items.
     pub fn clear(&mut self) {
         self.waiting.clear();
         self.turns.clear();
@@ -69,19 +72,19 @@ impl<T> TenantQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_domain::id::OrganizationId;
+    use candor_domain::access::Environment;
 
     fn tenant(number: u8) -> Option<Tenant> {
         Some(Tenant::live(OrganizationId::from_bytes([number; 16])))
     }
 
-    fn taken<T>(queue: &mut TenantQueue<T>) -> Vec<T> {
+    fn taken<T>(queue: &mut FairQueue<T>) -> Vec<T> {
         std::iter::from_fn(|| queue.pop()).collect()
     }
 
     #[test]
-    fn tenants_with_items_are_served_in_turn() {
-        let mut queue = TenantQueue::default();
+    fn organizations_with_items_are_served_in_turn() {
+        let mut queue = FairQueue::default();
         for item in ["a1", "a2", "a3", "a4"] {
             queue.push(tenant(1), item);
         }
@@ -92,8 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn tenant_that_comes_late_waits_for_one_item() {
-        let mut queue = TenantQueue::default();
+    fn both_data_sets_of_an_organization_share_its_turn() {
+        let mut queue = FairQueue::default();
+        let test = tenant(1).map(|tenant| Tenant { environment: Environment::Test, ..tenant });
+        for (owner, item) in [(tenant(1), "live1"), (test, "test1"), (tenant(1), "live2"), (tenant(2), "b1")] {
+            queue.push(owner, item);
+        }
+        assert_eq!(taken(&mut queue), ["live1", "b1", "test1", "live2"]);
+    }
+
+    #[test]
+    fn organization_that_comes_late_waits_for_one_item() {
+        let mut queue = FairQueue::default();
         (0..100).for_each(|number| queue.push(tenant(1), number));
         assert_eq!(queue.pop(), Some(0));
         queue.push(tenant(2), 1_000);
@@ -102,7 +115,7 @@ mod tests {
 
     #[test]
     fn items_that_are_put_back_are_taken_as_before() {
-        let mut queue = TenantQueue::default();
+        let mut queue = FairQueue::default();
         for (owner, item) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1")] {
             queue.push(tenant(owner), item);
         }
@@ -117,8 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn tenant_without_items_is_forgotten() {
-        let mut queue = TenantQueue::default();
+    fn organization_without_items_is_forgotten() {
+        let mut queue = FairQueue::default();
         queue.push(tenant(1), 1);
         assert_eq!(taken(&mut queue), [1]);
         assert!(queue.is_empty() && queue.waiting.is_empty());

@@ -1,4 +1,4 @@
-//! Round robin over tenants and queues, and the limits of queues.
+//! Round robin over organizations and queues, and the limits of queues.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{OrganizationId, WebhookId};
@@ -94,7 +94,7 @@ fn full_queue_reports_when_room_is_free() {
 }
 
 #[test]
-fn tenants_take_turns_for_any_number_of_queues() {
+fn organizations_take_turns_for_any_number_of_queues() {
     let mut test = QueuesTest::new(QueueLimits { attempts: 12, waiting: 512, batch: 256 });
     let queues: Vec<_> = (0..20).map(|number| queue(1, number)).chain([queue(2, 99), queue(3, 99)]).collect();
     queues.iter().for_each(|queue| test.warm(*queue));

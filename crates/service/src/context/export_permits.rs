@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use candor_domain::access::Tenant;
+use candor_domain::id::OrganizationId;
 use metrics::gauge;
 
-/// Maximum number of exports of one data set at the same time.
-const MAX_PER_TENANT: usize = 2;
+/// Maximum number of exports of one organization at the same time.
+const MAX_PER_ORGANIZATION: usize = 2;
 /// Maximum number of exports of this process at the same time. Each holds some megabytes of rows.
 const MAX_IN_ALL: usize = 8;
 /// Gauge metric of the running exports.
@@ -15,29 +15,29 @@ const RUNNING: &str = "candor_exports_running";
 
 /// Counts the running exports. Clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ExportPermits(Arc<Mutex<HashMap<Tenant, usize>>>);
+pub(crate) struct ExportPermits(Arc<Mutex<HashMap<OrganizationId, usize>>>);
 
 /// Permit for one export; dropping it ends the count.
 #[derive(Debug)]
 pub(crate) struct ExportPermit {
     permits: ExportPermits,
-    tenant: Tenant,
+    organization: OrganizationId,
 }
 
 impl ExportPermits {
-    /// Returns a permit for an export of this data set, or `None` if too many exports are running.
-    pub(crate) fn take(&self, tenant: Tenant) -> Option<ExportPermit> {
+    /// Returns a permit for an export of this organization, or `None` if too many exports are running.
+    pub(crate) fn take(&self, organization: OrganizationId) -> Option<ExportPermit> {
         let mut running = self.lock();
-        let own = running.get(&tenant).copied().unwrap_or_default();
-        if own >= MAX_PER_TENANT || running.values().sum::<usize>() >= MAX_IN_ALL {
+        let own = running.get(&organization).copied().unwrap_or_default();
+        if own >= MAX_PER_ORGANIZATION || running.values().sum::<usize>() >= MAX_IN_ALL {
             return None;
         }
-        running.insert(tenant, own + 1);
+        running.insert(organization, own + 1);
         gauge!(RUNNING).increment(1.0);
-        Some(ExportPermit { permits: self.clone(), tenant })
+        Some(ExportPermit { permits: self.clone(), organization })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<OrganizationId, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,10 +46,10 @@ impl Drop for ExportPermit {
     fn drop(&mut self) {
         let mut running = self.permits.lock();
         gauge!(RUNNING).decrement(1.0);
-        match running.get_mut(&self.tenant) {
+        match running.get_mut(&self.organization) {
             Some(own) if *own > 1 => *own -= 1,
             _ => {
-                running.remove(&self.tenant);
+                running.remove(&self.organization);
             }
         }
     }
@@ -58,22 +58,21 @@ impl Drop for ExportPermit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candor_domain::id::OrganizationId;
 
-    fn tenant(number: u8) -> Tenant {
-        Tenant::live(OrganizationId::from_bytes([number; 16]))
+    fn organization(number: u8) -> OrganizationId {
+        OrganizationId::from_bytes([number; 16])
     }
 
     #[test]
-    fn two_exports_per_data_set_and_eight_in_all_are_permitted() {
+    fn two_exports_per_organization_and_eight_in_all_are_permitted() {
         let permits = ExportPermits::default();
         let mut held: Vec<_> =
-            (1..=4).flat_map(|number| [number, number]).map(|n| permits.take(tenant(n))).collect();
+            (1..=4).flat_map(|number| [number, number]).map(|n| permits.take(organization(n))).collect();
         assert!(held.iter().all(Option::is_some));
-        assert!(permits.take(tenant(5)).is_none(), "eight in all");
+        assert!(permits.take(organization(5)).is_none(), "eight in all");
         held.pop();
-        assert!(permits.take(tenant(1)).is_none(), "two of one data set");
-        assert!(permits.take(tenant(5)).is_some());
+        assert!(permits.take(organization(1)).is_none(), "two of one organization");
+        assert!(permits.take(organization(5)).is_some());
         held.clear();
         assert!(permits.lock().is_empty());
     }

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use candor_domain::access::Tenant;
-use candor_fair_share::TenantQueue;
+use candor_fair_share::FairQueue;
 use candor_port_storage::StorageError;
 
 use crate::sql::Db;
@@ -22,14 +22,14 @@ pub(crate) struct Reads {
 }
 
 struct State {
-    waiting: TenantQueue<WaitingRead>,
+    waiting: FairQueue<WaitingRead>,
     is_open: bool,
 }
 
 impl Reads {
     pub(crate) fn new() -> Self {
         Self {
-            state: Mutex::new(State { waiting: TenantQueue::default(), is_open: true }),
+            state: Mutex::new(State { waiting: FairQueue::default(), is_open: true }),
             changed: Condvar::new(),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::access::Tenant;
-use candor_fair_share::TenantQueue;
+use candor_fair_share::FairQueue;
 
 /// A queue that can be closed. Tenants take turns; the items of one tenant keep their order.
 pub(crate) struct TaskQueue<T> {
@@ -12,7 +12,7 @@ pub(crate) struct TaskQueue<T> {
 }
 
 struct State<T> {
-    waiting: TenantQueue<Queued<T>>,
+    waiting: FairQueue<Queued<T>>,
     length: usize,
     open: bool,
 }
@@ -30,7 +30,7 @@ impl<T> State<T> {
 
 impl<T> TaskQueue<T> {
     pub(crate) fn new() -> Self {
-        let state = State { waiting: TenantQueue::default(), length: 0, open: true };
+        let state = State { waiting: FairQueue::default(), length: 0, open: true };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 

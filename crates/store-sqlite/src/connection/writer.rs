@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 use candor_domain::access::Tenant;
-use candor_fair_share::TenantQueue;
+use candor_fair_share::FairQueue;
 use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
@@ -152,7 +152,7 @@ impl Writer {
     pub(crate) fn work(mut self) {
         let tasks = Arc::clone(&self.tasks);
         let _taker = ConsumerGuard(&tasks);
-        let mut long = TenantQueue::default();
+        let mut long = FairQueue::default();
         count_group(0, 0);
         loop {
             let waiting = match long.is_empty() {

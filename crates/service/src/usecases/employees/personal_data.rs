@@ -76,7 +76,7 @@ pub async fn begin(
 ) -> Result<PersonalData, Error> {
     let stored = check(services, context, person).await?;
     let tenant = context.caller.tenant;
-    let permit = services.export_permits.take(tenant).ok_or(Error::TooManyExports)?;
+    let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
     let at = services.clock.now();
     let audit = AuditDraft::new(&stored, "employee.read_personal_data");
     let change = ChangeSet::new(context.audit(services.id(at), audit, at));

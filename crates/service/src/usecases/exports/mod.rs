@@ -71,7 +71,7 @@ enum Stage {
 pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: Params) -> Result<Export, Error> {
     let request = read(services, context, params)?;
     let tenant = context.caller.tenant;
-    let permit = services.export_permits.take(tenant).ok_or(Error::TooManyExports)?;
+    let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
     let is_continued = request.from.is_some();
     let action = if is_continued { "organization.continue_export" } else { "organization.export" };
     let at = record(services, context, &request.resources, action).await?;
