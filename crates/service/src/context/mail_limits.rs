@@ -25,7 +25,7 @@ pub(crate) async fn find_recipient_limits(
 ) -> Read<Vec<MailLimit>> {
     let to_domain = accepted(Some(MailCounter::for_domain(email)), 1);
     let is_known_domain = services.store.first(tenant, to_domain).await?.is_some();
-    Ok(recipient_limits(email, is_known_domain))
+    Ok(recipient_limits(tenant.organization, email, is_known_domain))
 }
 
 /// Returns a limit of a mailbox that is reached today.

@@ -11,9 +11,12 @@ use crate::time::Timestamp;
 pub const RESEND_SECONDS: i64 = 60;
 /// Most invitation mails to one mailbox per day (UTC), over all organizations.
 pub const MAILS_PER_DAY: u32 = 5;
-/// Most invitation mails to the mailboxes of one domain per day (UTC), over all organizations. An organization whose
-/// invitation to the domain was accepted is not counted.
+/// Most invitation mails of one organization to the mailboxes of one domain per day (UTC). An organization whose
+/// invitation to the domain was accepted has no such limit.
 pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
+/// Most invitation mails to the mailboxes of one domain per day (UTC), over all organizations with the limit
+/// [`DOMAIN_MAILS_PER_DAY`]. No organization uses up more than a tenth of it.
+const DOMAIN_MAILS_IN_ALL: u32 = 10 * DOMAIN_MAILS_PER_DAY;
 /// Default of the most invitation mails of one organization per day (UTC).
 pub const ORGANIZATION_MAILS_PER_DAY: u32 = 50;
 /// Number of accepted invitations after which an organization sends ten times as many mails.
@@ -39,9 +42,13 @@ impl MailCounter {
     /// Returns the counter of the domain of this e-mail address. The line break keeps it apart from mailboxes.
     #[must_use]
     pub fn for_domain(email: &str) -> Self {
-        let address = address_key(email);
-        let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
-        Self(super::hash(&format!("\n{domain}")))
+        Self(super::hash(&format!("\n{}", domain(email))))
+    }
+
+    /// Returns the counter of the mails of an organization to the domain of this e-mail address.
+    #[must_use]
+    pub fn for_domain_of(id: OrganizationId, email: &str) -> Self {
+        Self(super::hash(&format!("{id}\n{}", domain(email))))
     }
 
     /// Returns the counter of an organization.
@@ -49,6 +56,11 @@ impl MailCounter {
     pub fn for_organization(id: OrganizationId) -> Self {
         Self(super::hash(&id.to_string()))
     }
+}
+
+fn domain(email: &str) -> String {
+    let address = address_key(email);
+    address.rsplit_once('@').map_or_else(String::new, |(_, domain)| domain.to_owned())
 }
 
 /// A limit of the invitation mails of one day.
@@ -60,6 +72,8 @@ pub struct MailLimit {
     pub most: u32,
     /// Failure of a mail over the limit.
     pub failure: MailFailure,
+    /// Sentence about the limit for those who invite.
+    message: &'static str,
 }
 
 /// Returns the limit of an organization with this number of accepted invitations. `most_at_first` is the limit before
@@ -68,17 +82,42 @@ pub struct MailLimit {
 pub fn organization_limit(id: OrganizationId, accepted: usize, most_at_first: u32) -> MailLimit {
     let is_trusted = accepted >= ACCEPTED_TO_TRUST.into();
     let most = if is_trusted { most_at_first.saturating_mul(TRUSTED_FACTOR) } else { most_at_first };
-    MailLimit { counter: MailCounter::for_organization(id), most, failure: MailFailure::OrganizationLimit }
+    let (counter, failure) = (MailCounter::for_organization(id), MailFailure::OrganizationLimit);
+    let message = "The organization has sent its invitation mails of today. The mail is sent on a later day.";
+    MailLimit { counter, most, failure, message }
 }
 
-/// Returns the limits of the recipient of a mail. `is_known_domain` says that an invitation of the organization to the
-/// domain was accepted.
+/// Returns the limits of the recipient of a mail, in the order in which they are counted: a mail over the limit of its
+/// organization does not use up those that all organizations share. `is_known_domain` says that an invitation of the
+/// organization to the domain was accepted.
 #[must_use]
-pub fn recipient_limits(email: &str, is_known_domain: bool) -> Vec<MailLimit> {
-    let limit = |counter, most| MailLimit { counter, most, failure: MailFailure::RecipientLimit };
-    let mailbox = limit(MailCounter::for_mailbox(email), MAILS_PER_DAY);
-    let domain = limit(MailCounter::for_domain(email), DOMAIN_MAILS_PER_DAY);
-    std::iter::once(mailbox).chain((!is_known_domain).then_some(domain)).collect()
+pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) -> Vec<MailLimit> {
+    let failure = MailFailure::RecipientLimit;
+    let mailbox = MailLimit {
+        counter: MailCounter::for_mailbox(email),
+        most: MAILS_PER_DAY,
+        failure,
+        message: "This mailbox has received 5 invitation mails today. Send the request again after the time in \
+                  `Retry-After`.",
+    };
+    if is_known_domain {
+        return vec![mailbox];
+    }
+    let own = MailLimit {
+        counter: MailCounter::for_domain_of(id, email),
+        most: DOMAIN_MAILS_PER_DAY,
+        failure,
+        message: "The organization has sent 50 invitation mails to the domain of this address today, and none of its \
+                  invitations to the domain was accepted. Send the request again after the time in `Retry-After`.",
+    };
+    let all = MailLimit {
+        counter: MailCounter::for_domain(email),
+        most: DOMAIN_MAILS_IN_ALL,
+        failure,
+        message: "The domain of this address has received 500 invitation mails today, and no invitation of the \
+                  organization to it was accepted. Send the request again after the time in `Retry-After`.",
+    };
+    vec![own, mailbox, all]
 }
 
 /// Checks whether another invitation mail may be sent now.
@@ -104,13 +143,7 @@ pub fn within_limits(
         Err(DomainError::Conflict(Box::new(conflict)))
     };
     if let Some(limit) = reached {
-        let message = if limit.most == MAILS_PER_DAY {
-            "This mailbox has received 5 invitation mails today. Send the request again after the time in `Retry-After`."
-        } else {
-            "The domain of this address has received 50 invitation mails today, and no invitation of the organization \
-             to it was accepted. Send the request again after the time in `Retry-After`."
-        };
-        return refused(limit.failure.word(), tomorrow(at).1, message);
+        return refused(limit.failure.word(), tomorrow(at).1, limit.message);
     }
     let mailed = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
     let Some((created_at, mail)) = mailed else { return Ok(()) };
@@ -149,7 +182,7 @@ mod tests {
     }
 
     fn wait(newest: Option<&Invitation>, is_reached: bool, at: Timestamp) -> Option<i64> {
-        let limits = recipient_limits("ada@example.com", false);
+        let limits = recipient_limits(OrganizationId::from_ulid(Ulid(1)), "ada@example.com", false);
         match within_limits(newest, limits.first().filter(|_| is_reached), at) {
             Ok(()) => None,
             Err(DomainError::Conflict(conflict)) => Some(conflict.retry_after.unwrap().seconds),
@@ -207,7 +240,20 @@ mod tests {
         let id = OrganizationId::from_ulid(Ulid(1));
         let most = |accepted| organization_limit(id, accepted, 50).most;
         assert_eq!([most(0), most(9), most(10)], [50, 50, 500]);
-        let limits = |is_known| recipient_limits("ada@example.com", is_known).len();
-        assert_eq!((limits(false), limits(true)), (2, 1), "a known domain has no limit of its own");
+    }
+
+    #[test]
+    fn organization_uses_up_a_tenth_of_what_a_domain_receives() {
+        let limits = |id, email, is_known| {
+            let limits = recipient_limits(OrganizationId::from_ulid(Ulid(id)), email, is_known);
+            limits.into_iter().map(|limit| (limit.counter, limit.most)).collect::<Vec<_>>()
+        };
+        let (one, other) = (limits(1, "ada@example.com", false), limits(2, "ida@example.com", false));
+        assert_eq!(one.iter().map(|limit| limit.1).collect::<Vec<_>>(), [50, 5, 500]);
+        assert_ne!(one[0], other[0], "each organization has its own");
+        assert_eq!(one[2], other[2], "the last one is shared");
+        assert_eq!(one[0], limits(1, "ida@EXAMPLE.com", false)[0]);
+        assert_ne!(one[0], limits(1, "ada@example.org", false)[0]);
+        assert_eq!(limits(1, "ada@example.com", true), one[1..2], "a known domain has no limit of its own");
     }
 }
