@@ -130,7 +130,8 @@ pub enum Write {
         /// The tree version that the change relies on.
         lines: ReportingLineChange,
     },
-    /// Marks all unread notifications of a person as read at this time.
+    /// Marks unread notifications of a person as read at this time: the oldest
+    /// [`MAX_READ_AT_ONCE`](candor_domain::notification::MAX_READ_AT_ONCE).
     NotificationsRead(EmployeeId, Timestamp),
     /// Raises `last_message_at` of a conversation to this time. Its version does not change, so that writers
     /// of messages never conflict. Fails with [`CommitError::Stale`] if the conversation is archived or

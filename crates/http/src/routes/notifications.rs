@@ -52,8 +52,8 @@ fn read_all<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wo
 
 const NOTIFICATION: Schema = Schema::resource("Notification", answer_of::<Notification>).example(example);
 const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", answer_of::<NotificationsRead>)
-    .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT}))
-    .outcome("The person, and the time at which the notifications were marked as read.");
+    .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT, "complete": true}))
+    .outcome("The person, the time at which the notifications were marked as read, and whether all of them were.");
 const NOTIFICATIONS_READ_ALL: Schema =
     Schema::new("NotificationsReadAll", || body(|fields| notification::read_read_all(fields, None)))
         .example(|| json!({"recipient_id": EMPLOYEE_ID}));

@@ -3,8 +3,8 @@
 use candor_domain::audit::{AuditDraft, Target};
 use candor_domain::id::{EmployeeId, NotificationId};
 use candor_domain::json::Object;
-use candor_domain::notification::{Filter, Notification, may_read_all, parse_read_all};
-use candor_domain::page::Page;
+use candor_domain::notification::{Filter, MAX_READ_AT_ONCE, Notification, may_read_all, parse_read_all};
+use candor_domain::page::{Page, PageRequest, Sort, SortBy};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::refusal::DomainError;
@@ -20,13 +20,15 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{ChangePlan, Services, or_not_found, render};
 
-/// A person whose notifications were all marked as read.
+/// A person whose notifications were marked as read.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct NotificationsRead {
     /// Recipient of the notifications.
     recipient_id: EmployeeId,
     /// Time at which they were marked as read.
     read_at: Timestamp,
+    /// `true` if no unread notification is left. If `false`, send the request again to continue.
+    complete: bool,
 }
 
 /// `GET /notifications`: lists notifications that the caller sees.
@@ -68,7 +70,8 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
     services.change(context, plan).await
 }
 
-/// `POST /notifications/read_all`: marks all unread notifications of a person as read.
+/// `POST /notifications/read_all`: marks the unread notifications of a person as read, at most
+/// [`MAX_READ_AT_ONCE`].
 ///
 /// # Errors
 /// Invalid fields, another recipient than the caller's person, an unknown person; see [`Error`].
@@ -85,10 +88,14 @@ pub async fn read_all(services: &Services, context: &RequestContext, body: Objec
             return Err(DomainError::unprocessable("recipient_id", recipient.not_found()).into());
         };
         let id = person.value.id;
+        let unread = Filter { recipient_id: Some(id), unread: Some(true) };
+        let first = PageRequest { limit: MAX_READ_AT_ONCE, after: None };
+        let unread = rows::notifications::list(&unread, Sort::up(SortBy::CreatedAt), &first);
+        let unread = services.store.page(context.caller.tenant, unread).await?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));
         change.writes = vec![Write::NotificationsRead(id, at)];
-        let body = render(&NotificationsRead { recipient_id: id, read_at: at })?;
+        let body = render(&NotificationsRead { recipient_id: id, read_at: at, complete: !unread.more })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await

@@ -7,13 +7,14 @@ pub(crate) mod rebuild;
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::notification::MAX_READ_AT_ONCE;
 use candor_domain::people::Employee;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::{
     ChangeSet, CommitError, Committed, ReportingLineChange, Require, StorageError, Version, Write,
 };
 use candor_tables::AnyRow;
-use candor_tables::flat::Stored;
+use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::rows::employees;
 
 use crate::queue;
@@ -30,8 +31,9 @@ const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, sta
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
     expires_at = excluded.expires_at WHERE replays.expires_at <= excluded.created_at";
 
-const READ_ALL: &str = "UPDATE notifications SET read_at = ?, unread = 0, version = version + 1 \
-    WHERE tenant_id = ? AND recipient_id = ? AND unread = 1";
+const READ_ALL: &str = "UPDATE notifications SET read_at = ?1, unread = 0, version = version + 1 \
+    WHERE tenant_id = ?2 AND id IN (SELECT id FROM notifications \
+    WHERE tenant_id = ?2 AND recipient_id = ?3 AND unread = 1 ORDER BY created_at, id LIMIT ?4)";
 
 const MESSAGE_ADDED: &str = "UPDATE conversations SET last_message_at = max(coalesce(last_message_at, ?1), ?1) \
     WHERE tenant_id = ?2 AND id = ?3 AND archived = 0";
@@ -60,7 +62,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
                 reporting(db, tenant, row, *manager, *lines, &mut upkeep)?;
             }
             Write::NotificationsRead(person, at) => {
-                let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person);
+                let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person).bind(SqlValue::Int(MAX_READ_AT_ONCE.into()));
                 db.execute(&sql).map_err(|error| commit_error(&error))?;
             }
             Write::MessageAdded(id, at) => {

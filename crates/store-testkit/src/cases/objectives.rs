@@ -2,7 +2,7 @@
 //! decisions B5, C3, G).
 
 use candor_domain::id::EmployeeId;
-use candor_domain::notification::{self, Notification};
+use candor_domain::notification::{self, MAX_READ_AT_ONCE, Notification};
 use candor_domain::objective::{Filter, Objective, ReviewedContent, Scope, Status};
 use candor_domain::page::{Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
@@ -28,6 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(notification_is_saved_with_its_change_or_not_at_all),
         Case::new(notification_list_matches_filters_in_every_order),
         Case::new(read_all_marks_all_notifications_of_one_person),
+        Case::new(read_all_marks_the_oldest_thousand),
         Case::new(objectives_and_notifications_belong_to_one_tenant),
     ]
 }
@@ -336,6 +337,23 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
         [two.id],
         "found as read from now on"
     );
+}
+
+async fn read_all_marks_the_oldest_thousand(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
+    let person = world.hired().await;
+    let most = usize::from(MAX_READ_AT_ONCE);
+    let filter = notification::Filter { recipient_id: Some(person.id), unread: Some(true) };
+    let (unread, sort) = (lists::notifications(&world, filter), Sort::up(SortBy::CreatedAt));
+    let all = (0..most + 3).map(|_| make.notification(person.id)).collect();
+    let all = crate::sorted(all, sort, unread.id);
+    for piece in all.chunks(100) {
+        world.commit(telling(&world, piece.to_vec(), vec![])).await.unwrap();
+    }
+    for left in [&all[most..], &[]] {
+        world.save(vec![Write::NotificationsRead(person.id, make.tick())]).await;
+        assert_eq!(unread.walk(sort, 9).await, left);
+    }
 }
 
 async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {

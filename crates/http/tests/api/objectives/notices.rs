@@ -98,6 +98,7 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
     assert_eq!(list(&format!("&filter[unread]=true&filter[recipient_id]={owner}")).await.len(), 2);
     let all = world.post("/v1/notifications/read_all", json!({"recipient_id": owner})).await;
     assert_eq!((all.status, &all.json()["recipient_id"]), (200, &json!(owner)));
+    assert_eq!(all.json()["complete"], true);
     let left = list("&filter[unread]=true").await;
     assert_eq!(left.iter().map(|item| item["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(), [&other]);
     assert!(list("").await.contains(&read), "what was read before stays as it was");

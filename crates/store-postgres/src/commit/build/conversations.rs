@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use candor_domain::access::Tenant;
 use candor_domain::conversation::Conversation;
 use candor_domain::id::{ConversationId, EmployeeId};
+use candor_domain::notification::MAX_READ_AT_ONCE;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Write};
 use candor_tables::flat::{SqlValue, Stored, Type};
@@ -93,7 +94,9 @@ pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, 
         "",
         &format!(
             "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
-             WHERE t.tenant_id = {tenant} AND t.recipient_id = {person} AND t.unread"
+             WHERE t.tenant_id = {tenant} AND t.id IN (SELECT n.id FROM notifications AS n \
+             WHERE n.tenant_id = {tenant} AND n.recipient_id = {person} AND n.unread \
+             ORDER BY n.created_at, n.id LIMIT {MAX_READ_AT_ONCE})"
         ),
     );
 }
