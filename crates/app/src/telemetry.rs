@@ -70,10 +70,16 @@ const METRICS: [(MetricType, &str, &str); 51] = [
         "Connections closed because the client did not read its responses.",
     ),
     (MetricType::Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
+    (MetricType::Gauge, "candor_http_body_bytes_in_flight", "Bytes of large bodies that are not decided about."),
     (
         MetricType::Counter,
         "candor_http_answers_refused_total",
         "Requests rejected because the API key had too many unread bytes of responses.",
+    ),
+    (
+        MetricType::Counter,
+        "candor_http_bodies_refused_total",
+        "Requests rejected because the API key had too many bytes of unfinished bodies.",
     ),
     (MetricType::Gauge, "candor_exports_running", "Exports that are being sent."),
     (MetricType::Counter, "candor_export_rows_total", "Rows of exports that were read."),

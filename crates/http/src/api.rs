@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use actix_web::http::header::HeaderValue;
 use candor_service::Services;
 
-use crate::answer_budget::AnswerBudget;
+use crate::byte_budget::{ByteBudget, CountedBytes};
 use crate::cors::Cors;
 use crate::health::Readiness;
 use crate::read_turns::ReadTurns;
@@ -24,7 +24,8 @@ pub struct Api {
     pub(crate) readiness: Readiness,
     pub(crate) router: Router,
     pub(crate) cors: Cors,
-    pub(crate) answers: Arc<AnswerBudget>,
+    pub(crate) answers: Arc<ByteBudget>,
+    pub(crate) bodies: Arc<ByteBudget>,
     pub(crate) read_turns: Arc<ReadTurns>,
     /// Prefix of `Location` headers.
     pub(crate) base_url: String,
@@ -38,7 +39,8 @@ impl Api {
     pub fn new(services: Arc<Services>, settings: HttpSettings, readiness: Readiness) -> Self {
         let base_url = format!("{}{BASE}", services.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
-        let answers = AnswerBudget::new(settings.answer_limits);
+        let answers = ByteBudget::new(CountedBytes::Answers, settings.answer_limits);
+        let bodies = ByteBudget::new(CountedBytes::Bodies, settings.body_limits);
         record::register(record::quota_names());
         let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
         let read_turns = Arc::default();
@@ -49,6 +51,7 @@ impl Api {
             router,
             cors,
             answers,
+            bodies,
             read_turns,
             base_url,
             warned_of_forwarded_header,

@@ -12,7 +12,7 @@ use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 use tokio::task::yield_now;
 
-use crate::answer_budget::AnswerPermit;
+use crate::byte_budget::BytePermit;
 
 /// Size of one piece: it fills the write buffer of a connection.
 pub(crate) const PIECE_BYTES: usize = 32 * 1024;
@@ -22,13 +22,13 @@ struct Pieces {
     rest: Bytes,
     /// Permit for the memory of the body. Dropped with the body, after the last piece or at the end of the
     /// connection.
-    _permit: Option<AnswerPermit>,
+    _permit: Option<BytePermit>,
     /// Completes after the thread has served other requests; awaited before each further piece.
     pause: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
 /// Creates the body of an answer, which keeps the permit for its memory.
-pub(crate) fn with_permit(bytes: Bytes, permit: Option<AnswerPermit>) -> BoxBody {
+pub(crate) fn with_permit(bytes: Bytes, permit: Option<BytePermit>) -> BoxBody {
     if bytes.len() <= PIECE_BYTES {
         BoxBody::new(bytes)
     } else {

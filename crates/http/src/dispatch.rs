@@ -182,12 +182,12 @@ impl Api {
         handler: KeyedHandler,
         asked: AuthenticatedRequest<'_>,
     ) -> Result<Result<Reply, candor_service::Error>, ErrorResponse> {
-        let AuthenticatedRequest { context, captures, params, body, csv, is_large } = asked;
+        let AuthenticatedRequest { context, captures, params, body, csv, is_large, counted } = asked;
         let (services, operation, tenant) = (Arc::clone(&self.services), route.operation, context.caller.tenant);
         let identifiers = captures.to_texts();
         let reply = async move {
             let captures = Captures::from_texts(&identifiers);
-            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large };
+            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large, counted };
             handler(&services, asked).instrument(use_case(operation)).await
         };
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
@@ -299,9 +299,11 @@ impl Api {
         };
         if route.method == crate::route::Method::Get {
             let (body, csv) = (Object::new(), Bytes::new());
-            return Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large: false });
+            let (is_large, counted) = (false, None);
+            return Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large, counted });
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
+        let counted = self.bodies.admit(&context.caller, framing::announced_bytes(request, route.body))?;
         let (bytes, csv) = match route.body {
             Body::Csv => (Bytes::new(), framing::csv(request, taken(payload)?, self.settings.body_time).await?),
             Body::None | Body::Optional(_) | Body::Required(_) => {
@@ -324,7 +326,8 @@ impl Api {
         let unexpected_fields = parsed.unexpected;
         let context =
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
-        Ok(AuthenticatedRequest { context, captures, params, body: parsed.members, csv, is_large })
+        let body = parsed.members;
+        Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large, counted })
     }
 
     async fn visit(

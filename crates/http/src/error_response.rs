@@ -185,6 +185,14 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
+    /// Creates the 503 for a large body beside others that are not complete, or not decided about.
+    pub(crate) fn unfinished_bodies() -> Self {
+        let message = "Earlier requests with this API key, or of its organization, have large bodies that are not \
+                       complete or wait for their turn. Finish them or close their connections, then retry.";
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
+    }
+
     /// Creates the 503 for an export beside as many as are permitted.
     fn too_many_exports() -> Self {
         let message =

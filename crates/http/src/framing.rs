@@ -17,6 +17,7 @@ use futures_util::StreamExt;
 
 use crate::error_response::ErrorResponse;
 use crate::read_gate::ReadGate;
+use crate::route::Body;
 
 /// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -166,6 +167,17 @@ pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
 
 fn content_length(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Returns the size of the body that a request announces, or the largest one if it does not tell.
+pub(crate) fn announced_bytes(request: &HttpRequest, form: Body) -> usize {
+    let most = match form {
+        Body::Csv => csv::MAX_BYTES,
+        Body::None | Body::Optional(_) | Body::Required(_) => MAX_BODY_BYTES,
+    };
+    let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let length = content_length(request).map(|length| usize::try_from(length).unwrap_or(most).min(most));
+    length.unwrap_or(if is_chunked { most } else { 0 })
 }
 
 async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, BodyError> {

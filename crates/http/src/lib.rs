@@ -7,7 +7,7 @@
 mod address;
 mod admin;
 mod answer;
-mod answer_budget;
+mod byte_budget;
 mod api;
 mod asset;
 mod blank_line;
@@ -55,7 +55,7 @@ pub mod table {
 
 pub use address::{InvalidNetwork, Network};
 pub use admin::{AdminState, admin_server};
-pub use answer_budget::AnswerLimits;
+pub use byte_budget::ByteLimits;
 pub use api::Api;
 pub use health::Readiness;
 pub use listening::refuse_connections;

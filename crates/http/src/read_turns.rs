@@ -10,7 +10,7 @@ use candor_domain::id::KeyId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Maximum concurrent reads of one key: more than most machines have cores. The rows of these reads take less
-/// memory than `AnswerLimits::per_key` allows for the unsent answers of the key.
+/// memory than `ByteLimits::per_key` allows for the unsent answers of the key.
 const MOST_AT_ONCE: usize = 16;
 
 /// Semaphores of the keys with reads in progress.

@@ -13,6 +13,7 @@ use candor_service::context::limits::KeylessWrite;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use strum::VariantArray;
 
+use crate::byte_budget::CountedBytes;
 use crate::exchange::Exchange;
 
 /// Logged status if the client disconnects before the answer, as in nginx.
@@ -27,6 +28,8 @@ const TURNED_AWAY: &str = "candor_http_connections_refused_total";
 const FORWARDED_UNREADABLE: &str = "candor_forwarded_header_unreadable_total";
 const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
 const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
+const BODIES_REFUSED: &str = "candor_http_bodies_refused_total";
+const BODY_BYTES: &str = "candor_http_body_bytes_in_flight";
 
 /// Class under which requests without a valid key are counted (decision B1).
 pub(crate) const WITHOUT_KEY: &str = "without_key";
@@ -120,13 +123,14 @@ impl Drop for Record {
 
 /// Registers all counters with fixed labels, so that each is exported before its first count.
 pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
-    for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED] {
+    for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED, BODIES_REFUSED] {
         counter!(name).increment(0);
     }
     for quota in quotas {
         counter!(REFUSALS, "quota" => quota).increment(0);
     }
-    answer_bytes(0);
+    bytes_held(CountedBytes::Answers, 0);
+    bytes_held(CountedBytes::Bodies, 0);
 }
 
 /// Counts a request with an unreadable `X-Forwarded-For` from a trusted proxy.
@@ -134,15 +138,23 @@ pub(crate) fn forwarded_header_unreadable() {
     counter!(FORWARDED_UNREADABLE).increment(1);
 }
 
-/// Counts a request that was refused because of unsent answers.
-pub(crate) fn answer_refused() {
-    counter!(ANSWERS_REFUSED).increment(1);
+/// Counts a request that was refused because of unsent answers or unfinished bodies.
+pub(crate) fn bytes_refused(of: CountedBytes) {
+    let name = match of {
+        CountedBytes::Answers => ANSWERS_REFUSED,
+        CountedBytes::Bodies => BODIES_REFUSED,
+    };
+    counter!(name).increment(1);
 }
 
-/// Reports the bytes of unsent answers.
+/// Reports the bytes of unsent answers or of bodies.
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and bytes of memory are far below 2^53")]
-pub(crate) fn answer_bytes(bytes: usize) {
-    gauge!(ANSWER_BYTES).set(bytes as f64);
+pub(crate) fn bytes_held(of: CountedBytes, bytes: usize) {
+    let name = match of {
+        CountedBytes::Answers => ANSWER_BYTES,
+        CountedBytes::Bodies => BODY_BYTES,
+    };
+    gauge!(name).set(bytes as f64);
 }
 
 /// Counts a request above a quota.

@@ -12,7 +12,7 @@ use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
 
 use crate::answer::{Answer, JSON};
-use crate::answer_budget::AnswerPermit;
+use crate::byte_budget::BytePermit;
 use crate::api::Api;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
@@ -104,7 +104,7 @@ impl Answer {
         mut self,
         api: &Api,
         exchange: &Exchange<'_>,
-    ) -> Result<(Self, Option<AnswerPermit>), ErrorResponse> {
+    ) -> Result<(Self, Option<BytePermit>), ErrorResponse> {
         let request = exchange.request;
         if !self.is_encoded {
             self.body = compress::apply(request.headers(), &mut self.headers, self.body);
@@ -129,7 +129,7 @@ impl Answer {
         }
     }
 
-    fn respond(mut self, api: &Api, exchange: &Exchange<'_>, permit: Option<AnswerPermit>) -> HttpResponse {
+    fn respond(mut self, api: &Api, exchange: &Exchange<'_>, permit: Option<BytePermit>) -> HttpResponse {
         let mut response = HttpResponse::new(self.status);
         let (request, headers) = (exchange.request.headers(), response.headers_mut());
         if let Some(lines) = &mut self.lines {

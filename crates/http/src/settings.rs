@@ -7,7 +7,7 @@ use std::time::Duration;
 use tracing::Span;
 
 use crate::address::Network;
-use crate::answer_budget::AnswerLimits;
+use crate::byte_budget::ByteLimits;
 
 /// Default time budget of a request; it ends with 504. Usual requests take milliseconds.
 const REQUEST_BUDGET: Duration = Duration::from_secs(30);
@@ -32,7 +32,9 @@ pub struct HttpSettings {
     /// Timeout for receiving a body.
     pub body_time: Duration,
     /// Memory limits of unsent answers.
-    pub answer_limits: AnswerLimits,
+    pub answer_limits: ByteLimits,
+    /// Memory limits of bodies, from their first byte until their requests are decided about.
+    pub body_limits: ByteLimits,
     /// Serves `GET /metrics` to loopback peers; `None` if metrics have their own listener.
     pub metrics: Option<MetricsText>,
     /// Serves the console at `/console`.
@@ -49,7 +51,8 @@ impl Default for HttpSettings {
             trusted_proxies: Vec::new(),
             request_budget: REQUEST_BUDGET,
             body_time: BODY_TIME,
-            answer_limits: AnswerLimits::default(),
+            answer_limits: ByteLimits::default(),
+            body_limits: ByteLimits::default(),
             metrics: None,
             console: false,
             adopt_trace: None,

@@ -118,6 +118,7 @@ fn counters_are_zero_before_the_first_event() {
         "candor_http_connections_refused_total",
         "candor_http_connections_not_reading_total",
         "candor_http_answers_refused_total",
+        "candor_http_bodies_refused_total",
         "candor_forwarded_header_unreadable_total",
         "candor_rate_limit_refusals_total{quota=\"read\"}",
         "candor_rate_limit_refusals_total{quota=\"without_key\"}",

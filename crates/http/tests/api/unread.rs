@@ -1,7 +1,8 @@
-//! Large answers that clients do not read: memory is bounded per key and in total.
+//! Large answers that clients do not read, and large bodies that they do not finish: memory is bounded per key and in
+//! total.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_http::{AnswerLimits, HttpSettings, ServerOptions};
+use candor_http::{ByteLimits, HttpSettings, ServerOptions};
 use candor_service::usecases::operator;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -24,7 +25,7 @@ async fn world_with_large_page() -> (TestApi, HttpSettings) {
         let body = json!({"email": email, "first_name": "Ada", "last_name": "Moreau", "custom_fields": fields});
         world.made("/v1/employees", body).await;
     }
-    let answer_limits = AnswerLimits { in_all: 16 * MIB, per_key: 3 * MIB };
+    let answer_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
     (world, HttpSettings { answer_limits, ..HttpSettings::default() })
 }
 
@@ -96,6 +97,67 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
     );
     let answer = server.talk(sent.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    server.handle.stop(false).await;
+}
+
+/// Sends a request with a body of this size, except its last bytes.
+async fn half_sent_body(server: &TestListener, path: &str, kind: &str, size: usize) -> TcpStream {
+    let mut stream = server.connect().await;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\ncontent-type: {kind}\r\n\
+         content-length: {size}\r\n\r\n",
+        server.key
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&vec![b' '; size - 10]).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
+    let world = TestApi::new().await;
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
+    let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+    let body_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
+    let settings = HttpSettings { body_limits, body_time: PATIENCE, ..HttpSettings::default() };
+    let server = serving(&world, settings, ServerOptions::default());
+    let large = 200 * 1024;
+    let _file = half_sent_body(&server, "/v1/employees/csv", "text/csv", 2 * MIB).await;
+    let mut held = vec![];
+    for _ in 0..5 {
+        held.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
+    }
+    let create = |key: &str, size: usize| {
+        let body = format!("{{{:size$}\"name\": \"Care {size}\"}}", "");
+        format!(
+            "POST /v1/departments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let refused = async {
+        loop {
+            // The quota of writes is not what refuses.
+            world.clock.advance_millis(2_000);
+            let answer = server.talk(create(&server.key, large).as_bytes()).await;
+            if answer.starts_with("HTTP/1.1 503") {
+                return answer;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(PATIENCE, refused).await.expect("the budget is used up");
+    assert!(refused.contains("retry-after: 2") && refused.contains("bodies"), "{refused}");
+    let small = server.talk(create(&server.key, 10).as_bytes()).await;
+    assert!(small.starts_with("HTTP/1.1 201"), "small bodies need no room: {small}");
+    let foreign = server.talk(create(&other, large).as_bytes()).await;
+    assert!(foreign.starts_with("HTTP/1.1 201"), "another organization is served: {foreign}");
+    held.clear();
+    let served = async {
+        while !server.talk(create(&server.key, large + 1).as_bytes()).await.starts_with("HTTP/1.1 201") {
+            world.clock.advance_millis(2_000);
+        }
+    };
+    tokio::time::timeout(PATIENCE, served).await.expect("the room of bodies is given back");
     server.handle.stop(false).await;
 }
 

@@ -32,6 +32,7 @@ use crate::dispatch::taken;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::parsed_body::Target;
+use crate::route::Body;
 use crate::span::use_case;
 use crate::{etag, framing, large_body, record, router};
 
@@ -192,6 +193,8 @@ impl Api {
             return endpoint.discovery(&base, request.method()).ok_or_else(ErrorResponse::not_found);
         }
         let _turn = self.read_turn(exchange, caller, *endpoint == Endpoint::Users).await?;
+        // Counts the bytes of the body until the request is answered.
+        let _counted = self.bodies.admit(caller, framing::announced_bytes(request, Body::None))?;
         let bytes = match *request.method() {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,

@@ -1,7 +1,8 @@
-//! Bounds the memory of unsent answers.
+//! Bounds the memory of unsent answers and of bodies.
 //!
 //! An answer stays in memory until its last byte is written, and a connection writes as fast as its client
-//! reads. Without a bound, clients that request large pages and read nothing exhaust the memory of the process.
+//! reads. A body stays in memory from its first byte until its request is decided about. Without a bound, clients that
+//! request large pages and read nothing, or send all but the end of large bodies, exhaust the memory of the process.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,35 +15,55 @@ use crate::body::PIECE_BYTES;
 use crate::error_response::ErrorResponse;
 use crate::record;
 
-/// Limits for the memory of unsent answers, in bytes.
+/// Limits for the memory of unsent answers, or of bodies, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AnswerLimits {
-    /// Limit for all API keys together. The largest single answer is a twelfth of it.
+pub struct ByteLimits {
+    /// Limit for all API keys together. The largest answer is a twelfth of it, the largest body less.
     pub in_all: usize,
     /// Limit per API key. Four of the largest answers fit; a key with more has a client that does not read.
     pub per_key: usize,
 }
 
-impl Default for AnswerLimits {
+impl Default for ByteLimits {
     fn default() -> Self {
         Self { in_all: 96 * 1024 * 1024, per_key: 32 * 1024 * 1024 }
     }
 }
 
-/// Maximum size of uncounted answers. They fit into the write buffer that each connection has anyway.
+/// Maximum size of uncounted answers and bodies. They fit into the buffers that each connection has anyway.
 const UNCOUNTED_BYTES: usize = PIECE_BYTES;
-/// Room that an organization without unsent answers has in any case, whatever others hold.
+/// Room that an organization without counted bytes has in any case, whatever others hold.
 const FLOOR: usize = 2 * ROOM_TO_BEGIN;
 /// Minimum room for a read. With less, a large answer would not fit, so the read is refused before it runs.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 
-/// Counts the bytes of unsent answers per key, per organization and in total.
+/// What a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountedBytes {
+    /// Unsent answers.
+    Answers,
+    /// Bodies of requests that are not decided about.
+    Bodies,
+}
+
+impl CountedBytes {
+    fn refusal(self) -> ErrorResponse {
+        record::bytes_refused(self);
+        match self {
+            Self::Answers => ErrorResponse::unread_answers(),
+            Self::Bodies => ErrorResponse::unfinished_bodies(),
+        }
+    }
+}
+
+/// Counts bytes per key, per organization and in total.
 ///
 /// An organization may hold as many bytes as are still free. A single organization therefore gets half of the
-/// budget. An organization without answers always finds some room.
+/// budget. An organization that holds none always finds some room.
 #[derive(Debug)]
-pub(crate) struct AnswerBudget {
-    limits: AnswerLimits,
+pub(crate) struct ByteBudget {
+    of: CountedBytes,
+    limits: ByteLimits,
     held: Mutex<HeldBytes>,
 }
 
@@ -53,9 +74,9 @@ struct HeldBytes {
     by_organization: HashMap<OrganizationId, usize>,
 }
 
-impl AnswerBudget {
-    pub(crate) fn new(limits: AnswerLimits) -> Arc<Self> {
-        Arc::new(Self { limits, held: Mutex::default() })
+impl ByteBudget {
+    pub(crate) fn new(of: CountedBytes, limits: ByteLimits) -> Arc<Self> {
+        Arc::new(Self { of, limits, held: Mutex::default() })
     }
 
     /// Refuses a read if the caller has no room for its answer.
@@ -64,26 +85,26 @@ impl AnswerBudget {
     /// 503.
     pub(crate) fn require_room(&self, caller: &Caller) -> Result<(), ErrorResponse> {
         let least = ROOM_TO_BEGIN.min(self.limits.per_key);
-        if self.room(&self.held(), caller) < least { Err(refusal()) } else { Ok(()) }
+        if self.room(&self.held(), caller) < least { Err(self.of.refusal()) } else { Ok(()) }
     }
 
-    /// Counts the answer to a read until the permit is dropped; small answers need no permit.
+    /// Counts the answer to a read, or a body, until the permit is dropped; small ones need no permit.
     ///
     /// # Errors
-    /// 503 if the answer does not fit.
+    /// 503 if it does not fit.
     pub(crate) fn admit(
         self: &Arc<Self>,
         caller: &Caller,
         bytes: usize,
-    ) -> Result<Option<AnswerPermit>, ErrorResponse> {
+    ) -> Result<Option<BytePermit>, ErrorResponse> {
         if bytes > UNCOUNTED_BYTES && bytes > self.room(&self.held(), caller) {
-            return Err(refusal());
+            return Err(self.of.refusal());
         }
         Ok(self.count(caller, bytes))
     }
 
     /// Counts an answer without checking the limits: it confirms a write that is already committed.
-    pub(crate) fn count(self: &Arc<Self>, caller: &Caller, bytes: usize) -> Option<AnswerPermit> {
+    pub(crate) fn count(self: &Arc<Self>, caller: &Caller, bytes: usize) -> Option<BytePermit> {
         if bytes <= UNCOUNTED_BYTES {
             return None;
         }
@@ -92,11 +113,11 @@ impl AnswerBudget {
         held.in_all += bytes;
         *held.by_key.entry(key).or_default() += bytes;
         *held.by_organization.entry(organization).or_default() += bytes;
-        record::answer_bytes(held.in_all);
-        Some(AnswerPermit { budget: Arc::clone(self), key, organization, bytes })
+        record::bytes_held(self.of, held.in_all);
+        Some(BytePermit { budget: Arc::clone(self), key, organization, bytes })
     }
 
-    /// Returns the maximum size of the next answer to this caller, in bytes.
+    /// Returns the maximum size of the next answer to this caller, or of their next body, in bytes.
     fn room(&self, held: &HeldBytes, caller: &Caller) -> usize {
         let by_key = held.by_key.get(&caller.key).copied().unwrap_or_default();
         let by_organization = held.by_organization.get(&caller.tenant.organization).copied().unwrap_or_default();
@@ -111,27 +132,22 @@ impl AnswerBudget {
     }
 }
 
-fn refusal() -> ErrorResponse {
-    record::answer_refused();
-    ErrorResponse::unread_answers()
-}
-
-/// Bytes of one answer in the budget; dropping the permit releases them.
+/// Bytes of one answer or body in the budget; dropping the permit releases them.
 #[derive(Debug)]
-pub(crate) struct AnswerPermit {
-    budget: Arc<AnswerBudget>,
+pub(crate) struct BytePermit {
+    budget: Arc<ByteBudget>,
     key: KeyId,
     organization: OrganizationId,
     bytes: usize,
 }
 
-impl Drop for AnswerPermit {
+impl Drop for BytePermit {
     fn drop(&mut self) {
         let mut held = self.budget.held();
         held.in_all = held.in_all.saturating_sub(self.bytes);
         release(&mut held.by_key, self.key, self.bytes);
         release(&mut held.by_organization, self.organization, self.bytes);
-        record::answer_bytes(held.in_all);
+        record::bytes_held(self.budget.of, held.in_all);
     }
 }
 
@@ -152,7 +168,7 @@ mod tests {
     use super::*;
 
     const MIB: usize = 1024 * 1024;
-    const LIMITS: AnswerLimits = AnswerLimits { in_all: 12 * MIB, per_key: 4 * MIB };
+    const LIMITS: ByteLimits = ByteLimits { in_all: 12 * MIB, per_key: 4 * MIB };
 
     fn caller(organization: u128, key: u128) -> Caller {
         let organization = OrganizationId::from_bytes(organization.to_be_bytes());
@@ -171,7 +187,7 @@ mod tests {
 
     #[test]
     fn key_at_its_answer_limit_regains_room_as_answers_end() {
-        let budget = AnswerBudget::new(LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let reader = caller(1, 1);
         let first = budget.admit(&reader, 3 * MIB).unwrap();
         let refused = budget.admit(&reader, 2 * MIB).unwrap_err();
@@ -189,7 +205,7 @@ mod tests {
 
     #[test]
     fn answers_to_writes_leave_room_for_another_organization() {
-        let budget = AnswerBudget::new(LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let _held: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
         let other = caller(2, 100);
         assert!(budget.require_room(&other).is_ok(), "another organization reads");
@@ -203,15 +219,25 @@ mod tests {
 
     #[test]
     fn organization_with_many_keys_leaves_room_for_another() {
-        let budget = AnswerBudget::new(LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let permits: Vec<_> = (0..50).filter_map(|key| budget.admit(&caller(1, key), 2 * MIB).ok()).collect();
         assert_eq!(permits.len(), 3, "half of 12 MiB");
         assert!(budget.admit(&caller(2, 99), 3 * MIB).is_ok());
     }
 
     #[test]
+    fn refusal_of_a_body_names_bodies() {
+        let budget = ByteBudget::new(CountedBytes::Bodies, LIMITS);
+        let sender = caller(1, 1);
+        let _held = budget.admit(&sender, 3 * MIB).unwrap();
+        let refused = budget.admit(&sender, 2 * MIB).unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.retry_after_seconds), (503, Some(2)));
+        assert!(refused.message.contains("bodies"), "{}", refused.message);
+    }
+
+    #[test]
     fn write_answer_is_counted_and_never_refused() {
-        let budget = AnswerBudget::new(LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let writer = caller(1, 1);
         let _permits = [budget.count(&writer, 4 * MIB), budget.count(&writer, 4 * MIB)];
         assert!(budget.admit(&writer, MIB).is_err());
