@@ -70,19 +70,26 @@ pub(crate) fn selected(options: &Options) -> impl Iterator<Item = &'static (&'st
 
 /// Runs the selected measures. An interrupted run leaves the lines that it has printed.
 pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
-    let mut lines = vec![];
+    let (mut lines, mut failed) = (vec![], vec![]);
     for (name, measure) in selected(data.options) {
         for instance in data.measured() {
             let started = Instant::now();
-            let measured = measure(data, instance);
-            let measured = measured.map_err(|problem| format!("{name}: {problem}\n{}", data.log_tails()))?;
+            let measured = match measure(data, instance) {
+                Ok(measured) => measured,
+                Err(problem) => {
+                    // The other measures of an hour are worth having.
+                    println!("{name} on {}: {problem}\n{}", instance.store, data.log_tails());
+                    failed.push(format!("{name} on {}", instance.store));
+                    continue;
+                }
+            };
             measured.iter().for_each(|line| println!("{}", line.cells().join(" | ")));
             println!("{name} on {} took {:.0} s", instance.store, started.elapsed().as_secs_f64());
             lines.extend(measured);
         }
         data.truncate_logs()?;
     }
-    Ok(lines)
+    if failed.is_empty() { Ok(lines) } else { Err(format!("no figures: {}", failed.join(", ")).into()) }
 }
 
 /// Returns the seconds that some work takes.

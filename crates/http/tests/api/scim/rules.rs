@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ENTERPRISE, Provider, user};
 use crate::stores::every_store;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn released_person_is_adopted_by_a_second_connector() {
@@ -233,5 +234,53 @@ async fn org_admin_is_adopted_after_the_issue_is_resolved() {
         assert_eq!(provider.send("POST", "/Users", Some(&user("ada"))).await.status, 201, "on {}", shared.name);
         let stored = world.get(&format!("/v1/employees/{admin}")).await.json();
         assert_eq!((&stored["role"], &stored["is_hris_managed"]), (&json!("org_admin"), &json!(true)));
+    }
+}
+
+/// Resolves the open issue of the provider. There is exactly one.
+async fn confirm_the_open_request(world: &TestApi, provider: &Provider<'_>) {
+    let issues = format!("/v1/connectors/{}/sync-issues", provider.connector);
+    let open = world.get(&format!("{issues}?filter[kind]=adoption_unconfirmed")).await.json();
+    let [issue] = &open["data"].as_array().unwrap()[..] else { panic!("{open}") };
+    let resolve = format!("{issues}/{}/resolve", issue["id"].as_str().unwrap());
+    assert_eq!(world.post(&resolve, json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn confirmation_of_an_org_admin_counts_once() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let other = json!({"email": "other@example.com", "first_name": "O", "last_name": "B", "role": "org_admin"});
+        world.made("/v1/employees", other).await;
+        let id = provider.made(&user("ada")).await;
+        assert_eq!(world.patch(&format!("/v1/employees/{id}"), json!({"role": "org_admin"})).await.status, 200);
+        let status = async || world.get(&format!("/v1/employees/{id}")).await.json()["status"].clone();
+
+        // Their return: refused until it is confirmed, and again the next time.
+        for round in 1..=2 {
+            assert_eq!(provider.patch(&id, "active", json!(false)).await.status, 200);
+            let refused = provider.patch(&id, "active", json!(true)).await;
+            assert_eq!((refused.status, status().await), (409, json!("deactivated")), "round {round}");
+            confirm_the_open_request(world, &provider).await;
+            assert_eq!(provider.patch(&id, "active", json!(true)).await.status, 200, "on {}", shared.name);
+            assert_eq!(status().await, "active");
+        }
+
+        // Another address: the confirmation is for this address only, and for seven days.
+        let rename = async |name: &str| {
+            let address = json!(format!("{name}@example.com"));
+            provider.patch(&id, r#"emails[type eq "work"].value"#, address).await.status
+        };
+        assert_eq!(rename("eve").await, 409);
+        confirm_the_open_request(world, &provider).await;
+        assert_eq!(rename("ida").await, 409, "another address than the confirmed one");
+        confirm_the_open_request(world, &provider).await;
+        world.clock.advance_seconds(7 * 24 * 3600 + 1);
+        assert_eq!(rename("eve").await, 409, "the confirmation has ended");
+        confirm_the_open_request(world, &provider).await;
+        assert_eq!(rename("eve").await, 200);
+        let email = world.get(&format!("/v1/employees/{id}")).await.json()["email"].clone();
+        assert_eq!(email, "eve@example.com");
     }
 }

@@ -6,7 +6,7 @@ mod sender;
 use super::*;
 use crate::http::Connection;
 use crate::random::Random;
-use queue::{CREATED, DeliveryQueue, NEVER, Subscription, until};
+use queue::{DeliveryQueue, Subscription, until};
 use sender::{Post, SenderAlone};
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ const DELIVERIES_PER_SECOND: u32 = 10_000;
 /// without a queue.
 pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (queue, receiver) = (DeliveryQueue::prepare(data, instance)?, Receiver::start()?);
-    let subscription = queue.subscribe(&receiver.url(), NEVER)?;
+    let subscription = queue.subscribe_to_filled(&receiver.url())?;
     let alone = SenderAlone::new(receiver.url(), queue.event_data.clone())?;
     let count = |turn: Duration| DELIVERIES_PER_SECOND * u32::try_from(turn.as_secs()).unwrap_or(1).max(1);
     let contenders: [Contender<'_>; 2] = [
@@ -57,7 +57,7 @@ const MAX_DELAYS: [(&str, f64, f64); 2] = [("p50", 0.5, 2.0), ("p99", 0.99, 6.0)
 /// moment for comparison.
 pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (queue, receiver) = (DeliveryQueue::prepare(data, instance)?, Receiver::start()?);
-    let subscription = queue.subscribe(&receiver.url(), CREATED)?;
+    let subscription = queue.subscribe(&receiver.url())?;
     let turn = |time, seed, is_delivered: bool| -> Result<Sample> {
         queue.set_active(&subscription, is_delivered)?;
         receiver.take();
@@ -121,7 +121,7 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     let queue = DeliveryQueue::prepare(data, instance)?;
     // The system completes connections to this address. This program never reads from them.
     let silent = TcpListener::bind("127.0.0.1:0")?;
-    let subscription = queue.subscribe(&format!("http://{}/hooks", silent.local_addr()?), NEVER)?;
+    let subscription = queue.subscribe_to_filled(&format!("http://{}/hooks", silent.local_addr()?))?;
     let traffic = instance.creates(data.size);
     let create = |time, seed| burst(instance.service.address, &traffic, Shape::for_time(CLIENTS, time, seed));
     let contenders: [Contender<'_>; 2] = [

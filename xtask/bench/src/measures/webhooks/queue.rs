@@ -5,10 +5,8 @@ use crate::measures::*;
 use crate::service::wait_until;
 use candor_domain::id::WebhookId;
 
-/// Type of event that no measure causes.
-pub(super) const NEVER: &str = "employee.rehired";
 /// Type of event that a create causes.
-pub(super) const CREATED: &str = "observation.created";
+const CREATED: &str = "observation.created";
 /// Number of events that can be queued.
 pub(super) const EVENTS: u32 = 100_000;
 /// Seed of the create that ensures an event to copy. No measured turn has this seed, so none repeats the create.
@@ -47,10 +45,20 @@ impl<'a> DeliveryQueue<'a> {
         Ok(Self { instance, event_data: database.text(&event_data)?, database })
     }
 
-    /// Subscribes a receiver to events of one type.
-    pub(super) fn subscribe(&self, url: &str, event_type: &str) -> Result<Subscription> {
-        let body = json!({"url": url, "event_types": [event_type]});
-        Ok(Subscription(self.instance.api.create("/v1/webhooks", &body)?.parse()?))
+    /// Subscribes a receiver to the events of creates.
+    pub(super) fn subscribe(&self, url: &str) -> Result<Subscription> {
+        self.create(&json!({"url": url, "event_types": [CREATED]}))
+    }
+
+    /// Subscribes a receiver that gets only what [`fill`](Self::fill) queues: its filter names a person who does not
+    /// exist.
+    pub(super) fn subscribe_to_filled(&self, url: &str) -> Result<Subscription> {
+        let filter = json!({"employee_id": ["emp_00000000000000000000000000"]});
+        self.create(&json!({"url": url, "event_types": [CREATED], "filter": filter}))
+    }
+
+    fn create(&self, body: &serde_json::Value) -> Result<Subscription> {
+        Ok(Subscription(self.instance.api.create("/v1/webhooks", body)?.parse()?))
     }
 
     pub(super) fn set_active(&self, subscription: &Subscription, active: bool) -> Result {
