@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use candor_domain::access::AccessLevel;
 
 use crate::objectives::key_for;
+use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
 /// Maximum size of a page in bytes (decision A16), plus 1,000 bytes for the envelope.
@@ -39,47 +40,51 @@ async fn teams(world: &TestApi) -> Vec<String> {
 
 #[tokio::test]
 async fn page_with_large_expansions_ends_early_without_gaps() {
-    let world = TestApi::new().await;
-    let managers = teams(&world).await;
-    let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
-    loop {
-        let answered = world.get(&format!("/v1/employees?expand=direct_reports&limit=100{cursor}")).await;
-        assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-        let page = answered.json();
-        pages += 1;
-        for person in page["data"].as_array().unwrap() {
-            let is_manager = managers.iter().any(|manager| person["id"] == manager.as_str());
-            assert_eq!(person["direct_reports"].as_array().unwrap().len(), if is_manager { REPORTS } else { 0 });
-            seen.push(person["id"].as_str().unwrap().to_owned());
+    for shared in every_store().await {
+        let world = &shared.world;
+        let managers = teams(world).await;
+        let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
+        loop {
+            let answered = world.get(&format!("/v1/employees?expand=direct_reports&limit=100{cursor}")).await;
+            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
+            let page = answered.json();
+            pages += 1;
+            for person in page["data"].as_array().unwrap() {
+                let is_manager = managers.iter().any(|manager| person["id"] == manager.as_str());
+                assert_eq!(person["direct_reports"].as_array().unwrap().len(), if is_manager { REPORTS } else { 0 });
+                seen.push(person["id"].as_str().unwrap().to_owned());
+            }
+            assert_eq!(page["has_more"], page["next_cursor"].is_string());
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
         }
-        assert_eq!(page["has_more"], page["next_cursor"].is_string());
-        let Some(next) = page["next_cursor"].as_str() else { break };
-        cursor = format!("&cursor={next}");
+        assert!(pages > 3);
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 3 * (REPORTS + 1));
     }
-    assert!(pages > 3);
-    seen.sort();
-    seen.dedup();
-    assert_eq!(seen.len(), 3 * (REPORTS + 1));
 }
 
 #[tokio::test]
 async fn page_whose_expansions_show_little_has_all_reports() {
-    let world = TestApi::new().await;
-    let managers = teams(&world).await;
-    // A key of a person outside the teams sees no custom fields, so the page has room for what was not read yet.
-    let outsider = world.employee("outsider@example.com").await;
-    let key = key_for(&world, &outsider, AccessLevel::Standard).await;
-    let answered = world.bare("GET", "/v1/employees?expand=direct_reports&limit=100").key(&key).send().await;
-    let page = answered.json();
-    let people = page["data"].as_array().unwrap();
-    assert_eq!(people.len(), 100, "{}", answered.body.len());
-    let has_reports = |person: &&Value| managers.iter().any(|manager| person["id"] == manager.as_str());
-    let counts: Vec<_> = people
-        .iter()
-        .filter(has_reports)
-        .map(|person| person["direct_reports"].as_array().unwrap().len())
-        .collect();
-    assert!(!counts.is_empty() && counts.iter().all(|count| *count == REPORTS), "{counts:?}");
+    for shared in every_store().await {
+        let world = &shared.world;
+        let managers = teams(world).await;
+        // A key of a person outside the teams sees no custom fields, so the page has room for what was not read yet.
+        let outsider = world.employee("outsider@example.com").await;
+        let key = key_for(world, &outsider, AccessLevel::Standard).await;
+        let answered = world.bare("GET", "/v1/employees?expand=direct_reports&limit=100").key(&key).send().await;
+        let page = answered.json();
+        let people = page["data"].as_array().unwrap();
+        assert_eq!(people.len(), 100, "{}", answered.body.len());
+        let has_reports = |person: &&Value| managers.iter().any(|manager| person["id"] == manager.as_str());
+        let counts: Vec<_> = people
+            .iter()
+            .filter(has_reports)
+            .map(|person| person["direct_reports"].as_array().unwrap().len())
+            .collect();
+        assert!(!counts.is_empty() && counts.iter().all(|count| *count == REPORTS), "{counts:?}");
+    }
 }
 
 async fn scim(world: &TestApi, key: &str, query: &str) -> TestResponse {
@@ -88,61 +93,65 @@ async fn scim(world: &TestApi, key: &str, query: &str) -> TestResponse {
 
 #[tokio::test]
 async fn scim_page_of_large_people_ends_early_without_gaps() {
-    let world = TestApi::new().await;
-    for number in 0..70 {
-        large_person(&world, &format!("person{number}"), None).await;
+    for shared in every_store().await {
+        let world = &shared.world;
+        for number in 0..70 {
+            large_person(world, &format!("person{number}"), None).await;
+        }
+        let paths: Map<_, _> =
+            (0..32).map(|n| (format!("field{n}"), Value::from(format!("urn:example:2.0:User:f{n}")))).collect();
+        let connector = json!({"type": "scim", "hris_source": "okta", "custom_field_mappings": paths});
+        let connector = world.made("/v1/connectors", connector).await;
+        let key = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
+        let made = world.bare("POST", "/v1/api-keys").key(&world.admin).json(&key).send().await;
+        let key = made.json()["key"].as_str().unwrap().to_owned();
+        let names = |page: &Value| {
+            let users = page["Resources"].as_array().unwrap().iter();
+            users.map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
+        loop {
+            let answered = scim(world, &key, &format!("count=100&cursor={cursor}")).await;
+            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
+            let page = answered.json();
+            assert_eq!((&page["totalResults"], &page["itemsPerPage"]), (&json!(70), &json!(names(&page).len())));
+            assert!(page["Resources"][0]["urn:example:2.0:User"]["f31"].is_string(), "the fields are shown");
+            pages += 1;
+            seen.extend(names(&page));
+            let Some(next) = page["nextCursor"].as_str() else { break };
+            next.clone_into(&mut cursor);
+        }
+        assert_eq!((pages, seen.len()), (2, 70));
+        let mut by_index = vec![];
+        while by_index.len() < 70 {
+            let answered = scim(world, &key, &format!("count=100&startIndex={}", by_index.len() + 1)).await;
+            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
+            by_index.extend(names(&answered.json()));
+        }
+        assert_eq!(by_index, seen);
     }
-    let paths: Map<_, _> =
-        (0..32).map(|n| (format!("field{n}"), Value::from(format!("urn:example:2.0:User:f{n}")))).collect();
-    let connector = json!({"type": "scim", "hris_source": "okta", "custom_field_mappings": paths});
-    let connector = world.made("/v1/connectors", connector).await;
-    let key = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
-    let made = world.bare("POST", "/v1/api-keys").key(&world.admin).json(&key).send().await;
-    let key = made.json()["key"].as_str().unwrap().to_owned();
-    let names = |page: &Value| {
-        let users = page["Resources"].as_array().unwrap().iter();
-        users.map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
-    loop {
-        let answered = scim(&world, &key, &format!("count=100&cursor={cursor}")).await;
-        assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-        let page = answered.json();
-        assert_eq!((&page["totalResults"], &page["itemsPerPage"]), (&json!(70), &json!(names(&page).len())));
-        assert!(page["Resources"][0]["urn:example:2.0:User"]["f31"].is_string(), "the fields are shown");
-        pages += 1;
-        seen.extend(names(&page));
-        let Some(next) = page["nextCursor"].as_str() else { break };
-        next.clone_into(&mut cursor);
-    }
-    assert_eq!((pages, seen.len()), (2, 70));
-    let mut by_index = vec![];
-    while by_index.len() < 70 {
-        let answered = scim(&world, &key, &format!("count=100&startIndex={}", by_index.len() + 1)).await;
-        assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-        by_index.extend(names(&answered.json()));
-    }
-    assert_eq!(by_index, seen);
 }
 
 #[tokio::test]
 async fn upload_naming_too_much_stored_data_is_refused() {
-    let world = TestApi::new().await;
-    let mut file = "email,first_name\n".to_owned();
-    for number in 0..258 {
-        large_person(&world, &format!("person{number}"), None).await;
-        file.push_str(&format!("person{number}@example.com,Grace\n"));
+    for shared in every_store().await {
+        let world = &shared.world;
+        let mut file = "email,first_name\n".to_owned();
+        for number in 0..258 {
+            large_person(world, &format!("person{number}"), None).await;
+            file.push_str(&format!("person{number}@example.com,Grace\n"));
+        }
+        let upload = async |file: &str, query: &str| {
+            let request = world.ask("POST", &format!("/v1/employees/csv{query}"));
+            request.header("content-type", "text/csv").body(file.to_owned()).send().await
+        };
+        for query in ["", "?dry_run=true"] {
+            let refused = upload(&file, query).await;
+            assert_eq!(refused.problems(), [("body".to_owned(), "too_long".to_owned())], "{}", refused.text());
+        }
+        let half: String = file.lines().take(130).map(|line| format!("{line}\n")).collect();
+        assert_eq!(upload(&half, "").await.json()["data"]["updated"], 129);
+        let unchanged = world.get("/v1/employees?filter[email]=person200@example.com").await.json();
+        assert_eq!(unchanged["data"][0]["first_name"], "Ada");
     }
-    let upload = async |file: &str, query: &str| {
-        let request = world.ask("POST", &format!("/v1/employees/csv{query}"));
-        request.header("content-type", "text/csv").body(file.to_owned()).send().await
-    };
-    for query in ["", "?dry_run=true"] {
-        let refused = upload(&file, query).await;
-        assert_eq!(refused.problems(), [("body".to_owned(), "too_long".to_owned())], "{}", refused.text());
-    }
-    let half: String = file.lines().take(130).map(|line| format!("{line}\n")).collect();
-    assert_eq!(upload(&half, "").await.json()["data"]["updated"], 129);
-    let unchanged = world.get("/v1/employees?filter[email]=person200@example.com").await.json();
-    assert_eq!(unchanged["data"][0]["first_name"], "Ada");
 }

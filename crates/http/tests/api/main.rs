@@ -52,6 +52,7 @@ mod reporting_depth;
 mod request_stats;
 mod resources;
 mod retention;
+mod retention_of_people;
 mod returned_keys;
 mod scim;
 mod search;

@@ -3,7 +3,7 @@
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
 use candor_port_storage::{Row, Write};
-use candor_service::runtime::{erasure, retention, search_index};
+use candor_service::runtime::{retention, search_index};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::support::TestApi;
 pub(crate) const DAY: i64 = 86_400;
 
 /// The store of a test, whose clock follows that of the test.
-type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
+pub(crate) type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
 
 /// Saves a run and returns its id.
 pub(crate) async fn stored_run(world: &TestApi, key: &str) -> String {
@@ -31,7 +31,7 @@ pub(crate) async fn stored_run(world: &TestApi, key: &str) -> String {
 }
 
 /// Continues the runs of the retention, each time some seconds later. Failures are repeated by the next round.
-async fn run(world: &TestApi, faulty: &Faulty) {
+pub(crate) async fn run(world: &TestApi, faulty: &Faulty) {
     for _ in 0..4 {
         faulty.set_time(world.services.clock.now());
         drop(retention::run_due(&world.services, || true).await);
@@ -292,43 +292,6 @@ async fn run_continues_after_a_failure_at_each_piece() {
         assert!(failures > 3, "{failures}");
         assert_all(&world, &made.old, 404).await;
         assert_all(&world, &made.kept, 200).await;
-    }
-}
-
-#[tokio::test]
-async fn deactivated_people_are_erased_unless_held() {
-    for (world, faulty, _database) in every_faulty_store().await {
-        let mut paths = vec![];
-        for name in ["gone", "held", "back", "here"] {
-            let path = format!("/v1/employees/{}", person(&world, name, "employee", None).await);
-            if name != "here" {
-                act(&world, &format!("{path}/deactivate")).await;
-            }
-            paths.push(path);
-        }
-        world.ask("PUT", &format!("{}/legal-hold", paths[1])).json(&json!({"reason": "Lawsuit"})).send().await;
-        let rule = json!({"retention": {"deactivated_people": "P1Y"}});
-        assert_eq!(world.patch("/v1/organization", rule).await.status, 200);
-        world.clock.advance_seconds(300 * DAY);
-        act(&world, &format!("{}/reactivate", paths[2])).await;
-        act(&world, &format!("{}/deactivate", paths[2])).await;
-        world.clock.advance_seconds(66 * DAY);
-        let preview = world.get("/v1/retention/preview").await.json();
-        assert_eq!(preview["counts"], json!({"deactivated_people": 1}), "{preview}");
-        run(&world, &faulty).await;
-        for _ in 0..3 {
-            drop(erasure::run_due(&world.services, || true).await);
-            world.clock.advance_seconds(20);
-        }
-        let mut names = vec![];
-        for path in &paths {
-            names.push(world.get(path).await.json()["first_name"].as_str().unwrap().to_owned());
-        }
-        assert_eq!(names, ["Former", "held", "back", "here"]);
-        let receipt = world.get("/v1/erasures").await.json()["data"][0].clone();
-        let run = world.get("/v1/retention/runs").await.json()["data"][0].clone();
-        assert_eq!(receipt["requested_by"], json!({"type": "retention_run", "id": run["id"]}));
-        assert_eq!((&receipt["status"], &run["counts"]), (&json!("completed"), &json!({"deactivated_people": 1})));
     }
 }
 
