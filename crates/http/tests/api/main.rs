@@ -4,6 +4,7 @@
 mod assignments;
 mod authorization;
 mod bound;
+mod commit_bounds;
 mod conditional;
 mod connections;
 mod connectors;
