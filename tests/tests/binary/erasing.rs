@@ -251,6 +251,15 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
     let unknown = candor(&other, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stdout.contains("does not have emp_"), "{}", unknown.stdout);
+    // A database that was restored keeps its warning: this ledger is not one of it.
+    candor(&other, &["backup", "copy.db"]).succeeded();
+    let restored = Installation::sqlite();
+    let backup = other.folder.path().join("copy.db");
+    candor(&restored, &["restore", backup.to_str().unwrap()]).succeeded();
+    let marked = || restored.folder.path().join("data/candor.db.restored").exists();
+    assert!(marked());
+    assert_eq!(candor(&restored, &["erasure", "apply", erased.ledger.to_str().unwrap()]).code, Some(1));
+    assert!(marked(), "the mark of the restore stays");
     let service = Service::serve(&erased.original);
     let refused = candor(&erased.original, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
     assert!(refused.code == Some(1) && refused.stderr.contains("stop it first"), "{}", refused.stderr);

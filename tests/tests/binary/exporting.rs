@@ -116,6 +116,33 @@ fn unfinished_export_with_an_invented_checkpoint_is_refused() {
 }
 
 #[test]
+fn manifest_of_another_program_and_an_open_folder_are_refused() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (place, _key, _service) = running();
+    let folder = place.folder.path().join("copy");
+    candor(&place, &["export", "--out", "copy", "--resources", "employees"]).succeeded();
+    let follow = ["export", "--out", "copy", "--follow"];
+    let outside = place.folder.path().join("outside.ndjson");
+    fs::write(&outside, "kept").unwrap();
+    let own = manifest(&folder);
+    for file in ["../outside.ndjson", outside.to_str().unwrap(), "outside.ndjson", "employees.csv"] {
+        let mut foreign = own.clone();
+        foreign["files"]["employees"]["file"] = json!(file);
+        fs::write(folder.join("manifest.json"), foreign.to_string()).unwrap();
+        let refused = candor(&place, &follow);
+        assert_eq!(refused.code, Some(1), "{file}: {}", refused.stderr);
+        assert!(refused.stderr.contains("it names other files"), "{file}: {}", refused.stderr);
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
+    fs::write(folder.join("manifest.json"), own.to_string()).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = candor(&place, &follow);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("chmod go-w"), "{}", refused.stderr);
+}
+
+#[test]
 fn following_export_appends_changed_rows() {
     let (place, key, service) = running();
     let folder = place.folder.path().join("copy");
