@@ -246,14 +246,14 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
     let refused = candor(&erased.original, &["erasure", "apply", cut.to_str().unwrap()]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("line 3") && refused.stderr.contains("`end`"), "{}", refused.stderr);
-    let other = Installation::sqlite();
+    let other = place(Installation::sqlite());
     other.key("*", &[]);
     let unknown = candor(&other, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stdout.contains("does not have emp_"), "{}", unknown.stdout);
     // A database that was restored keeps its warning: this ledger is not one of it.
     candor(&other, &["backup", "copy.db"]).succeeded();
-    let restored = Installation::sqlite();
+    let restored = place(Installation::sqlite());
     let backup = other.folder.path().join("copy.db");
     candor(&restored, &["restore", backup.to_str().unwrap()]).succeeded();
     let marked = || restored.folder.path().join("data/candor.db.restored").exists();
