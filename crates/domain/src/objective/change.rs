@@ -234,7 +234,7 @@ impl Objective {
 
     /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
     /// title, description or period after the approval is marked, and the first one is told to the manager of the
-    /// owner (decision C10).
+    /// owner. So is each of them during a review, which the manager may have read (decision C10).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH
@@ -280,7 +280,8 @@ impl Objective {
         }
         let audit = AuditDraft::new(&state, "objective.update").with_changes(self, &state);
         let is_first = state.changed_since_approval && !self.changed_since_approval;
-        let notices = is_first.then(|| state.change_notice()).into_iter().collect();
+        let is_read_meanwhile = is_other_content && needs_approval && self.is_in_review();
+        let notices = (is_first || is_read_meanwhile).then(|| state.change_notice()).into_iter().collect();
         Ok(Some(Decision { state, events, audit, notices }))
     }
 }

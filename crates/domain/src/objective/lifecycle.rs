@@ -181,12 +181,13 @@ fn notice(action: &Action, state: &Objective) -> Option<Notice> {
 }
 
 impl Objective {
-    /// Returns the notice about a change after the approval.
+    /// Returns the notice about a change after the approval, or during the review.
     pub(super) fn change_notice(&self) -> Notice {
+        let when = if self.is_in_review() { "during the review" } else { "after the approval" };
         Notice {
             kind: Type::ObjectiveChanged,
             to: Recipients::ManagerOf(self.owner_id),
-            title: format!("Changed after the approval: {}", self.title),
+            title: format!("Changed {when}: {}", self.title),
             body: String::new(),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
         }

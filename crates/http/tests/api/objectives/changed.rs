@@ -31,6 +31,12 @@ async fn change_by_the_owner_after_the_approval_is_marked_and_told() {
             let is_marked = setting == "required";
             assert!(!patch(&own, &path, json!({"title": "Before the approval"})).await, "{setting}");
             assert_eq!(ask(world, &own, &path, "submit").await.status, 200);
+            let before = notices(world).await;
+            for title in ["In review", "In review, again"] {
+                assert!(!patch(&own, &path, json!({"title": title})).await, "{setting}");
+                assert!(!patch(&above, &path, json!({"description": title})).await, "{setting}");
+            }
+            assert_eq!(notices(world).await - before, if is_marked { 2 } else { 0 }, "{setting}: each one is told");
             assert_eq!(ask(world, &above, &path, "approve").await.status, 200);
             assert!(!patch(&above, &path, json!({"title": "By who approves"})).await, "{setting}");
             assert!(!patch(&own, &path, json!({"metadata": {"a": "b"}})).await, "{setting}");
