@@ -7,6 +7,7 @@ use crate::id::EmployeeId;
 use crate::observation;
 use crate::page::{Sort, SortBy};
 use crate::params::{self, Bounds, ListRequest, Param, Params, ValueForm};
+use crate::people::StatusFilter;
 use crate::problem::{ValidationErrors, ValueError};
 use crate::time::Timestamp;
 
@@ -19,6 +20,8 @@ pub struct Filter {
     pub manager_id: Option<EmployeeId>,
     /// The type of observations; excludes all other resources.
     pub kind: Option<observation::Type>,
+    /// The status of people, for whom alone it counts; `None` for all who have not left.
+    pub status: Option<StatusFilter>,
     /// Inclusive bounds of the creation.
     pub created_at: Bounds<Timestamp>,
 }
@@ -70,6 +73,10 @@ impl SearchRequest {
                 "Only results about direct and indirect reports of this person.",
             )),
             kind: params.one(&params::word("filter[type]", "Only observations of this type.")),
+            status: params.one(&params::word(
+                "filter[status]",
+                "Only people with this status; other types have no such condition. Default: people who have not left.",
+            )),
             created_at: params.bounds(&params::datetime(
                 "filter[created_at]",
                 "Only results whose creation time is within the bounds.",
@@ -137,7 +144,8 @@ mod tests {
             (&[("q", "a"), ("types", "people")], "types", Code::InvalidEnum),
             (&[("q", "a"), ("types", "")], "types", Code::InvalidEnum),
             (&[("q", "a"), ("filter[type]", "praise")], "filter[type]", Code::InvalidEnum),
-            (&[("q", "a"), ("filter[status]", "active")], "filter[status]", Code::UnknownField),
+            (&[("q", "a"), ("filter[status]", "left")], "filter[status]", Code::InvalidEnum),
+            (&[("q", "a"), ("filter[role]", "manager")], "filter[role]", Code::UnknownField),
             (&[("q", "a"), ("limit", "0")], "limit", Code::OutOfRange),
             (&[("q", "a"), ("cursor", "x")], "cursor", Code::InvalidFormat),
         ];

@@ -12,7 +12,7 @@ use crate::id::EmployeeId;
 use crate::objective::{self, Objective};
 use crate::observation::Observation;
 use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::people::{self, Employee};
+use crate::people::Employee;
 use crate::schema::open;
 use crate::summary::{self, Summary};
 use crate::time::Timestamp;
@@ -181,7 +181,8 @@ impl Searchable for Employee {
         always.into_iter().chain(optional("job_title", &self.job_title)).collect()
     }
     fn is_found(&self) -> bool {
-        self.status != people::Status::Deactivated
+        // Searches exclude people who left by their filter of the status.
+        self.erased_at.is_none()
     }
     fn subject(&self) -> EmployeeId {
         self.id

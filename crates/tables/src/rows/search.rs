@@ -13,7 +13,7 @@ use candor_domain::visibility::Viewer;
 
 use super::{column, employees, objectives, observations, summaries};
 use crate::flat::{Column, SqlValue, Stored, Type};
-use crate::listing::{Condition, Listing, TypedListing, sort_column};
+use crate::listing::{Condition, Listing, STATUS, TypedListing, sort_column};
 use crate::read::ID;
 
 /// Order of the checked hits: newest first.
@@ -45,7 +45,7 @@ fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) ->
 /// Returns the observations that the viewer may see.
 #[must_use]
 pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Observation> {
-    let Filter { employee_id, manager_id, kind, created_at: _ } = *filter;
+    let Filter { employee_id, manager_id, kind, status: _, created_at: _ } = *filter;
     let of = observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
     among(observations::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
 }
@@ -75,17 +75,19 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     among(TypedListing::<Objective>::from_parts(list), filter, ids)
 }
 
-/// Returns the people who have not left.
+/// Returns the people with the requested status, by default those who have not left.
 #[must_use]
 pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {
         return TypedListing::from_parts(vec![]);
     }
-    let of = people::Filter { status: StatusFilter::All, ..people::Filter::default() };
+    let status = filter.status.unwrap_or(StatusFilter::All);
+    let of = people::Filter { status, ..people::Filter::default() };
     let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
-        // The runs by status are not needed: people who have left are not in the index.
-        it.runs = None;
+        if filter.status.is_none() {
+            it.runs(STATUS, employees::present());
+        }
         it.is(ID, filter.employee_id);
         it.conditions.extend(below(ID, filter.manager_id));
     }

@@ -1,5 +1,6 @@
 //! Search results and their order.
 
+use candor_service::runtime::search_index;
 use serde_json::{Value, json};
 
 use super::{ALL, bound, ids, objective, observation, report, search, search_as, summary};
@@ -43,6 +44,48 @@ async fn search_reflects_writes_archivals_and_restores_at_once() {
         assert_eq!(zoe.len(), 1, "{}", shared.name);
         assert_eq!(world.post(&format!("/v1/employees/{}/deactivate", zoe[0]), json!({})).await.status, 200);
         assert!(people("harbour").await.is_empty(), "who has left, {}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn people_who_left_are_found_by_their_status() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let mut people = vec![];
+        for (name, invite) in [("here", false), ("left", false), ("erased", false), ("invited", true)] {
+            let body = json!({"email": format!("{name}@example.com"), "first_name": "Harbour", "last_name": "Pilot",
+                "send_invite": invite});
+            people.push(world.made("/v1/employees", body).await);
+        }
+        let [here, left, erased, invited] = [0, 1, 2, 3].map(|at| people[at].as_str());
+        for id in [left, erased] {
+            assert_eq!(world.post(&format!("/v1/employees/{id}/deactivate"), json!({})).await.status, 200);
+        }
+        assert_eq!(world.post(&format!("/v1/employees/{erased}/erasure"), json!({})).await.status, 202);
+        let found = async |filters: &[(&str, &str)]| {
+            let mut asked = vec![("q", "harbour"), ("types", "employees")];
+            asked.extend(filters);
+            ids(&search(world, &asked).await)
+        };
+        for is_indexed in [false, true] {
+            if is_indexed {
+                search_index::index_pending(&world.services, || true).await.unwrap();
+            }
+            let case = format!("{}, indexed: {is_indexed}", shared.name);
+            assert_eq!(found(&[]).await, [invited, here], "{case}");
+            for (status, wanted) in [
+                ("active", vec![here]),
+                ("pending_invite", vec![invited]),
+                ("deactivated", vec![left]),
+                ("all", vec![invited, left, here]),
+            ] {
+                assert_eq!(found(&[("filter[status]", status)]).await, wanted, "{status} {case}");
+            }
+            let of_left = [("filter[status]", "all"), ("filter[employee_id]", left)];
+            assert_eq!(found(&of_left).await, [left], "{case}");
+        }
+        let former = search(world, &[("q", "former"), ("types", "employees"), ("filter[status]", "all")]).await;
+        assert!(ids(&former).is_empty(), "an erased person is not found by the pseudonym, {}", shared.name);
     }
 }
 

@@ -1,0 +1,1 @@
+-- The previous version also works with documents of people who left, so nothing is reverted.
