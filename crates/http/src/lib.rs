@@ -7,11 +7,11 @@
 mod address;
 mod admin;
 mod answer;
-mod byte_budget;
 mod api;
 mod asset;
 mod blank_line;
 mod body;
+mod byte_budget;
 mod compress;
 mod connections;
 mod console;
@@ -55,8 +55,8 @@ pub mod table {
 
 pub use address::{InvalidNetwork, Network};
 pub use admin::{AdminState, admin_server};
-pub use byte_budget::ByteLimits;
 pub use api::Api;
+pub use byte_budget::ByteLimits;
 pub use health::Readiness;
 pub use listening::refuse_connections;
 pub use server::{ServerOptions, configure, server};

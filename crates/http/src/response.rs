@@ -12,8 +12,8 @@ use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
 
 use crate::answer::{Answer, JSON};
-use crate::byte_budget::BytePermit;
 use crate::api::Api;
+use crate::byte_budget::BytePermit;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::read_gate::ReadGate;

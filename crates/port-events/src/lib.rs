@@ -14,7 +14,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{ReceiverUrl, Verdict};
 
 pub use candor_domain::people::invitation::MailFailure;
-pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause};
+pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause, TlsFailure};
 
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub struct WebhookRequest {
 }
 
 /// The result of one POST request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// HTTP status of the response; 0 without a response (§2.5).
     pub response_status: u16,
@@ -44,6 +44,8 @@ pub struct Attempt {
     pub outcome: AttemptOutcome,
     /// The `Retry-After` of the response, if it is valid.
     pub retry_after: Option<RequestedPause>,
+    /// More about a failure, for the log: a word of [`TlsFailure`], or the target of a redirect.
+    pub failure_detail: Option<String>,
 }
 
 /// A transport for webhooks.

@@ -129,6 +129,7 @@ pub(crate) fn settled(
             AttemptOutcome::Failed(reason) => Some(reason),
         },
         request_id: None,
+        failure_detail: None,
     };
     let delivered_at = (status == Status::Success).then(|| entry.logged_at());
     AttemptEffect { entry: Delivery { delivered_at, ..entry }, retry_at }

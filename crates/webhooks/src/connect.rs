@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
+use crate::failure::AttemptFailure;
 use crate::pool::{Connection, Driver, Wire};
 use crate::tls;
 use crate::wire::Metered;
@@ -34,12 +35,12 @@ pub(crate) async fn open(
     addresses: &[SocketAddr],
     tls: &TlsConnector,
     deadline: Instant,
-) -> Result<(SocketAddr, Connection), FailureReason> {
+) -> Result<(SocketAddr, Connection), AttemptFailure> {
     let (address, socket) = dial(addresses, deadline).await.ok_or(FailureReason::Connect)?;
     let (metered, allowance) = Metered::new(socket);
     let wire = if url.scheme() == "https" {
         let name = tls::server_name(url).ok_or(FailureReason::Tls)?;
-        let stream = tls.connect(name, metered).await.map_err(|_| FailureReason::Tls)?;
+        let stream = tls.connect(name, metered).await.map_err(|error| AttemptFailure::from_tls(&error))?;
         match stream.get_ref().1.alpn_protocol() {
             Some(tls::HTTP2) => http2_over(stream).await,
             _ => http1_over(stream).await,

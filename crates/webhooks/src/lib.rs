@@ -6,6 +6,7 @@
 
 mod answer;
 mod connect;
+mod failure;
 pub mod policy;
 mod pool;
 mod resolve;

@@ -7,9 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use candor_domain::id::OrganizationId;
-use candor_domain::webhook::{AttemptOutcome, FailureReason, ReceiverUrl, RequestedPause, Verdict};
+use candor_domain::webhook::{
+    AttemptOutcome, FailureReason, ReceiverUrl, RequestedPause, Verdict, redirect_target,
+};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
-use http::header::{HOST, HeaderName, RETRY_AFTER};
+use http::header::{HOST, HeaderName, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use http_body_util::Full;
 use hyper::Response;
@@ -21,6 +23,7 @@ use url::{Position, Url};
 
 use crate::answer::{drain, reason};
 use crate::connect::open;
+use crate::failure::AttemptFailure;
 use crate::policy::{Policy, TrustedNetwork};
 use crate::pool::{Connection, Key, Pool, Wire};
 use crate::resolve::{HostNames, Resolver};
@@ -128,21 +131,31 @@ impl WebhookTransport for Sender {
         let deadline = begun + request.deadline;
         let ended = timeout_at(deadline, self.attempt(&request, deadline)).await;
         let duration = begun.elapsed();
-        match ended.unwrap_or(Err(FailureReason::Timeout)) {
+        match ended.unwrap_or_else(|_| Err(FailureReason::Timeout.into())) {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
                 let values = answered.response.headers().get_all(RETRY_AFTER).iter();
                 let retry_after = RequestedPause::from_headers(values.map(HeaderValue::as_bytes));
-                self.keep(answered);
                 let outcome = AttemptOutcome::from_status(response_status);
-                Attempt { response_status, duration, outcome, retry_after }
+                let failure_detail = match outcome {
+                    AttemptOutcome::Failed(FailureReason::Redirect) => target_of(&request, &answered),
+                    AttemptOutcome::Failed(_) | AttemptOutcome::Acknowledged => None,
+                };
+                self.keep(answered);
+                Attempt { response_status, duration, outcome, retry_after, failure_detail }
             }
-            Err(reason) => {
+            Err(AttemptFailure { reason, detail: failure_detail }) => {
                 let outcome = AttemptOutcome::Failed(reason);
-                Attempt { response_status: 0, duration, outcome, retry_after: None }
+                Attempt { response_status: 0, duration, outcome, retry_after: None, failure_detail }
             }
         }
     }
+}
+
+/// Returns the target of a redirect.
+fn target_of(request: &WebhookRequest, answered: &ResponseHead) -> Option<String> {
+    let from = ReceiverUrl::parse(&request.url).ok()?;
+    redirect_target(&from, answered.response.headers().get(LOCATION)?.as_bytes())
 }
 
 /// The head of a response, and its connection.
@@ -178,7 +191,7 @@ impl From<FailureReason> for NoResponse {
 }
 
 impl Sender {
-    async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, FailureReason> {
+    async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, AttemptFailure> {
         let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
         let addresses = self.inner.resolver.vetted(request.organization, url).await.map_err(refused)?;
@@ -187,12 +200,14 @@ impl Sender {
             match self.exchange(url, &headers, &request.body, address, connection).await {
                 // The receiver closed the idle connection, which is no failure of this attempt.
                 Err(NoResponse::Unsent) => {}
-                Err(NoResponse::Failed(reason)) => return Err(reason),
+                Err(NoResponse::Failed(reason)) => return Err(reason.into()),
                 Ok(answered) => return Ok(answered),
             }
         }
         let (address, connection) = open(url, &addresses, &self.inner.tls.0, deadline).await?;
-        self.exchange(url, &headers, &request.body, address, connection).await.map_err(|error| error.reason())
+        self.exchange(url, &headers, &request.body, address, connection)
+            .await
+            .map_err(|error| error.reason().into())
     }
 
     /// Sends a request over a connection and waits for the head of the response.

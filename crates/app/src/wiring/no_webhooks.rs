@@ -18,6 +18,6 @@ impl WebhookTransport for NoWebhooks {
 
     async fn send(&self, _: WebhookRequest) -> Attempt {
         let outcome = AttemptOutcome::Failed(FailureReason::Unresolvable);
-        Attempt { response_status: 0, duration: Duration::ZERO, outcome, retry_after: None }
+        Attempt { response_status: 0, duration: Duration::ZERO, outcome, retry_after: None, failure_detail: None }
     }
 }

@@ -114,6 +114,8 @@ pub struct Delivery {
     pub failure: Option<FailureReason>,
     /// Id of the request that caused the event, if a request did.
     pub request_id: Option<String>,
+    /// More about the failure: a word of [`TlsFailure`](super::TlsFailure), or the target of a redirect.
+    pub failure_detail: Option<String>,
 }
 
 /// The JSON form (§2.5). The id of a test event has its own prefix (§4.4).
@@ -151,6 +153,9 @@ struct Entry<'a> {
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
     #[schemars(with = "Option<OpenWord<FailureReason>>")]
     failure: Option<&'static str>,
+    /// More about the failure, for people. `tls`: its cause, such as `certificate_expired`, `unknown_issuer`, `wrong_name` or
+    /// `no_tls`. `redirect`: its target without a query. Null for other reasons and for old attempts.
+    failure_detail: Option<&'a str>,
     /// Id of the request that caused the event, as in the audit log. Null for events of background work, for test
     /// events and for old events.
     #[schemars(with = "Option<Id<RequestKind>>")]
@@ -173,6 +178,7 @@ impl Serialize for Delivery {
             delivered_at: self.delivered_at,
             attempted_at: self.attempted_at,
             failure: self.failure.map(StringEnum::word),
+            failure_detail: self.failure_detail.as_deref(),
             request_id: self.request_id.as_deref(),
         }
         .serialize(serializer)

@@ -162,6 +162,7 @@ impl Job {
                 AttemptOutcome::Failed(reason) => Some(reason),
             },
             request_id: None,
+            failure_detail: None,
         }
     }
 }

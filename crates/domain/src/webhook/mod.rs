@@ -7,6 +7,7 @@ mod custom_headers;
 mod delivery;
 mod disabling;
 mod failing;
+mod failure_detail;
 mod filter;
 mod headers;
 mod job;
@@ -51,6 +52,7 @@ pub use custom_headers::{
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use disabling::DisableReason;
 pub use failing::FAILING_AFTER_ATTEMPTS;
+pub use failure_detail::{DETAIL_CHARS, TlsFailure, redirect_target};
 pub use filter::{DepartmentFact, EventFacts, EventFilter, MAX_FILTER_IDS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};

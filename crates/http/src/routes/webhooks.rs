@@ -280,7 +280,7 @@ fn example_of_delivery() -> Value {
         "id": DELIVERY_ID, "subscription_id": WEBHOOK_ID, "event_id": EVENT_ID, "event_type": "observation.created",
         "attempt": 1, "status": "failed", "request_url": "https://hooks.example.com/candor", "response_status": 503,
         "response_duration_ms": 41, "next_attempt_at": "2026-03-02T09:00:30.041Z", "delivered_at": null,
-        "attempted_at": AT, "failure": "status", "request_id": "req_01KJPWD6M2R4CJ5Y8J0N3W7K1Q",
+        "attempted_at": AT, "failure": "status", "failure_detail": null, "request_id": "req_01KJPWD6M2R4CJ5Y8J0N3W7K1Q",
     })
 }
 

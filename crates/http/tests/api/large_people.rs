@@ -51,7 +51,10 @@ async fn page_with_large_expansions_ends_early_without_gaps() {
             pages += 1;
             for person in page["data"].as_array().unwrap() {
                 let is_manager = managers.iter().any(|manager| person["id"] == manager.as_str());
-                assert_eq!(person["direct_reports"].as_array().unwrap().len(), if is_manager { REPORTS } else { 0 });
+                assert_eq!(
+                    person["direct_reports"].as_array().unwrap().len(),
+                    if is_manager { REPORTS } else { 0 }
+                );
                 seen.push(person["id"].as_str().unwrap().to_owned());
             }
             assert_eq!(page["has_more"], page["next_cursor"].is_string());

@@ -57,7 +57,7 @@ impl WebhookTransport for Receivers {
         self.sent.lock().unwrap().push(SentRequest { url: request.url.clone(), event });
         let response_status = if request.url.starts_with("https://gone.example/") { 410 } else { 200 };
         let outcome = AttemptOutcome::from_status(response_status);
-        Attempt { response_status, duration: Duration::ZERO, outcome, retry_after: None }
+        Attempt { response_status, duration: Duration::ZERO, outcome, retry_after: None, failure_detail: None }
     }
 }
 

@@ -62,7 +62,11 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
                 reporting(db, tenant, row, *manager, *lines, &mut upkeep)?;
             }
             Write::NotificationsRead(person, at) => {
-                let sql = Sql::new(READ_ALL).bind(*at).bind(tenant).bind(*person).bind(SqlValue::Int(MAX_READ_AT_ONCE.into()));
+                let sql = Sql::new(READ_ALL)
+                    .bind(*at)
+                    .bind(tenant)
+                    .bind(*person)
+                    .bind(SqlValue::Int(MAX_READ_AT_ONCE.into()));
                 db.execute(&sql).map_err(|error| commit_error(&error))?;
             }
             Write::MessageAdded(id, at) => {

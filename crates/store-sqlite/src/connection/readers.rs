@@ -28,10 +28,7 @@ struct State {
 
 impl Reads {
     pub(crate) fn new() -> Self {
-        Self {
-            state: Mutex::new(State { waiting: FairQueue::default(), is_open: true }),
-            changed: Condvar::new(),
-        }
+        Self { state: Mutex::new(State { waiting: FairQueue::default(), is_open: true }), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

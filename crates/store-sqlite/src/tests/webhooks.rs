@@ -167,6 +167,7 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
         attempted_at: make.tick(),
         failure: None,
         request_id: None,
+        failure_detail: None,
     }
 }
 

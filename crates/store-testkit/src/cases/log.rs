@@ -49,6 +49,7 @@ pub(super) fn entry(world: &CaseContext, to: &Subscription, at: Timestamp) -> De
         attempted_at: at,
         failure: Some(FailureReason::Status),
         request_id: None,
+        failure_detail: None,
     }
 }
 
@@ -72,6 +73,11 @@ async fn delivery_attempt_round_trips(world: CaseContext) {
         Delivery { attempt: 0, next_attempt_at: Some(late), event_type: EventType::TestPing, ..plain() },
         Delivery { request_url: "https://例え.example/?q=%20'\"\\ 👍🏽".repeat(40), ..plain() },
         Delivery { request_url: String::new(), request_id: Some("req_1".to_owned()), ..plain() },
+        Delivery {
+            failure: Some(FailureReason::Redirect),
+            failure_detail: Some("https://例え.example/".to_owned()),
+            ..plain()
+        },
     ];
     world.logged(&to, &table).await;
     for wanted in &table {

@@ -30,6 +30,7 @@ stored! {
         attempted_at: Option<Time> = Some(delivery.attempted_at),
         failure: Option<OneOfColumn>,
         request_id: Option<TextColumn>,
+        failure_detail: Option<TextColumn>,
     }
     // The time in the id of the attempt.
     derived { created_at: Time = delivery.logged_at() }

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use crate::support::{
-    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, failed, post, request, reset, sender, told, until,
+    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, detail, failed, post, request, reset, sender, told, until,
 };
 
 #[tokio::test]
@@ -82,6 +82,24 @@ async fn only_a_2xx_response_acknowledges() {
     for (answer, wanted) in table {
         let receiver = Receiver::answering(answer).await;
         assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{}", String::from_utf8_lossy(answer));
+    }
+}
+
+#[tokio::test]
+async fn target_of_a_redirect_is_told_without_its_query() {
+    let table: [(&'static [u8], _); 4] = [
+        (
+            b"HTTP/1.1 301 Moved\r\nlocation: https://www.example.com/in?a=b\r\n\r\n",
+            Some("https://www.example.com/in"),
+        ),
+        (b"HTTP/1.1 302 Found\r\nlocation: https://:1\r\n\r\n", None),
+        (b"HTTP/1.1 302 Found\r\n\r\n", None),
+        (b"HTTP/1.1 201 Created\r\nlocation: https://example.com/1\r\n\r\n", None),
+    ];
+    for (answer, wanted) in table {
+        let receiver = Receiver::answering(answer).await;
+        let told = detail(&sender(), post(receiver.url(), AMPLE)).await;
+        assert_eq!(told.as_deref(), wanted, "{}", String::from_utf8_lossy(answer));
     }
 }
 

@@ -144,6 +144,12 @@ pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, Atte
     (response_status, outcome)
 }
 
+/// Makes one attempt and returns what the log says about its failure.
+pub(crate) async fn detail(sender: &Sender, request: WebhookRequest) -> Option<String> {
+    let attempt = tokio::time::timeout(PATIENCE, sender.send(request)).await;
+    attempt.expect("the attempt ends at its deadline").failure_detail
+}
+
 pub(crate) const fn acknowledged(status: u16) -> (u16, AttemptOutcome) {
     (status, AttemptOutcome::Acknowledged)
 }

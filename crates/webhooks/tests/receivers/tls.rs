@@ -12,7 +12,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
-use crate::support::{AMPLE, OK, Receiver, SHORT, acknowledged, failed, loopback, post, request, reset, told};
+use crate::support::{
+    AMPLE, OK, Receiver, SHORT, acknowledged, detail, failed, loopback, post, request, reset, told,
+};
 
 /// A certificate authority for these tests only.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -121,6 +123,34 @@ async fn failed_handshake_is_a_tls_failure() {
     .await;
     assert_eq!(told(&sender, post(secure(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
     assert_eq!(told(&sender, post(secure(&plain), SHORT)).await, failed(0, Timeout), "waits for a head");
+}
+
+#[tokio::test]
+async fn cause_of_a_failed_handshake_is_told() {
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let sender = authority.sender();
+    let table = [
+        ("good", authority.acceptor("127.0.0.1", &[]), None),
+        ("for a name", authority.acceptor("hooks.example.com", &[]), Some("wrong_name")),
+        ("by a stranger", stranger.acceptor("127.0.0.1", &[]), Some("unknown_issuer")),
+        ("expired", authority.expired(), Some("certificate_expired")),
+        ("self-signed", self_signed(), Some("unknown_issuer")),
+    ];
+    for (what, acceptor, wanted) in table {
+        let receiver = Receiver::start(move |socket| serve(socket, acceptor.clone())).await;
+        assert_eq!(detail(&sender, post(secure(&receiver), AMPLE)).await.as_deref(), wanted, "{what}");
+    }
+    let plain = Receiver::start(|mut socket| async move {
+        socket.write_all(b"HTTP/1.1 400 This is no TLS\r\n\r\n").await.ok();
+        socket.read_u8().await.ok();
+    })
+    .await;
+    assert_eq!(detail(&sender, post(secure(&plain), AMPLE)).await.as_deref(), Some("no_tls"));
+    let closing = Receiver::start(|mut socket| async move {
+        socket.read_u8().await.ok();
+    })
+    .await;
+    assert_eq!(detail(&sender, post(secure(&closing), AMPLE)).await.as_deref(), Some("ended"));
 }
 
 #[tokio::test]

@@ -41,7 +41,8 @@ impl ProvisioningInput<'_> {
             (false, _, false) => format!("The person of this request has another address than `{address}`"),
         };
         // Whoever has the keys of the person may be another human than the one whom the provider means.
-        let keys = if is_own { "" } else { " API keys that act for this person stay valid; revoke those of others." };
+        let keys =
+            if is_own { "" } else { " API keys that act for this person stay valid; revoke those of others." };
         let message = format!(
             "{reason}.{keys} To let the identity provider do this, an administrator resolves this issue. The provider \
              then repeats the request."

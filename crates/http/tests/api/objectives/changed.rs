@@ -36,7 +36,11 @@ async fn change_by_the_owner_after_the_approval_is_marked_and_told() {
                 assert!(!patch(&own, &path, json!({"title": title})).await, "{setting}");
                 assert!(!patch(&above, &path, json!({"description": title})).await, "{setting}");
             }
-            assert_eq!(notices(world).await - before, if is_marked { 2 } else { 0 }, "{setting}: each one is told");
+            assert_eq!(
+                notices(world).await - before,
+                if is_marked { 2 } else { 0 },
+                "{setting}: each one is told"
+            );
             assert_eq!(ask(world, &above, &path, "approve").await.status, 200);
             assert!(!patch(&above, &path, json!({"title": "By who approves"})).await, "{setting}");
             assert!(!patch(&own, &path, json!({"metadata": {"a": "b"}})).await, "{setting}");

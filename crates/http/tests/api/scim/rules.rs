@@ -251,7 +251,8 @@ async fn confirmation_of_an_org_admin_counts_once() {
     for shared in every_store().await {
         let world = &shared.world;
         let provider = Provider::new(world).await;
-        let other = json!({"email": "other@example.com", "first_name": "O", "last_name": "B", "role": "org_admin"});
+        let other =
+            json!({"email": "other@example.com", "first_name": "O", "last_name": "B", "role": "org_admin"});
         world.made("/v1/employees", other).await;
         let id = provider.made(&user("ada")).await;
         assert_eq!(world.patch(&format!("/v1/employees/{id}"), json!({"role": "org_admin"})).await.status, 200);

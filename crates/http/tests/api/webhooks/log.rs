@@ -32,7 +32,7 @@ async fn delivery_is_attempted_seven_times_and_then_dropped() {
                 "request_url": "https://receiver.example/hooks", "response_status": 503, "response_duration_ms": 7,
                 "next_attempt_at": next, "delivered_at": null,
                 "attempted_at": tried[0].attempted_at.to_string(), "failure": "status",
-                "request_id": null,
+                "failure_detail": null, "request_id": null,
             }),
         );
         let shown = world.get(&path(&webhook)).await.json();

@@ -87,13 +87,14 @@ impl Engine {
                 None,
             );
         };
-        let Attempt { response_status: status, duration, outcome, retry_after } = attempt;
+        let Attempt { response_status: status, duration, outcome, retry_after, failure_detail } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let answered = AttemptResponse { status, duration_ms, outcome, retry_after };
         let url = ready.receiver.url.clone();
         let (mut finished, answer) =
             finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));
         add_cause(&mut finished, &ready.message);
+        add_detail(&mut finished, failure_detail);
         self.metrics.attempted(outcome, duration);
         log(&finished, outcome);
         AttemptEnd::Finished(Box::new(finished), Some(answer))
@@ -200,6 +201,13 @@ impl Engine {
 fn add_cause(finished: &mut DeliveryResult, message: &Message) {
     if let AttemptResult::Settled(settled) = &mut finished.result {
         settled.entry.request_id.clone_from(&message.event.request_id);
+    }
+}
+
+/// Adds what the transport found out about a failure to the log entry.
+fn add_detail(finished: &mut DeliveryResult, detail: Option<String>) {
+    if let AttemptResult::Settled(settled) = &mut finished.result {
+        settled.entry.failure_detail = detail;
     }
 }
 

@@ -133,7 +133,13 @@ impl WebhookTransport for Script {
             FakeResponse::RetryAfter(_, seconds) => Some(RequestedPause::Seconds(seconds)),
             FakeResponse::Status(_) | FakeResponse::Silent | FakeResponse::Hangs => None,
         };
-        Attempt { response_status, duration: Duration::from_millis(millis), outcome, retry_after }
+        Attempt {
+            response_status,
+            duration: Duration::from_millis(millis),
+            outcome,
+            retry_after,
+            failure_detail: None,
+        }
     }
 }
 

@@ -273,7 +273,13 @@ impl WebhookTransport for Receivers {
 
     async fn send(&self, _: WebhookRequest) -> Attempt {
         let outcome = AttemptOutcome::Acknowledged;
-        Attempt { response_status: 200, duration: Duration::ZERO, outcome, retry_after: None }
+        Attempt {
+            response_status: 200,
+            duration: Duration::ZERO,
+            outcome,
+            retry_after: None,
+            failure_detail: None,
+        }
     }
 }
 

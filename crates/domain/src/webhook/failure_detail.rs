@@ -1,0 +1,78 @@
+//! What the delivery log says about a failure beyond its reason (decision F2).
+
+use strum::{IntoStaticStr, VariantArray};
+use url::Url;
+
+use super::ReceiverUrl;
+use crate::fields::StringEnum;
+
+/// Length of the longest detail, in characters. A longer target of a redirect is cut.
+pub const DETAIL_CHARS: usize = 500;
+
+/// The cause of a failed TLS handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum TlsFailure {
+    /// The certificate has expired.
+    CertificateExpired,
+    /// The certificate is not valid yet.
+    CertificateNotYetValid,
+    /// No trusted authority has signed the certificate, e.g. because it is self-signed or the chain is incomplete.
+    UnknownIssuer,
+    /// The certificate is for another name than the host of the URL.
+    WrongName,
+    /// The certificate has been revoked.
+    CertificateRevoked,
+    /// The certificate is invalid for another reason.
+    CertificateInvalid,
+    /// The receiver does not speak TLS at this port.
+    NoTls,
+    /// Receiver and service have no version or cipher in common.
+    NoCommonVersion,
+    /// The receiver ended the handshake.
+    Ended,
+}
+
+impl StringEnum for TlsFailure {
+    const NAME: &'static str = "TlsFailure";
+}
+
+/// Returns the target of a redirect as the log keeps it: scheme, host, port and path. User, query and fragment can hold
+/// secrets. `None` if the header has no URL.
+#[must_use]
+pub fn redirect_target(from: &ReceiverUrl, location: &[u8]) -> Option<String> {
+    let location = std::str::from_utf8(location).ok()?;
+    let mut target: Url = from.url().join(location).ok()?;
+    target.host_str()?;
+    target.set_query(None);
+    target.set_fragment(None);
+    // Only URLs that cannot have a user refuse the change.
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    Some(target.as_str().chars().take(DETAIL_CHARS).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn target_of_a_redirect_has_host_and_path_only() {
+        let from = ReceiverUrl::parse("https://example.com/hooks/in?token=abc").unwrap();
+        let long = format!("https://example.com/{}", "a".repeat(DETAIL_CHARS));
+        for (location, wanted) in [
+            ("https://www.example.com/hooks/in", Some("https://www.example.com/hooks/in")),
+            ("http://user:secret@other.example:8080/a?key=1#part", Some("http://other.example:8080/a")),
+            ("/login?next=/hooks/in", Some("https://example.com/login")),
+            ("other", Some("https://example.com/hooks/other")),
+            ("//cdn.example/x", Some("https://cdn.example/x")),
+            ("", Some("https://example.com/hooks/in")),
+            (&long, Some(&long[..DETAIL_CHARS])),
+            ("https://", None),
+            ("mailto:ops@example.com", None),
+        ] {
+            assert_eq!(redirect_target(&from, location.as_bytes()).as_deref(), wanted, "{location}");
+        }
+        assert_eq!(redirect_target(&from, b"\xff"), None);
+    }
+}
