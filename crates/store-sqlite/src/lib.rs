@@ -79,8 +79,9 @@ impl SqliteStore {
     pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
         let source = Source::new(&options.place)?;
         let mut db = source.writer()?;
-        for name in migrate::apply(&mut db)? {
-            tracing::info!(migration = name, "the database was migrated");
+        let applied = migrate::apply(&mut db)?;
+        if let Some(last) = applied.last() {
+            tracing::info!(count = applied.len(), last = last.as_str(), "the database was migrated");
         }
         db.lines_at_once = options.lines_at_once;
         commit::rebuild::complete_all(&mut db)?;

@@ -14,12 +14,12 @@ use crate::remote::AccountChoice;
 #[command(after_help = "\
 The key needs the scope exports:read and admin level, and acts for no person. URL and key are those of `candor api`.
 
-The folder gets a file for each resource, and manifest.json with the number of rows, the SHA-256 of each file and the
-cursor of the feed. Files have temporary names until all rows are in. If the command is interrupted, run it again: it
+The folder gets a file for each resource, and manifest.json with the number of rows, the SHA-256 of each file and the \
+cursor of the feed. Files have temporary names until all rows are in. If the command is interrupted, run it again: it \
 continues from the last checkpoint.
 
-With --follow the command then stays and appends the state of each changed resource. The last row of an id is current.
-What is erased or removed in the service is taken out of the files, and removed.ndjson lists the ids. Ctrl-C ends the
+With --follow the command then stays and appends the state of each changed resource. The last row of an id is current. \
+What is erased or removed in the service is taken out of the files, and removed.ndjson lists the ids. Ctrl-C ends the \
 command; the same command continues later, for up to 30 days. With --compact only the last row of each id stays.
 
 The exit status is that of `candor api`, and 130 after Ctrl-C during the export.

@@ -39,8 +39,8 @@ Example:
 /// Arguments of `candor login`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The key is read from the terminal without echo, or from standard input. It is stored only if the service accepts it, in
-$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. `candor logout` forgets
+The key is read from the terminal without echo, or from standard input. It is stored only if the service accepts it, in \
+$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. `candor logout` forgets \
 it.
 
 The exit status is that of `candor api`.
@@ -63,11 +63,11 @@ pub(crate) struct Login {
 /// Arguments of `candor api`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-URL and key are those of --profile, or of --url with CANDOR_API_KEY, or of CANDOR_URL with CANDOR_API_KEY, or of
-CANDOR_PROFILE, or of the profile `default`. Lost connections, 429 and 503 are retried up to 3 times. Every POST has an
+URL and key are those of --profile, or of --url with CANDOR_API_KEY, or of CANDOR_URL with CANDOR_API_KEY, or of \
+CANDOR_PROFILE, or of the profile `default`. Lost connections, 429 and 503 are retried up to 3 times. Every POST has an \
 idempotency key.
 
-The response is printed as it arrives, and indented on a terminal unless --json is given. An error response is printed,
+The response is printed as it arrives, and indented on a terminal unless --json is given. An error response is printed, \
 too, and explained on standard error.
 
 Exit status:
@@ -101,8 +101,8 @@ pub(crate) struct Api {
 /// The request of `candor api`.
 #[derive(Debug, Args)]
 pub(crate) struct ApiRequest {
-    /// HTTP method of the request
-    #[arg(value_enum, ignore_case = true, value_name = "METHOD")]
+    /// HTTP method of the request: GET, POST, PUT, PATCH or DELETE
+    #[arg(value_parser = method, value_name = "METHOD")]
     pub(crate) method: ApiMethod,
     /// Path below /v1, such as employees or /v1/employees
     #[arg(value_name = "PATH")]
@@ -136,13 +136,17 @@ pub(crate) enum ApiMethod {
     Delete,
 }
 
+fn method(text: &str) -> Result<ApiMethod, String> {
+    ApiMethod::from_str(text, true).map_err(|_| format!("write the method first: candor api GET {text}"))
+}
+
 /// Arguments of `candor import`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The key needs the scope employees:write. URL and key are those of `candor api`: a profile, or --url or CANDOR_URL with
+The key needs the scope employees:write. URL and key are those of `candor api`: a profile, or --url or CANDOR_URL with \
 CANDOR_API_KEY.
 
-The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every
+The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every \
 end it says how far each part came; with --json that is one object, also then.
 
 Examples:

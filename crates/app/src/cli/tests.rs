@@ -79,6 +79,26 @@ fn command_help_has_an_example_with_its_own_name() {
 }
 
 #[test]
+fn paragraph_of_help_is_wrapped_by_the_terminal_only() {
+    for command in commands() {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines: Vec<_> = text.lines().collect();
+        for pair in lines.windows(2) {
+            let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
+            let is_broken = is_text(pair[0]) && is_text(pair[1]) && !pair[0].ends_with(':');
+            assert!(!is_broken, "{}: a line break in a paragraph: {pair:?}", command.get_name());
+        }
+    }
+}
+
+#[test]
+fn request_without_a_method_is_told_what_to_write() {
+    let error = read(&["candor", "api", "employees"]).unwrap_err().to_string();
+    assert!(error.contains("write the method first: candor api GET employees"), "{error}");
+    assert!(read(&["candor", "api", "get", "employees"]).is_ok(), "in any case");
+}
+
+#[test]
 fn key_create_help_lists_every_scope() {
     let text = help(&["candor", "key", "create"]);
     for scope in candor_domain::access::Permission::words() {
