@@ -44,15 +44,17 @@
 //!
 //! | task | start at |
 //! |---|---|
-//! | read a body and report every wrong field | [`fields::Fields`], `problem::ValidationErrors` |
+//! | read a body and report every wrong field | [`fields::Fields`], [`problem::ValidationErrors`] |
 //! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
-//! | see why a change is refused | `refusal::DomainError` |
+//! | see why a change is refused | [`refusal::DomainError`] |
 //! | check the signature of a webhook | [`signature::verify`] |
 //! | plan the upload of a CSV file | [`csv::plan`] |
 //! | read the parameters of a list | [`params::Params`], [`page`] |
 //!
 //! The folder `examples` of this crate has complete programs: `objective_lifecycle`, `plan_csv` and
 //! `verify_webhook`.
+//!
+//! `§…` and "decision …" in the descriptions are sections of the contract, the folder `docs/contract` of the project.
 
 pub use ulid;
 

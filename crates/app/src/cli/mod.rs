@@ -27,13 +27,12 @@ pub(crate) use remote::{Api, ApiMethod, ApiRequest, Import, Login, RemoteCommand
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
-A new installation:
-  candor migrate
+A new installation (on PostgreSQL, `candor migrate` comes first):
   candor org create --name 'Example Ltd'
   candor key create --org ORG --name 'HR sync' --scopes '*' --admin
   candor serve
 
-`candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor`
+`candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor` \
 checks settings, database and machine.";
 
 /// Position in help texts that puts the options of every command after the command's own.
