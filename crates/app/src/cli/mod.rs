@@ -2,6 +2,8 @@
 
 mod arguments;
 mod connector;
+#[cfg(test)]
+mod documents;
 mod erasure;
 mod export;
 mod field;
