@@ -62,8 +62,8 @@ async fn release_and_reset_are_committed_in_steps() {
         let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "okta"})).await;
         let query = format!("?connector_id={connector}");
         assert_eq!(upload(&world, names(0..120, "Ada"), &query).await.status, 200);
-        let release = world.post(&format!("/v1/connectors/{connector}/release"), json!({}));
-        let (steps, answered) = commits(&faulty, release).await;
+        let release = format!("/v1/connectors/{connector}/release");
+        let (steps, answered) = commits(&faulty, world.post(&release, json!({}))).await;
         assert_eq!((steps, &answered.json()["released"]), (3, &json!(120)), "50, 50 and 20 people");
 
         let key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
