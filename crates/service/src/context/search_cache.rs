@@ -8,6 +8,7 @@ use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use candor_port_storage::search_index::WantedBlocks;
 use candor_search_index::{Block, DocumentKey, KeyRange, keys};
+use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 /// Maximum size of the cache in bytes.
@@ -43,7 +44,11 @@ impl Default for IndexCache {
 
 impl IndexCache {
     fn of_size(bytes: u64) -> Self {
-        Self(Cache::builder().max_capacity(bytes).weigher(|(_, _, part), contents| weight(part, contents)).build())
+        // The least recently used entry goes first. By frequency of use, the entries of a tenant who has searched much
+        // would keep those of all others out, also after the last search of that tenant.
+        let policy = EvictionPolicy::lru();
+        let weigher = |(_, _, part): &(Tenant, SegmentId, Part), contents: &Contents| weight(part, contents);
+        Self(Cache::builder().max_capacity(bytes).eviction_policy(policy).weigher(weigher).build())
     }
 
     /// Returns the blocks of each wanted range, reading missing ones from the store.
@@ -184,6 +189,26 @@ mod tests {
         let last = cache.keys((&store, tenant(1)), &chunks[2..]).await.unwrap();
         let all = cache.keys((&store, tenant(1)), &chunks).await.unwrap();
         assert_eq!((all[0][0].id, all[1][0].id, &all[2]), ([1; 16], [2; 16], &last[0]));
+    }
+
+    #[tokio::test]
+    async fn entries_of_a_tenant_do_not_keep_those_of_others_out() {
+        let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000), segment(1));
+        change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
+        for round in 0..20 {
+            for number in 0..60 {
+                let wanted = [WantedBlocks { segment: [9; 16], range: KeyRange::whole(&format!("word{number}")) }];
+                cache.blocks((&store, tenant(2)), &wanted).await.unwrap();
+            }
+            cache.0.run_pending_tasks();
+            assert!(cache.0.weighted_size() > 8_000, "the cache is full, round {round}");
+        }
+        let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
+        let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        cache.0.run_pending_tasks();
+        change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
+        assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
+        assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first, "it is kept");
     }
 
     #[tokio::test]
