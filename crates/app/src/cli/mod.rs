@@ -29,7 +29,8 @@ pub(crate) use remote::{Api, ApiMethod, ApiRequest, Import, Login, RemoteCommand
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
-A new installation (on PostgreSQL, `candor migrate` comes first):
+A new installation:
+  candor migrate
   candor org create --name 'Example Ltd'
   candor key create --org ORG --name 'HR sync' --scopes '*' --admin
   candor serve
