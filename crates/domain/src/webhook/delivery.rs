@@ -284,6 +284,7 @@ mod tests {
             attempted_at: Timestamp::from_millis(4),
             failure: Some(FailureReason::Timeout),
             request_id: Some("req_1".to_owned()),
+            failure_detail: None,
         }
     }
 
@@ -293,7 +294,7 @@ mod tests {
         let retried = delivery().with_result(NextStep::Retry { at }, at);
         assert_eq!(
             serde_json::to_string(&retried).unwrap(),
-            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout","request_id":"req_1"}"#
+            r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout","failure_detail":null,"request_id":"req_1"}"#
         );
         let ping = Delivery { event_type: EventType::TestPing, ..delivery() };
         assert_eq!(serde_json::to_value(&ping).unwrap()["event_id"], "evt_test_00000000000000000000000001");
