@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use actix_web::http::header::HeaderValue;
 use candor_service::Services;
 
-use crate::byte_budget::{ByteBudget, CountedBytes};
+use crate::byte_budget::ByteBudget;
 use crate::cors::Cors;
 use crate::health::Readiness;
 use crate::read_turns::ReadTurns;
-use crate::record;
+use crate::record::{self, CountedBytes};
 use crate::route::BASE;
 use crate::router::Router;
 use crate::routes::ROUTES;

@@ -13,7 +13,7 @@ use candor_domain::id::{KeyId, OrganizationId};
 
 use crate::body::PIECE_BYTES;
 use crate::error_response::ErrorResponse;
-use crate::record;
+use crate::record::{self, CountedBytes};
 
 /// Limits for the memory of unsent answers, or of bodies, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,22 +37,11 @@ const FLOOR: usize = 2 * ROOM_TO_BEGIN;
 /// Minimum room for a read. With less, a large answer would not fit, so the read is refused before it runs.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 
-/// What a budget counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CountedBytes {
-    /// Unsent answers.
-    Answers,
-    /// Bodies of requests that are not decided about.
-    Bodies,
-}
-
-impl CountedBytes {
-    fn refusal(self) -> ErrorResponse {
-        record::bytes_refused(self);
-        match self {
-            Self::Answers => ErrorResponse::unread_answers(),
-            Self::Bodies => ErrorResponse::unfinished_bodies(),
-        }
+fn refusal(of: CountedBytes) -> ErrorResponse {
+    record::bytes_refused(of);
+    match of {
+        CountedBytes::Answers => ErrorResponse::unread_answers(),
+        CountedBytes::Bodies => ErrorResponse::unfinished_bodies(),
     }
 }
 
@@ -85,7 +74,7 @@ impl ByteBudget {
     /// 503.
     pub(crate) fn require_room(&self, caller: &Caller) -> Result<(), ErrorResponse> {
         let least = ROOM_TO_BEGIN.min(self.limits.per_key);
-        if self.room(&self.held(), caller) < least { Err(self.of.refusal()) } else { Ok(()) }
+        if self.room(&self.held(), caller) < least { Err(refusal(self.of)) } else { Ok(()) }
     }
 
     /// Counts the answer to a read, or a body, until the permit is dropped; small ones need no permit.
@@ -98,7 +87,7 @@ impl ByteBudget {
         bytes: usize,
     ) -> Result<Option<BytePermit>, ErrorResponse> {
         if bytes > UNCOUNTED_BYTES && bytes > self.room(&self.held(), caller) {
-            return Err(self.of.refusal());
+            return Err(refusal(self.of));
         }
         Ok(self.count(caller, bytes))
     }

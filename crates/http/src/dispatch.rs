@@ -12,6 +12,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use candor_domain::access::{Caller, QuotaClass};
 use candor_domain::audit::Origin;
+use candor_domain::csv;
 use candor_domain::fields::StringEnum;
 use candor_domain::json::Object;
 use candor_domain::params::Params;
@@ -22,6 +23,7 @@ use tracing::{Instrument, Span};
 use crate::address;
 use crate::answer::Answer;
 use crate::api::Api;
+use crate::byte_budget::BytePermit;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::parsed_body::{ParsedBody, Target};
@@ -144,7 +146,7 @@ impl Api {
                 let may_be_large = matches!(route.response, Success::PageOf(_))
                     || exchange.request.query_string().contains("expand");
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
-                let asked = self.asked(exchange, route, captures, caller, payload).await?;
+                let (asked, _counted) = self.asked(exchange, route, captures, caller, payload).await?;
                 if asked.is_large {
                     self.keyed_apart(route, handler, asked).await??
                 } else {
@@ -153,7 +155,7 @@ impl Api {
             }
             Handler::Lines(handler) => {
                 let caller = self.admit(exchange, route).await?;
-                let mut asked = self.asked(exchange, route, captures, caller, payload).await?;
+                let (mut asked, _counted) = self.asked(exchange, route, captures, caller, payload).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
                 let lines = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
@@ -182,12 +184,12 @@ impl Api {
         handler: KeyedHandler,
         asked: AuthenticatedRequest<'_>,
     ) -> Result<Result<Reply, candor_service::Error>, ErrorResponse> {
-        let AuthenticatedRequest { context, captures, params, body, csv, is_large, counted } = asked;
+        let AuthenticatedRequest { context, captures, params, body, csv, is_large } = asked;
         let (services, operation, tenant) = (Arc::clone(&self.services), route.operation, context.caller.tenant);
         let identifiers = captures.to_texts();
         let reply = async move {
             let captures = Captures::from_texts(&identifiers);
-            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large, counted };
+            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large };
             handler(&services, asked).instrument(use_case(operation)).await
         };
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
@@ -276,6 +278,7 @@ impl Api {
         Err(ErrorResponse::too_many(WITHOUT_KEY, &rate_limit))
     }
 
+    /// Reads the request, and counts its body until the permit is dropped.
     async fn asked<'a>(
         &self,
         exchange: &Exchange<'_>,
@@ -283,7 +286,7 @@ impl Api {
         captures: Captures<'a>,
         caller: Arc<Caller>,
         payload: &mut Option<Payload>,
-    ) -> Result<AuthenticatedRequest<'a>, ErrorResponse> {
+    ) -> Result<(AuthenticatedRequest<'a>, Option<BytePermit>), ErrorResponse> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
         let dry_run = dry_run::read(route, &params)?;
@@ -299,11 +302,11 @@ impl Api {
         };
         if route.method == crate::route::Method::Get {
             let (body, csv) = (Object::new(), Bytes::new());
-            let (is_large, counted) = (false, None);
-            return Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large, counted });
+            return Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large: false }, None));
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
-        let counted = self.bodies.admit(&context.caller, framing::announced_bytes(request, route.body))?;
+        let most = if route.body == Body::Csv { csv::MAX_BYTES } else { framing::MAX_BODY_BYTES };
+        let counted = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
         let (bytes, csv) = match route.body {
             Body::Csv => (Bytes::new(), framing::csv(request, taken(payload)?, self.settings.body_time).await?),
             Body::None | Body::Optional(_) | Body::Required(_) => {
@@ -327,7 +330,7 @@ impl Api {
         let context =
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
         let body = parsed.members;
-        Ok(AuthenticatedRequest { context, captures, params, body, csv, is_large, counted })
+        Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large }, counted))
     }
 
     async fn visit(

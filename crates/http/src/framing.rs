@@ -17,7 +17,6 @@ use futures_util::StreamExt;
 
 use crate::error_response::ErrorResponse;
 use crate::read_gate::ReadGate;
-use crate::route::Body;
 
 /// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -170,13 +169,10 @@ fn content_length(request: &HttpRequest) -> Option<u64> {
 }
 
 /// Returns the size of the body that a request announces, or the largest one if it does not tell.
-pub(crate) fn announced_bytes(request: &HttpRequest, form: Body) -> usize {
-    let most = match form {
-        Body::Csv => csv::MAX_BYTES,
-        Body::None | Body::Optional(_) | Body::Required(_) => MAX_BODY_BYTES,
-    };
+pub(crate) fn announced_bytes(request: &HttpRequest, most: usize) -> usize {
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let length = content_length(request).map(|length| usize::try_from(length).unwrap_or(most).min(most));
+    let length =
+        content_length(request).map(|length| usize::try_from(length).map_or(most, |length| length.min(most)));
     length.unwrap_or(if is_chunked { most } else { 0 })
 }
 

@@ -13,7 +13,6 @@ use candor_service::context::limits::KeylessWrite;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use strum::VariantArray;
 
-use crate::byte_budget::CountedBytes;
 use crate::exchange::Exchange;
 
 /// Logged status if the client disconnects before the answer, as in nginx.
@@ -30,6 +29,15 @@ const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
 const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
 const BODIES_REFUSED: &str = "candor_http_bodies_refused_total";
 const BODY_BYTES: &str = "candor_http_body_bytes_in_flight";
+
+/// Bytes that a budget counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountedBytes {
+    /// Unsent answers.
+    Answers,
+    /// Bodies of requests that are not decided about.
+    Bodies,
+}
 
 /// Class under which requests without a valid key are counted (decision B1).
 pub(crate) const WITHOUT_KEY: &str = "without_key";

@@ -8,8 +8,6 @@ use candor_domain::params::Params;
 use candor_domain::refusal::DomainError;
 use candor_service::{Error, RequestContext};
 
-use crate::byte_budget::BytePermit;
-
 /// Maximum number of identifiers in one path.
 const MAX_CAPTURES: usize = 2;
 
@@ -70,8 +68,6 @@ pub(crate) struct AuthenticatedRequest<'a> {
     pub(crate) csv: Bytes,
     /// `true` if the JSON body is decided about apart from the worker.
     pub(crate) is_large: bool,
-    /// Counts the bytes of the body; `None` for small ones.
-    pub(crate) counted: Option<BytePermit>,
 }
 
 impl AuthenticatedRequest<'_> {

@@ -1265,6 +1265,12 @@ class Delivery(TypedDict):
     failure: DeliveryFailure | str | None
     """Reason for the failure. Null on success and for old attempts without a recorded reason."""
 
+    failure_detail: str | None
+    """More about the failure, for people. `tls`: its cause, such as `certificate_expired`,
+    `unknown_issuer`, `wrong_name` or `no_tls`. `redirect`: its target without a query. Null for other
+    reasons and for old attempts.
+    """
+
     request_id: str | None
     """Id of the request that caused the event, as in the audit log. Null for events of background work,
     for test events and for old events.
@@ -2726,13 +2732,16 @@ NotificationType: TypeAlias = Literal[
 
 
 class NotificationsRead(TypedDict):
-    """A person whose notifications were all marked as read."""
+    """A person whose notifications were marked as read."""
 
     recipient_id: str
     """Recipient of the notifications."""
 
     read_at: str
     """Time at which they were marked as read."""
+
+    complete: bool
+    """`true` if no unread notification is left. If `false`, send the request again to continue."""
 
 
 class NotificationsReadAll(TypedDict):
@@ -5789,6 +5798,9 @@ class SearchFilter(TypedDict):
 
     type: NotRequired[ObservationType]
     """Only observations of this type."""
+
+    status: NotRequired[EmployeeStatusFilter]
+    """Only people with this status; other types have no such condition. Default: people who have not left."""
 
     created_at: NotRequired[Range]
     """Bounds of `created_at`, both inclusive."""

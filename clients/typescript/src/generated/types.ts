@@ -972,6 +972,12 @@ export interface Delivery {
   /** Reason for the failure. Null on success and for old attempts without a recorded reason. */
   failure: Open<DeliveryFailure> | null;
   /**
+   * More about the failure, for people. `tls`: its cause, such as `certificate_expired`, `unknown_issuer`,
+   * `wrong_name` or `no_tls`. `redirect`: its target without a query. Null for other reasons and for old
+   * attempts.
+   */
+  failure_detail: string | null;
+  /**
    * Id of the request that caused the event, as in the audit log. Null for events of background work, for
    * test events and for old events.
    */
@@ -2155,12 +2161,14 @@ export type NotificationType =
   | "connector.sync_failed"
   | "connector.paused";
 
-/** A person whose notifications were all marked as read. */
+/** A person whose notifications were marked as read. */
 export interface NotificationsRead {
   /** Recipient of the notifications. */
   recipient_id: string;
   /** Time at which they were marked as read. */
   read_at: string;
+  /** `true` if no unread notification is left. If `false`, send the request again to continue. */
+  complete: boolean;
 }
 
 export interface NotificationsReadAll {
@@ -4606,6 +4614,8 @@ export interface SearchFilter {
   manager_id?: string | undefined;
   /** Only observations of this type. */
   type?: ObservationType | undefined;
+  /** Only people with this status; other types have no such condition. Default: people who have not left. */
+  status?: EmployeeStatusFilter | undefined;
   /** Bounds of `created_at`, both inclusive. */
   created_at?: Range | undefined;
 }

@@ -1537,6 +1537,10 @@ pub struct Delivery {
     pub attempted_at: String,
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
     pub failure: Option<DeliveryFailure>,
+    /// More about the failure, for people. `tls`: its cause, such as `certificate_expired`, `unknown_issuer`,
+    /// `wrong_name` or `no_tls`. `redirect`: its target without a query. Null for other reasons and for old
+    /// attempts.
+    pub failure_detail: Option<String>,
     /// Id of the request that caused the event, as in the audit log. Null for events of background work, for
     /// test events and for old events.
     pub request_id: Option<String>,
@@ -3504,7 +3508,7 @@ words! {
     }
 }
 
-/// A person whose notifications were all marked as read.
+/// A person whose notifications were marked as read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationsRead {
@@ -3512,6 +3516,8 @@ pub struct NotificationsRead {
     pub recipient_id: String,
     /// Time at which they were marked as read.
     pub read_at: String,
+    /// `true` if no unread notification is left. If `false`, send the request again to continue.
+    pub complete: bool,
 }
 
 /// Type `NotificationsReadAll` as requests send it.
@@ -9663,6 +9669,9 @@ pub struct SearchFilter {
     /// Only observations of this type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ObservationType>,
+    /// Only people with this status; other types have no such condition. Default: people who have not left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<EmployeeStatusFilter>,
     /// Bounds of `created_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Range>,
@@ -9672,7 +9681,7 @@ impl SearchFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { employee_id: None, manager_id: None, r#type: None, created_at: None }
+        Self { employee_id: None, manager_id: None, r#type: None, status: None, created_at: None }
     }
 
     /// Sets `employee_id`. Only results about this person: their observations, objectives and summaries, and
@@ -9694,6 +9703,13 @@ impl SearchFilter {
     #[must_use]
     pub fn r#type(mut self, value: impl Into<ObservationType>) -> Self {
         self.r#type = Some(value.into());
+        self
+    }
+
+    /// Sets `status`: only people with this status; other types have no such condition.
+    #[must_use]
+    pub fn status(mut self, value: impl Into<EmployeeStatusFilter>) -> Self {
+        self.status = Some(value.into());
         self
     }
 

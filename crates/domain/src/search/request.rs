@@ -20,7 +20,7 @@ pub struct Filter {
     pub manager_id: Option<EmployeeId>,
     /// The type of observations; excludes all other resources.
     pub kind: Option<observation::Type>,
-    /// The status of people, for whom alone it counts; `None` for all who have not left.
+    /// The status of people; `None` for those who have not left. No condition for other types.
     pub status: Option<StatusFilter>,
     /// Inclusive bounds of the creation.
     pub created_at: Bounds<Timestamp>,

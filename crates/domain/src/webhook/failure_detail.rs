@@ -1,4 +1,4 @@
-//! What the delivery log says about a failure beyond its reason (decision F2).
+//! The detail of a failure in the delivery log, beside its reason (decision F2).
 
 use strum::{IntoStaticStr, VariantArray};
 use url::Url;

@@ -1,4 +1,4 @@
-//! What one request changes is committed in steps with a bounded number of rows and bytes.
+//! The changes of one request are committed in steps with a bounded number of rows and bytes.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_store_testkit::FaultyCall;

@@ -54,7 +54,7 @@ async fn deactivated_people_are_erased_unless_held() {
 }
 
 #[tokio::test]
-async fn person_who_cannot_be_erased_does_not_stop_the_others() {
+async fn failed_erasure_does_not_stop_further_erasures() {
     for (world, faulty, _database) in every_faulty_store().await {
         let mut paths = vec![];
         for name in ["first", "second", "third", "holder"] {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn entries_of_a_tenant_do_not_keep_those_of_others_out() {
+    async fn full_cache_takes_entries_of_a_second_tenant() {
         let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000), segment(1));
         change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
         for round in 0..20 {

@@ -53,7 +53,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let look_up =
         format!("SCIM look-up by `userName` among {} people, against a GET", grouped((2 * count).into()));
     let create = "Create over SCIM against `POST /employees`";
-    let patch = "PATCH of a name over SCIM against `PATCH /employees`";
+    let patch = "PATCH of a name over SCIM against `PATCH /employees/{id}`";
     Ok(vec![
         compare(&look_up, MAX_LOOK_UP_COST, look_ups, gets, 1_000)?,
         compare(create, MAX_CREATE_COST, linked, unlinked, 2_000)?,

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn organization_uses_up_a_tenth_of_what_a_domain_receives() {
+    fn organization_uses_up_a_tenth_of_the_mails_of_a_domain() {
         let limits = |id, email, is_known| {
             let limits = recipient_limits(OrganizationId::from_ulid(Ulid(id)), email, is_known);
             limits.into_iter().map(|limit| (limit.counter, limit.most)).collect::<Vec<_>>()

@@ -32,7 +32,6 @@ use crate::dispatch::taken;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::parsed_body::Target;
-use crate::route::Body;
 use crate::span::use_case;
 use crate::{etag, framing, large_body, record, router};
 
@@ -194,7 +193,7 @@ impl Api {
         }
         let _turn = self.read_turn(exchange, caller, *endpoint == Endpoint::Users).await?;
         // Counts the bytes of the body until the request is answered.
-        let _counted = self.bodies.admit(caller, framing::announced_bytes(request, Body::None))?;
+        let _counted = self.bodies.admit(caller, framing::announced_bytes(request, framing::MAX_BODY_BYTES))?;
         let bytes = match *request.method() {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,

@@ -48,7 +48,7 @@ async fn search_reflects_writes_archivals_and_restores_at_once() {
 }
 
 #[tokio::test]
-async fn people_who_left_are_found_by_their_status() {
+async fn deactivated_person_is_found_by_status() {
     for shared in every_store().await {
         let world = &shared.world;
         let mut people = vec![];
