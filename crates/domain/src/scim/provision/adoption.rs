@@ -40,7 +40,7 @@ impl ProvisioningInput<'_> {
             (false, true, true) => format!("`{address}` is an org admin"),
             (false, _, false) => format!("The person of this request has another address than `{address}`"),
         };
-        // The holder of the keys may be another human than the one whom the provider means.
+        // The holder of the keys may be another human than the owner of the new address.
         let keys =
             if is_own { "" } else { " API keys that act for this person stay valid; revoke those of others." };
         let message = format!(
