@@ -231,8 +231,7 @@ export const t = {
   people: {
     lead: "People of the organization and their reporting lines.", list: "List", tree: "Reporting tree",
     person: "Person", role: "Role", department: "Department", title: "Job title", manager: "Manager",
-    searchHint: "Name or e-mail", none: "No people found", whoLeft: "Show people who left",
-    onlyActive: "The search finds active people. Who left is found by the whole e-mail address.",
+    searchHint: "Name or e-mail", none: "No people found", alsoLeft: "Found among all people, also those who left.",
     noneText: "Change the filters, or import people from a CSV file.", noTree: "No reporting lines yet",
     noTreeText: "Give people a manager, or import them with the column manager_email.",
     treeText: "Arrow keys move and open, Enter shows the person.", details: "Details", email: "E-mail",

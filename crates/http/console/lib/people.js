@@ -80,17 +80,10 @@ export function PersonField({ value, onChange, label, canBeNone }) {
     const mine = ++turn.current;
     if (text.trim().length < 2) return void setFound([]);
     const timer = setTimeout(async () => {
-      const query = { q: text.trim().slice(0, 200), types: "employees", limit: 8 };
+      const query = { q: text.trim().slice(0, 200), types: "employees", "filter[status]": "all", limit: 8 };
       const none = () => ({ data: { data: [] } });
-      const hits = request("GET", "/search", { query, quiet: true }).catch(none);
-      // The search finds active people only, the filter by address also those who left.
-      const exact = text.includes("@")
-        ? (await request("GET", "/employees",
-          { query: { "filter[email]": text.trim(), "filter[status]": "all" }, quiet: true }).catch(none)).data.data
-        : [];
-      const active = (await hits).data.data.map((hit) => /** @type {Employee} */ (hit.resource));
-      const isOther = (/** @type {Employee} */ one) => exact.every((/** @type {Employee} */ other) => other.id !== one.id);
-      if (mine === turn.current) setFound([...exact, ...active.filter(isOther)]);
+      const hits = (await request("GET", "/search", { query, quiet: true }).catch(none)).data.data;
+      if (mine === turn.current) setFound(hits.map((hit) => /** @type {Employee} */ (hit.resource)));
     }, 200);
     return () => clearTimeout(timer);
   }, [text]);

@@ -45,20 +45,15 @@ function List() {
   const all = useList(query.q ? null : "/employees",
     { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
       "filter[manager_id]": query.manager, expand: "manager" });
-  const found = useList(query.q ? "/search" : null, { q: query.q, types: "employees" });
-  // The search finds active people only, the filter by address also those who left.
-  const exact = useList(query.q?.includes("@") ? "/employees" : null,
-    { "filter[email]": query.q, "filter[status]": "all", expand: "manager" });
+  const found = useList(query.q ? "/search" : null,
+    { q: query.q, types: "employees", "filter[status]": query.state ?? "all" });
   const hits = found.rows?.map((one) => /** @type {Employee} */ (one.resource)) ?? null;
-  const known = new Set(exact.rows?.map((one) => one.id));
-  const isExact = !query.q?.includes("@") || exact.rows !== null || exact.error !== null;
-  const people = !query.q ? all : { ...found, error: found.error ?? exact.error,
-    rows: hits && isExact ? [...(exact.rows ?? []), ...hits.filter((one) => !known.has(one.id))] : null };
+  const people = query.q ? { ...found, rows: hits } : all;
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
+    { name: "state", label: t.state, options: STATES },
     ...(query.q ? []
       : [{ name: "role", label: t.people.role, options: ROLES },
-        { name: "state", label: t.state, options: STATES },
       { name: "department", label: t.people.department, options: [...names.entries()] }]),
   ];
   const columns = [
@@ -79,8 +74,7 @@ function List() {
   const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText} />`;
   return html`<${Filters} filters=${filters} also=${["manager"]}>
       ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
-    ${query.q && html`<p class="muted">${t.people.onlyActive}
-      ${" "}<a href=${href("/people", { state: "deactivated" })}>${t.people.whoLeft}</a></p>`}
+    ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
     <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>`;
 }
