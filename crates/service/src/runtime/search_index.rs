@@ -23,6 +23,13 @@ use crate::context::services::Services;
 
 /// Rows indexed in one commit: few, so that other writers do not wait long.
 const PIECE: u16 = 2_000;
+/// Size of the texts of one commit in bytes, after which no further row is added. In scripts without spaces nearly each
+/// pair of characters is a term, which takes some hundred times its bytes while a segment is built.
+const PIECE_BYTES: usize = 2 * 1024 * 1024;
+/// Rows read at once until a piece is full.
+const READ: usize = 100;
+/// Most bytes of terms in segments that are merged into one. Larger ones stay as they are.
+const MERGED_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of pending rows that one run examines to find the tables to index.
 const LOOKED_AT: u16 = 5_000;
 /// Segments removed in one commit.
@@ -71,8 +78,8 @@ pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> R
             if !goes_on() {
                 return Ok(indexed);
             }
-            let rows = match what_waits(services, tenant, kind_of(&table)?).await {
-                Ok(rows) => rows,
+            let (rows, is_all) = match what_waits(services, tenant, kind_of(&table)?).await {
+                Ok(indexed) => indexed,
                 Err(error) => {
                     let organization = tenant.organization;
                     tracing::warn!(%organization, table, %error, "could not index what waits; tried again soon");
@@ -80,7 +87,7 @@ pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> R
                 }
             };
             indexed += rows;
-            if rows < PIECE.into() {
+            if is_all || rows == 0 {
                 break;
             }
         }
@@ -104,7 +111,7 @@ async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<
         Type::Employees => rows_of::<Employee>(services, unindexed_table).await?,
         Type::Summaries => rows_of::<Summary>(services, unindexed_table).await?,
     };
-    let is_last = read.len() < PIECE.into();
+    let (read, is_last) = read;
     let up_to = read.last().map(|entry| entry.key.id).filter(|_| !is_last);
     let change = IndexChange {
         backlog: Some((unindexed_table.clone(), up_to)),
@@ -113,11 +120,25 @@ async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<
     index(services, unindexed_table.tenant, kind, read, change).await
 }
 
+/// Returns the next older rows of a table up to the size of a piece, and whether none is left.
 async fn rows_of<T: Searchable + Stored>(
     services: &Services,
     table: &UnindexedTable,
-) -> Result<Vec<Document>, Error> {
-    Ok(documents(services.store.entries(table.tenant, table.next::<T>(PIECE)).await?))
+) -> Result<(Vec<Document>, bool), Error> {
+    let mut rows = services.store.entries(table.tenant, table.next::<T>(PIECE)).await?;
+    let (read, mut bytes) = (rows.len(), 0);
+    let fitting = rows.iter().take_while(|row| {
+        let has_room = bytes < PIECE_BYTES;
+        bytes += text_bytes(&row.value);
+        has_room
+    });
+    let fitting = fitting.count();
+    rows.truncate(fitting);
+    Ok((documents(rows), fitting == read && read < PIECE.into()))
+}
+
+fn text_bytes(row: &impl Searchable) -> usize {
+    row.texts().iter().map(|(_, text)| text.len()).sum()
 }
 
 fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
@@ -126,11 +147,11 @@ fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
         .collect()
 }
 
-/// Indexes pending rows of a table; returns their number.
-async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u64, Error> {
-    let waiting = services.store.index_state(tenant, table(kind), PIECE).await?.pending;
+/// Indexes pending rows of a table; returns their number, and whether they were all.
+async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<(u64, bool), Error> {
+    let mut waiting = services.store.index_state(tenant, table(kind), PIECE).await?.pending;
     if waiting.is_empty() {
-        return Ok(0);
+        return Ok((0, true));
     }
     let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id).collect();
     let read = match kind {
@@ -139,17 +160,31 @@ async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<u
         Type::Employees => rows_with::<Employee>(services, tenant, &ids).await?,
         Type::Summaries => rows_with::<Summary>(services, tenant, &ids).await?,
     };
+    let (read, count) = read;
+    let is_all = count == waiting.len() && count < PIECE.into();
+    waiting.truncate(count);
     let change = IndexChange { indexed: waiting, ..IndexChange::created_at(services.clock.now()) };
-    index(services, tenant, kind, read, change).await
+    Ok((index(services, tenant, kind, read, change).await?, is_all))
 }
 
+/// Returns the rows with these ids up to the size of a piece, and the number of ids that were looked up.
 async fn rows_with<T: Searchable + Stored>(
     services: &Services,
     tenant: Tenant,
     ids: &[[u8; 16]],
-) -> Result<Vec<Document>, Error> {
-    let ids: Vec<Id<<T as Stored>::Kind>> = ids.iter().map(|id| Id::from_bytes(*id)).collect();
-    Ok(documents(services.store.rows::<T>(tenant, &ids).await?))
+) -> Result<(Vec<Document>, usize), Error> {
+    let (mut read, mut count, mut bytes) = (vec![], 0, 0);
+    for some in ids.chunks(READ) {
+        let some: Vec<Id<<T as Stored>::Kind>> = some.iter().map(|id| Id::from_bytes(*id)).collect();
+        let rows = services.store.rows::<T>(tenant, &some).await?;
+        bytes += rows.iter().map(|row| text_bytes(&row.value)).sum::<usize>();
+        count += some.len();
+        read.extend(documents(rows));
+        if bytes >= PIECE_BYTES {
+            break;
+        }
+    }
+    Ok((read, count))
 }
 
 /// Commits documents as a new segment together with a change, then merges segments if there are many. Returns
@@ -179,13 +214,21 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
         if some.is_empty() {
             return Ok(());
         }
-        let mut contents = vec![];
+        let (mut contents, mut bytes) = (vec![], 0);
         for it in &some {
-            contents.push(contents_of(services, tenant, it).await?);
+            let next = contents_of(services, tenant, it).await?;
+            bytes += next.blocks.iter().map(|block| block.body.len()).sum::<usize>();
+            if bytes > MERGED_BYTES {
+                break;
+            }
+            contents.push(next);
+        }
+        if contents.len() < 2 {
+            return Ok(());
         }
         let id = segment_id(services);
+        let replaced = contents.iter().map(|contents| contents.segment.id).collect();
         let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
-        let replaced = some.iter().map(|segment| segment.id).collect();
         let change = IndexChange { segment, replaced, ..IndexChange::created_at(services.clock.now()) };
         if !services.store.change_index(tenant, table(kind), change).await? {
             return Ok(());

@@ -196,16 +196,27 @@ impl Writer {
         for (_, task) in group {
             task.finish(match &ended {
                 Ok(_) => Ok(()),
-                Err(reason) => Err(StorageError::Unavailable(reason.clone())),
+                Err(reason) => Err(for_each_task(reason)),
             });
         }
         (count, rest)
     }
 }
 
+/// Returns the failure of a group for one of its tasks: the lack of room stays one, and all else may be tried again.
+fn for_each_task(reason: &StorageError) -> StorageError {
+    match reason {
+        StorageError::NoRoom(text) => StorageError::NoRoom(text.clone()),
+        StorageError::Unavailable(_)
+        | StorageError::TooSlow(_)
+        | StorageError::Corrupt { .. }
+        | StorageError::Failed(_) => StorageError::Unavailable(reason.to_string()),
+    }
+}
+
 /// Executes tasks for [`GROUP_TIME`] and returns their number.
-fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, String> {
-    let ended = begin_to_commit(db, group).map_err(|error| error.to_string());
+fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {
+    let ended = begin_to_commit(db, group);
     if let Err(reason) = &ended {
         tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
         // Fails if SQLite has already rolled back by itself.

@@ -36,6 +36,8 @@ pub const PIECE: usize = 150;
 const COMMIT_BYTES: usize = 1024 * 1024;
 /// Number of rows up to which an upload does not wait for others.
 const SMALL_ROWS: usize = 100;
+/// Size of a file that is read without a turn, in bytes.
+const SMALL_BYTES: usize = 64 * 1024;
 /// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
 /// file again continues from there.
 const STALLS: usize = 8;
@@ -62,12 +64,17 @@ pub async fn upsert(
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
-    let ignored = request.ignore_columns;
+    let (ignored, bytes) = (request.ignore_columns, body.len());
     let read = move || {
         let mut file = File::read(&body)?;
         file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
         Ok(file)
     };
+    // The cells of a parsed file take some twenty times its bytes, and the stored people of its rows up to 32 MiB.
+    let mut turn = None;
+    if bytes > SMALL_BYTES {
+        turn = Some(services.uploads.turn(context.caller.tenant).await?);
+    }
     let file = match off_thread(services, context, read).await? {
         Ok(file) => file,
         Err(why) => {
@@ -81,8 +88,9 @@ pub async fn upsert(
         context.caller.require_admin(AdminContext::Settings)?;
     }
     context.authorize()?;
-    let is_small = file.row_count() <= SMALL_ROWS;
-    let _turn = if is_small { None } else { Some(services.uploads.turn(context.caller.tenant).await?) };
+    if turn.is_none() && file.row_count() > SMALL_ROWS {
+        turn = Some(services.uploads.turn(context.caller.tenant).await?);
+    }
     let connector = connector(services, context, request.connector.as_deref()).await?;
     let asked = UploadSettings {
         file,
@@ -92,7 +100,9 @@ pub async fn upsert(
         shows_stored: context.caller.scopes.has(Permission::EmployeesRead),
     };
     let upload = Upload { services, context, asked: Arc::new(asked) };
-    if request.dry_run { upload.preview().await } else { upload.carry_out().await }
+    let reply = if request.dry_run { upload.preview().await } else { upload.carry_out().await };
+    drop(turn);
+    reply
 }
 
 fn refused(file: UnreadableFile) -> Error {

@@ -186,6 +186,20 @@ async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
     must_find(&stage, &all, "changed mean", &Filter::default(), 50).await;
 }
 
+async fn piece_of_the_index_has_a_bounded_size(stage: SearchTest) {
+    // 12,000 bytes each, so that about 175 of them are 2 MiB.
+    let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
+    for _ in 0..300 {
+        stage.write(stage.people[0], &text).await;
+    }
+    let is_first = std::cell::Cell::new(true);
+    let indexed = search_index::index_pending(&stage.services, || is_first.replace(false)).await.unwrap();
+    assert_eq!(indexed, 200, "two reads of 100 rows");
+    assert_eq!(stage.index().await.pending.len(), 100);
+    assert_eq!(search_index::index_pending(&stage.services, || true).await.unwrap(), 100);
+    assert_eq!(stage.index().await.pending, []);
+}
+
 macro_rules! on_both_stores {
     ($($case:ident),*) => {
         mod on_sqlite {
@@ -208,5 +222,6 @@ macro_rules! on_both_stores {
 on_both_stores!(
     random_writes_are_found_by_exactly_their_words,
     page_is_full_when_many_rows_share_a_millisecond,
-    concurrent_indexers_lose_nothing
+    concurrent_indexers_lose_nothing,
+    piece_of_the_index_has_a_bounded_size
 );
