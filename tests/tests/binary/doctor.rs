@@ -187,7 +187,7 @@ fn doctor_lists_rows_with_the_key_of_another_row() {
     assert_eq!((code, listed), (Some(0), [true, true, false]), "{object}");
     let says = |check: &str| {
         let checks = object["checks"].as_array().unwrap();
-        checks.iter().find(|it| it["check"] == check).unwrap()["message"].as_str().unwrap().to_owned()
+        checks.iter().find(|entry| entry["check"] == check).unwrap()["message"].as_str().unwrap().to_owned()
     };
     let names = |text: &str, ids: &[String; 2]| ids.clone().map(|id| text.contains(&id));
     assert_eq!(names(&says("mailboxes"), &people), [false, true], "{object}");
