@@ -16,7 +16,7 @@ async fn upload(world: &TestApi, file: String) -> TestResponse {
 async fn listed(world: &TestApi, list: &str, filter: &str, value: &str) -> Vec<Value> {
     let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let found = world.get(&format!("/v1/{list}?{filter}={value}")).await.json();
-    found["data"].as_array().unwrap_or_else(|| panic!("{found}")).iter().map(|it| it["id"].clone()).collect()
+    found["data"].as_array().unwrap_or_else(|| panic!("{found}")).iter().map(|row| row["id"].clone()).collect()
 }
 
 async fn issue_scim_key(world: &TestApi) -> String {
