@@ -20,6 +20,7 @@ mod documented;
 mod dry_run;
 mod encoding;
 mod erased_routes;
+mod erasure_turns;
 mod erasures;
 mod exports;
 mod feed;

@@ -6,11 +6,12 @@
 mod rows;
 mod scans;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::erasure::{Erasure, Mentions};
-use candor_domain::id::EmployeeId;
+use candor_domain::id::{EmployeeId, OrganizationId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::erasing::{ErasedRow, ErasureChange};
 use candor_port_storage::{StorageExt, Versioned};
@@ -26,6 +27,8 @@ use crate::runtime::search_index;
 
 /// Maximum number of erasures that one run continues.
 const MOST: u16 = 100;
+/// Working time of a run for the erasures of one organization, after which those of others come first.
+const SHARE: Duration = Duration::from_secs(5);
 /// Maximum number of rows of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 100;
 /// Name of this actor in the audit log.
@@ -40,7 +43,8 @@ struct Job<'a> {
     goes_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Continues all running erasures while `goes_on` returns `true`. Returns the number of completed ones.
+/// Continues the running erasures, the oldest first, while `goes_on` returns `true`. Returns the number of completed ones.
+/// An organization that has used its working time leaves the rest of its erasures to the next run, behind those of others.
 ///
 /// Safe to run on several instances at once: each piece has the same effect when it is repeated. A failing erasure
 /// does not stop the run.
@@ -49,11 +53,20 @@ struct Job<'a> {
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> Result<u64, Error> {
     let running = services.store.due(RUNNING, services.clock.now(), MOST).await?;
+    let hides_others = running.len() == usize::from(MOST);
     let mut completed = 0;
+    let mut worked: HashMap<OrganizationId, Duration> = HashMap::new();
+    let mut later: BTreeMap<Tenant, Vec<SqlValue>> = BTreeMap::new();
     for (tenant, stored) in running {
         if !goes_on() {
-            break;
+            return Ok(completed);
         }
+        let worked = worked.entry(tenant.organization).or_default();
+        if *worked >= SHARE {
+            later.entry(tenant).or_default().push(stored.value.id.into());
+            continue;
+        }
+        let since = services.clock.steady();
         match run(services, tenant, &stored, &goes_on).await {
             Ok(is_completed) => completed += u64::from(is_completed),
             Err(error) => {
@@ -61,8 +74,21 @@ pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> 
                 tracing::warn!(%erasure, %error, "cannot continue an erasure; the next run retries");
             }
         }
+        *worked += services.clock.steady().saturating_sub(since);
+    }
+    if hides_others {
+        for (tenant, erasures) in later {
+            put_behind_others(services, tenant, erasures).await?;
+        }
     }
     Ok(completed)
+}
+
+/// Moves erasures to the end of the queue. Their receipts stay as they are.
+async fn put_behind_others(services: &Services, tenant: Tenant, erasures: Vec<SqlValue>) -> Result<(), Error> {
+    let set = vec![(Column::new("running_since", Type::Time), SqlValue::Time(services.clock.now()))];
+    let behind = ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values: erasures, set };
+    Ok(services.store.apply_erasure(tenant, &[behind]).await?)
 }
 
 /// Returns `true` if an erasure is running.
