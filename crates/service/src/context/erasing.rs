@@ -1,4 +1,4 @@
-//! Beginning of an erasure, the encrypted address of the person, and the stored responses that name the person.
+//! Beginning of an erasure, the encrypted names of the person in other systems, and the stored responses that name the person.
 
 use std::collections::BTreeMap;
 
@@ -19,37 +19,29 @@ use crate::context::person_data;
 use crate::context::services::Services;
 use crate::context::vault::SealContext;
 
-/// Purpose in the seal context of addresses.
+/// Purpose in the seal context of names.
 const ERASURE: &str = "erasure";
 
 /// Status of a stored response that was removed because it names an erased person.
 pub(crate) const REMOVED_ANSWER: u16 = 404;
 
-/// Encrypts the address of a person until the erasure is completed.
+/// Encrypts the address of a person, and their names in other systems, until the erasure is completed.
 ///
 /// # Errors
 /// [`Error::Unavailable`] without randomness for the seal.
-pub(crate) fn seal_email(
-    services: &Services,
-    tenant: Tenant,
-    erasure: ErasureId,
-    email: &str,
-) -> Result<Vec<u8>, Error> {
+fn seal_names(services: &Services, tenant: Tenant, erasure: ErasureId, names: &[&str]) -> Result<Vec<u8>, Error> {
     let row = erasure.to_bytes();
     let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
-    Ok(services.vault.seal(&*services.ids, &place, email.as_bytes())?)
+    Ok(services.vault.seal(&*services.ids, &place, names.join("\n").as_bytes())?)
 }
 
-/// Decrypts the address of a person; `None` if the key of the seal is lost.
-pub(crate) fn open_email(
-    services: &Services,
-    tenant: Tenant,
-    erasure: ErasureId,
-    sealed: &[u8],
-) -> Option<String> {
+/// Decrypts the address of a person and their names in other systems, in this order; empty if the key of the seal is
+/// lost.
+pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId, sealed: &[u8]) -> Vec<String> {
     let row = erasure.to_bytes();
     let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
-    String::from_utf8(services.vault.open(&place, sealed).ok()?).ok()
+    let opened = services.vault.open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    opened.map(|text| text.lines().map(ToOwned::to_owned).collect()).unwrap_or_default()
 }
 
 /// Returns the id and the body of a stored response as text. `None` if the key of its seal is lost, which makes it
@@ -83,12 +75,17 @@ pub(crate) async fn begin(
 ) -> Result<(Erasure, Vec<Write>), Error> {
     let person = stored.value.id;
     let keys = person_data::keys_of(services, tenant, person).await?;
+    let link = services.store.row::<ScimLink>(tenant, person).await?.map(|link| link.value);
+    let mut names = vec![stored.value.email.as_str()];
+    names.extend(stored.value.external_id.as_deref());
+    names.extend(link.iter().map(|link| link.user_name.as_str()));
+    names.extend(link.iter().filter_map(|link| link.external_id.as_deref()));
     let plan = ErasurePlan {
         employee_id: person,
         requested_by: origin.requested_by,
         counts: counts(services, tenant, person, keys.len()).await?,
         tables_to_rewrite: services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect(),
-        sealed_email: seal_email(services, tenant, origin.id, &stored.value.email)?,
+        sealed_email: seal_names(services, tenant, origin.id, &names)?,
     };
     let erasure = Erasure::begin(origin.id, plan, origin.requested_at);
     let lines = stored.value.manager_id.map(|_| ReportingLineChange { seen: None });

@@ -1,5 +1,6 @@
 //! Adoption, names, the status and the reporting tree across several requests.
 
+use candor_service::runtime::erasure;
 use serde_json::{Value, json};
 
 use super::{ENTERPRISE, Provider, user};
@@ -283,5 +284,31 @@ async fn confirmation_of_an_org_admin_counts_once() {
         assert_eq!(rename("eve").await, 200);
         let email = world.get(&format!("/v1/employees/{id}")).await.json()["email"].clone();
         assert_eq!(email, "eve@example.com");
+    }
+}
+
+#[tokio::test]
+async fn issues_of_others_lose_names_of_an_erased_person() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let mut body = user("ada");
+        body["userName"] = json!("zqmarkname");
+        body["externalId"] = json!("zqmarkid");
+        let gone = provider.made(&body).await;
+        let (one, other) = (provider.made(&user("eve")).await, provider.made(&user("ida")).await);
+        assert_eq!(provider.patch(&one, "userName", json!("ZQMarkName")).await.status, 409);
+        assert_eq!(provider.patch(&other, "externalId", json!("zqmarkid")).await.status, 409);
+        let issues = format!("/v1/connectors/{}/sync-issues?filter[resolved]=all", provider.connector);
+        assert!(world.get(&issues).await.text().to_lowercase().contains("zqmark"));
+        assert!(provider.patch(&gone, "active", json!(false)).await.status < 300);
+        assert_eq!(world.post(&format!("/v1/employees/{gone}/erasure"), json!({})).await.status, 202);
+        for _ in 0..4 {
+            erasure::run_due(&world.services, || true).await.unwrap();
+            world.clock.advance_seconds(20);
+        }
+        assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["status"], "completed");
+        let left = world.get(&issues).await.text().to_lowercase();
+        assert!(!left.contains("zqmark"), "{}: {left}", shared.name);
     }
 }

@@ -112,10 +112,11 @@ async fn run(
         return Ok(false);
     }
     let sealed = erasure.sealed_email.as_deref().unwrap_or_default();
-    let email = erasing::open_email(services, tenant, erasure.id, sealed);
+    let names = erasing::open_names(services, tenant, erasure.id, sealed);
     let ids = job.recorded().await?.into_iter().map(|row| row.id);
-    let mentions = Mentions::new(job.person, ids, email.as_deref()).except(kept.ids.iter().copied());
-    if !job.scan(&mentions, &kept).await? {
+    let mentions =
+        Mentions::new(job.person, ids, names.first().map(String::as_str)).except(kept.ids.iter().copied());
+    if !job.scan(&mentions, &names, &kept).await? {
         return Ok(false);
     }
     let is_clean = !job.clean_index().await?;

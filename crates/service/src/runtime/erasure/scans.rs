@@ -7,6 +7,7 @@ use candor_domain::erasure::{Mentions, erased_event_data, former_name};
 use candor_domain::event::Event;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::SyncIssue;
+use candor_domain::text::folded;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
@@ -27,13 +28,13 @@ const KEPT_REASON: &str = "employee.erase";
 
 impl Job<'_> {
     /// Runs all scans. Returns `false` if it was stopped.
-    pub(super) async fn scan(&self, mentions: &Mentions, kept: &Kept) -> Result<bool, Error> {
+    pub(super) async fn scan(&self, mentions: &Mentions, names: &[String], kept: &Kept) -> Result<bool, Error> {
         Ok(self.remove_notifications(mentions).await?
             && self.blank_messages(kept).await?
             && self.erase_events(mentions).await?
             && self.remove_answers(mentions).await?
             && self.blank_audit().await?
-            && self.erase_syncs(mentions).await?)
+            && self.erase_syncs(mentions, names).await?)
     }
 
     /// Removes the data of events about the person or removed resources. Their positions stay, so that cursors
@@ -196,8 +197,9 @@ impl Job<'_> {
         self.apply(&[self.record("audit_entries", ids), overwrite]).await
     }
 
-    /// Removes issues and results of connectors that contain the address of the person.
-    async fn erase_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
+    /// Removes issues and results of connectors that contain the address of the person, or a name of theirs in another
+    /// system. Others who had the same name have such issues.
+    async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
         let mut after = [0; 16];
         loop {
             if !(self.goes_on)() {
@@ -209,7 +211,13 @@ impl Job<'_> {
             after = last.value.id.to_bytes();
             let is_theirs = |issue: &SyncIssue| {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
-                mentions.has_email(&issue.message) || mentions.has_email(user_name)
+                let external_id = issue.external_id.as_deref().unwrap_or_default();
+                let is_name = |name: &String| {
+                    folded(name) == folded(user_name)
+                        || name == external_id
+                        || issue.message.contains(&format!("`{name}`"))
+                };
+                mentions.has_email(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
             };
             let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());
             self.remove_all::<SyncIssue>("sync_issues", theirs.collect()).await?;
