@@ -288,7 +288,7 @@ async fn confirmation_of_an_org_admin_counts_once() {
 }
 
 #[tokio::test]
-async fn issues_of_others_lose_names_of_an_erased_person() {
+async fn name_of_an_erased_person_leaves_foreign_issues() {
     for shared in every_store().await {
         let world = &shared.world;
         let provider = Provider::new(world).await;
