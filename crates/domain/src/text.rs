@@ -36,7 +36,7 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueErro
     if !text.validate_length(Some(u64::try_from(min).unwrap_or(u64::MAX)), None, None) {
         return Err(ValueError::new(Code::TooShort, wanted));
     }
-    if min > 0 && text.chars().all(char::is_whitespace) {
+    if min > 0 && text.chars().all(is_blank) {
         return Err(ValueError::new(Code::TooShort, "must have at least one character that is not blank"));
     }
     if text.chars().any(is_forbidden_control) {
@@ -64,6 +64,32 @@ pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), Value
     } else {
         Ok(())
     }
+}
+
+/// Returns `true` for white space, and for the characters without a shape of their own (Default_Ignorable_Code_Point),
+/// such as U+200B.
+const fn is_blank(letter: char) -> bool {
+    letter.is_whitespace()
+        || matches!(
+            letter,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fff8}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 /// Returns `true` for the characters that end a line in Unicode and that [`bounded`] accepts.
@@ -294,7 +320,10 @@ mod tests {
         assert_eq!(bounded("", 0..=5), Ok(()));
         assert_eq!(bounded("  ", 0..=5), Ok(()), "an optional text may be blank");
         assert_eq!(bounded("", 1..=5).unwrap_err().code, Code::TooShort);
-        assert_eq!(bounded("\u{3000}\t", 1..=5).unwrap_err().code, Code::TooShort);
+        for blank in ["\u{3000}\t", "\u{200b}", " \u{200b}\n", "\u{feff}\u{ad}", "\u{3164}", "\u{fe0f}"] {
+            assert_eq!(bounded(blank, 1..=5).unwrap_err().code, Code::TooShort, "{blank:?}");
+        }
+        assert_eq!(bounded("a\u{200d}", 1..=5), Ok(()), "beside another character");
     }
 
     #[test]
