@@ -190,7 +190,7 @@ async fn status_and_archived_filters_accept_all() {
             }
         }
     }
-    assert_eq!(tried.len(), 14, "{tried:?}");
+    assert_eq!(tried.len(), 15, "{tried:?}");
 }
 
 #[tokio::test]

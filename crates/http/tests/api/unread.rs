@@ -128,7 +128,7 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
         held.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
     }
     let create = |key: &str, size: usize| {
-        let body = format!("{{{:size$}\"name\": \"Care {size}\"}}", "");
+        let body = format!("{{{}\"name\": \"Care {size}\"}}", " ".repeat(size));
         format!(
             "POST /v1/departments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
