@@ -38,6 +38,7 @@ async fn event_arrives_signed_and_is_logged() {
         "delivered_at": sent.at,
         "attempted_at": sent.at,
         "failure": null,
+        "failure_detail": null,
         "request_id": log[0]["request_id"],
     }]);
     assert_eq!(json!(log), wanted);
