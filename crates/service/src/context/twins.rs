@@ -19,7 +19,7 @@ pub struct Twins {
     pub attributes: Vec<AttributeId>,
 }
 
-/// Returns the twins of all organizations, up to [`MOST`] of each kind and data set.
+/// Returns the twins of all organizations, up to 100 of each kind and data set.
 ///
 /// # Errors
 /// The store fails.
