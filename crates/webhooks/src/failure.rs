@@ -48,7 +48,8 @@ fn certificate_failure(error: &CertificateError) -> TlsFailure {
         TlsFailure::CertificateExpired
     } else if matches!(error, CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }) {
         TlsFailure::CertificateNotYetValid
-    } else if matches!(error, CertificateError::UnknownIssuer) {
+    } else if matches!(error, CertificateError::UnknownIssuer | CertificateError::BadSignature) {
+        // The signature is compared with that of an authority of the same name, if there is one.
         TlsFailure::UnknownIssuer
     } else if matches!(error, CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })
     {
