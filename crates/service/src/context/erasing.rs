@@ -41,7 +41,9 @@ pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId
     let row = erasure.to_bytes();
     let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
     let opened = services.vault.open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    opened.map(|text| text.lines().map(ToOwned::to_owned).collect()).unwrap_or_default()
+    opened
+        .map(|text| text.lines().filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect())
+        .unwrap_or_default()
 }
 
 /// Returns the id and the body of a stored response as text. `None` if the key of its seal is lost, which makes it
