@@ -1,5 +1,6 @@
-//! Runs of the retention: they remove archived resources and people who left, in pieces that any worker continues
-//! after a crash (decision H5).
+//! Runs of the retention remove archived resources and people who left, in pieces (decision H5).
+
+use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::conversation::{Message, message};
@@ -29,6 +30,8 @@ use crate::runtime::search_index;
 
 /// Maximum number of organizations whose run one call continues.
 const MOST: u16 = 100;
+/// Working time of a call for one organization, after which the runs of others come first.
+const SHARE: Duration = Duration::from_secs(5);
 /// Maximum number of resources of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 50;
 /// Maximum number of messages that one piece deletes.
@@ -46,10 +49,12 @@ struct Job<'a> {
     /// Time of the store, by which rules apply.
     now: Timestamp,
     goes_on: &'a (dyn Fn() -> bool + Sync),
+    since: Duration,
+    has_removed: bool,
 }
 
 /// Begins and continues all due runs while `goes_on` returns `true`. Returns the number of completed ones. Does
-/// nothing while the clocks are untrustworthy.
+/// nothing while the clocks are untrustworthy. After its working time an organization leaves the rest to the next call.
 ///
 /// Safe to run on several instances at once: each piece changes the run, so only one of two equal pieces is
 /// committed. A failing run does not stop the others.
@@ -92,7 +97,8 @@ async fn run(
     }
     let id = RetentionRun::id_of(organization.id, due);
     let Some(stored) = find_or_begin(services, tenant, organization, id, now).await? else { return Ok(false) };
-    let mut job = Job { services, tenant, run: stored, now, goes_on };
+    let since = services.clock.steady();
+    let mut job = Job { services, tenant, run: stored, now, goes_on, since, has_removed: false };
     if job.run.value.status == RunStatus::Running {
         let is_done = job.is_cleaning() || job.apply_rules(organization).await?;
         if !is_done || !job.clean().await? || !job.complete().await? {
@@ -104,7 +110,7 @@ async fn run(
     Ok(true)
 }
 
-/// Returns the run with this id, and begins it if it does not exist. `None` if another worker was faster.
+/// Finds the run with this id, or begins it. `None` if another worker was faster.
 async fn find_or_begin(
     services: &Services,
     tenant: Tenant,
@@ -126,8 +132,7 @@ async fn find_or_begin(
     Ok(is_begun.then_some(Versioned { value, version: Version::FIRST }))
 }
 
-/// Sets the time of the next run. The version of the organization stays, so that an update of the settings does
-/// not conflict.
+/// Sets the time of the next run. The version of the organization stays: an update of the settings does not conflict.
 async fn set_due(
     services: &Services,
     tenant: Tenant,
@@ -148,6 +153,12 @@ impl Job<'_> {
             id: self.run.value.id.into(),
             goes_on: self.goes_on,
         }
+    }
+
+    /// Returns `false` after a stop, or if the working time is used up and something was removed.
+    fn may_continue(&self) -> bool {
+        let worked = self.services.clock.steady().saturating_sub(self.since);
+        (self.goes_on)() && (worked < SHARE || !self.has_removed)
     }
 
     /// Returns `true` if the rules were applied and the search index waits for running searches.
@@ -184,7 +195,7 @@ impl Job<'_> {
     ) -> Result<bool, Error> {
         let (mut after, mut attempts): (Option<Position>, _) = (None, 0);
         while !self.run.value.is_full(rule) {
-            if !(self.goes_on)() {
+            if !self.may_continue() {
                 return Ok(false);
             }
             let Some(last) = self.last(organization, rule).await? else { break };
@@ -206,8 +217,7 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Reads the run again after another change was committed first. Returns `false` if another worker completed
-    /// it.
+    /// Reads the run again after another change was committed first. `false` if another worker completed it.
     async fn reload(&mut self) -> Result<bool, Error> {
         let stored = self.services.store.row::<RetentionRun>(self.tenant, self.run.value.id).await?;
         let Some(stored) = stored.filter(|stored| stored.value.status == RunStatus::Running) else {
@@ -256,15 +266,16 @@ impl Job<'_> {
         let is_committed = self.services.commit_unless_stale(self.tenant, change).await?;
         if is_committed {
             self.run = Versioned { value: state, version: self.run.version.next() };
+            self.has_removed = true;
         }
         Ok(is_committed)
     }
 
     /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if it was stopped.
-    async fn remove_messages(&self, conversations: &[Expired]) -> Result<bool, Error> {
+    async fn remove_messages(&mut self, conversations: &[Expired]) -> Result<bool, Error> {
         for conversation in conversations {
             loop {
-                if !(self.goes_on)() {
+                if !self.may_continue() {
                     return Ok(false);
                 }
                 let page = PageRequest { limit: MESSAGES, after: None };
@@ -277,6 +288,7 @@ impl Job<'_> {
                     let delete = ErasureChange::Delete { table: Message::TABLE.name, by: ID, values };
                     let record = self.removal().record("messages", ids);
                     self.removal().apply(&[unheld([conversation]), record, delete]).await?;
+                    self.has_removed = true;
                 }
                 if !messages.more {
                     break;
@@ -294,7 +306,7 @@ impl Job<'_> {
             let Some(last) = self.last(organization, rule).await? else { break };
             let (people, next) = people_who_left(self.services, self.tenant, last, after, PIECE).await?;
             for person in people {
-                if !(self.goes_on)() {
+                if !self.may_continue() {
                     return Ok(false);
                 }
                 if self.run.value.is_full(rule) {

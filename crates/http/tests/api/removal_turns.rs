@@ -1,0 +1,104 @@
+//! Erasures and retention runs of one organization do not hold back those of others.
+
+use std::sync::Arc;
+
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_service::runtime::{erasure, retention};
+use candor_service::usecases::operator;
+use serde_json::json;
+
+use crate::retention::DAY;
+use crate::stores::{every_faulty_store, every_store};
+use crate::support::TestApi;
+
+/// Creates a person, who leaves, and begins their erasure. Returns its path.
+async fn begin(world: &TestApi, key: &str, name: &str) -> String {
+    let send = async |path: &str, body: serde_json::Value| {
+        let answered = world.bare("POST", path).key(key).json(&body).send().await;
+        assert!(answered.status < 300, "{path}: {}", answered.text());
+        answered.json()
+    };
+    let body = json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Moreau"});
+    let id = send("/v1/employees", body).await["id"].as_str().unwrap().to_owned();
+    send(&format!("/v1/employees/{id}/deactivate"), json!({})).await;
+    let begun = send(&format!("/v1/employees/{id}/erasure"), json!({})).await;
+    format!("/v1/erasures/{}", begun["id"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn organizations_take_turns_at_erasures() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let other = operator::create_organization(&world.services, "Other").await.unwrap();
+        let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+        let mut own = vec![];
+        for number in 0..4 {
+            own.push(begin(world, &world.admin, &format!("person{number}")).await);
+            world.clock.advance_seconds(1);
+        }
+        let foreign = begin(world, &other, "guest").await;
+        let status =
+            async |key: &str, path: &str| world.bare("GET", path).key(key).send().await.json()["status"].clone();
+        for _ in 0..50 {
+            // Each look at the clock takes so long that one erasure uses the working time of a run.
+            let clock = Arc::clone(&world.clock);
+            let slow = move || {
+                clock.advance_seconds(6);
+                true
+            };
+            erasure::run_due(&world.services, slow).await.unwrap();
+            if status(&other, &foreign).await == "completed" {
+                break;
+            }
+        }
+        assert_eq!(status(&other, &foreign).await, "completed", "{}", shared.name);
+        assert_eq!(status(&world.admin, &own[3]).await, "running", "the last one waits, {}", shared.name);
+    }
+}
+
+/// Creates a person and archived observations about them, which the retention removes after 30 days. Returns the path of the
+/// last one.
+async fn archive(world: &TestApi, key: &str, count: usize) -> String {
+    let send = async |path: &str, body: serde_json::Value| {
+        let answered = world.bare("POST", path).key(key).json(&body).send().await;
+        assert!(answered.status < 300, "{path}: {}", answered.text());
+        answered.json()
+    };
+    let person = json!({"email": "anna@example.com", "first_name": "Anna", "last_name": "Moreau"});
+    let person = send("/v1/employees", person).await["id"].clone();
+    let mut last = String::new();
+    for _ in 0..count {
+        let body = json!({"employee_id": person, "type": "strength", "observation": "Listens."});
+        last = format!("/v1/observations/{}", send("/v1/observations", body).await["id"].as_str().unwrap());
+        send(&format!("{last}/archive"), json!({})).await;
+        world.clock.advance_seconds(1);
+    }
+    let body = json!({"retention": {"archived_observations": "P30D"}});
+    let answered = world.bare("PATCH", "/v1/organization").key(key).json(&body).send().await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    last
+}
+
+#[tokio::test]
+async fn organizations_take_turns_at_retention_runs() {
+    for (world, faulty, _database) in every_faulty_store().await {
+        let other = operator::create_organization(&world.services, "Other").await.unwrap();
+        let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+        // More than two pieces, so that the first organization needs more than two calls.
+        archive(&world, &world.admin, 120).await;
+        let foreign = archive(&world, &other, 1).await;
+        world.clock.advance_seconds(40 * DAY);
+        faulty.set_time(world.services.clock.now());
+        let clock = Arc::clone(&world.clock);
+        // Each look at the clock takes so long that one piece uses the working time of a call.
+        let slow = move || {
+            clock.advance_seconds(6);
+            true
+        };
+        retention::run_due(&world.services, slow).await.unwrap();
+        let left = world.get("/v1/observations?filter[archived]=true&limit=100").await.json();
+        assert_eq!(left["data"].as_array().unwrap().len(), 70);
+        let answered = world.bare("GET", &foreign).key(&other).send().await;
+        assert_eq!(answered.status, 404);
+    }
+}
