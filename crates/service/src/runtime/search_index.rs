@@ -134,17 +134,19 @@ async fn rows_of<T: Searchable + Stored>(
     });
     let fitting = fitting.count();
     rows.truncate(fitting);
-    Ok((documents(rows), fitting == read && read < PIECE.into()))
+    Ok((documents(rows).await?, fitting == read && read < PIECE.into()))
 }
 
 fn text_bytes(row: &impl Searchable) -> usize {
     row.texts().iter().map(|(_, text)| text.len()).sum()
 }
 
-fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Vec<Document> {
-    rows.into_iter()
-        .map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST))
-        .collect()
+async fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Result<Vec<Document>, Error> {
+    beside(move || {
+        let rows = rows.into_iter();
+        rows.map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST)).collect()
+    })
+    .await
 }
 
 /// Indexes pending rows of a table; returns their number, and whether they were all.
@@ -179,7 +181,7 @@ async fn rows_with<T: Searchable + Stored>(
         let rows = services.store.rows::<T>(tenant, &some).await?;
         bytes += rows.iter().map(|row| text_bytes(&row.value)).sum::<usize>();
         count += some.len();
-        read.extend(documents(rows));
+        read.extend(documents(rows).await?);
         if bytes >= PIECE_BYTES {
             break;
         }
