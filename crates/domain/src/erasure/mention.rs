@@ -114,7 +114,7 @@ fn ends_with_escape(text: &str) -> bool {
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
 /// not about the person or an erased resource.
 ///
-/// A message of the person, a conversation about the person and a connector keep their places, so their events
+/// A message of the person, a conversation about the person or an erased resource, and a connector keep their places, so their events
 /// lose only the texts. A copy that follows the feed then equals the stored data.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
@@ -149,7 +149,7 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
         return Some(value.to_string());
     }
     let about = value.get("about").and_then(|about| about.get("id")).and_then(Value::as_str);
-    if about == Some(person.as_str()) {
+    if about.is_some_and(|id| erased.has_id(id)) {
         value["title"] = json!(ERASED_BODY);
         value["about"] = Value::Null;
         return Some(value.to_string());

@@ -22,6 +22,7 @@ const CANARY: &str = "zqcanary";
 /// A person with a marked text in each field that takes text, and another person.
 struct Walk {
     person: String,
+    boss: String,
     other: String,
     /// Ids of resources about the person, as paths.
     removed: Vec<String>,
@@ -54,8 +55,14 @@ impl Walk {
 }
 
 async fn walk(world: &TestApi) -> Walk {
-    let mut walk =
-        Walk { person: String::new(), other: String::new(), removed: vec![], requests: vec![], count: 0 };
+    let mut walk = Walk {
+        person: String::new(),
+        boss: String::new(),
+        other: String::new(),
+        removed: vec![],
+        requests: vec![],
+        count: 0,
+    };
     walk.join(world).await;
     walk.other = person(world, "joe", "employee", None).await;
     walk.write_about_both(world).await;
@@ -70,6 +77,7 @@ impl Walk {
     /// Creates the person, with an invitation that is accepted and a change.
     async fn join(&mut self, world: &TestApi) {
         let manager = person(world, "boss", "manager", None).await;
+        self.boss.clone_from(&manager);
         let (first, last, title) = (self.text(), self.text(), self.text());
         let (external, field) = (self.text(), self.text());
         let body = json!({"email": format!("{CANARY}@example.com"), "first_name": first, "last_name": last,
@@ -124,6 +132,11 @@ impl Walk {
             if is_theirs {
                 let paths = ["observations", "employee-objectives", "summaries", "assignments"];
                 let ids = [observation, objective, summary, assignment];
+                for (kind, id) in ["observation", "objective", "summary", "assignment"].iter().zip(&ids) {
+                    let talk = json!({"title": self.text(), "about": {"type": kind, "id": id},
+                        "participant_ids": [self.person, self.boss]});
+                    self.make(world, "/v1/conversations", talk).await;
+                }
                 self.removed = paths.iter().zip(ids).map(|(path, id)| format!("/v1/{path}/{id}")).collect();
             }
         }

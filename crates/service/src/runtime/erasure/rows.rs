@@ -51,7 +51,8 @@ impl Job<'_> {
                 .remove("objectives", &mut kept, |page| person_data::objectives(person, Family::Managers, page))
                 .await?
             && self.remove_own_notifications().await?
-            && self.blank_conversations(&mut kept).await?;
+            && self.blank_conversations(&mut kept).await?
+            && self.blank_conversations_about_removed(&mut kept).await?;
         if !is_done {
             return Ok(None);
         }
@@ -134,26 +135,52 @@ impl Job<'_> {
             let list = rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, &request);
             let page = self.services.store.page(self.tenant, list).await?;
             request.after = page.items.last().and_then(person_data::position);
-            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
-            let (stay, go): (Vec<_>, Vec<_>) = page.items.iter().partition(|row| held.keep(*row));
-            kept.ids.extend(stay.into_iter().map(|row| row.id.to_bytes()));
-            if !go.is_empty() {
-                let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
-                let texts = go.iter().map(|row| SqlValue::Text(row.id.to_string())).collect();
-                let set = vec![
-                    (Column::new("title", Type::Text), SqlValue::Text(ERASED_BODY.to_owned())),
-                    (Column::new("about_type", Type::Text), SqlValue::Null(Type::Text)),
-                    (Column::new("about_id", Type::Id), SqlValue::Null(Type::Id)),
-                ];
-                let values = ids.iter().copied().map(SqlValue::Id).collect();
-                let blank = ErasureChange::Overwrite { table: Conversation::TABLE.name, by: ID, values, set };
-                let record = self.record("conversations", ids);
-                self.apply(&[unheld(go.iter().copied()), record, blank_entries(texts), blank]).await?;
-            }
+            self.blank(&page.items, kept).await?;
             if !page.more || request.after.is_none() {
                 return Ok(true);
             }
         }
+    }
+
+    /// Removes title and subject of the conversations about removed resources. No index finds them by many subjects, so all
+    /// are read.
+    async fn blank_conversations_about_removed(&self, kept: &mut Kept) -> Result<bool, Error> {
+        let removed: HashSet<_> = self.recorded().await?.into_iter().map(|row| row.id).collect();
+        let mut after = [0; 16];
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let list = TypedListing::<Conversation>::after_id(after, PIECE);
+            let page = self.services.store.entries(self.tenant, list).await?;
+            let Some(last) = page.last() else { return Ok(true) };
+            after = last.value.id.to_bytes();
+            let is_about_removed =
+                |row: &Conversation| row.about.is_some_and(|about| removed.contains(&about.to_bytes()));
+            let theirs: Vec<_> = page.into_iter().map(|row| row.value).filter(is_about_removed).collect();
+            self.blank(&theirs, kept).await?;
+        }
+    }
+
+    /// Removes title and subject of some conversations, except those that a legal hold keeps.
+    async fn blank(&self, conversations: &[Conversation], kept: &mut Kept) -> Result<(), Error> {
+        let held = HeldPeople::find(self.services, self.tenant, conversations).await?;
+        let (stay, go): (Vec<_>, Vec<_>) = conversations.iter().partition(|row| held.keep(*row));
+        kept.ids.extend(stay.into_iter().map(|row| row.id.to_bytes()));
+        if go.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
+        let texts = go.iter().map(|row| SqlValue::Text(row.id.to_string())).collect();
+        let set = vec![
+            (Column::new("title", Type::Text), SqlValue::Text(ERASED_BODY.to_owned())),
+            (Column::new("about_type", Type::Text), SqlValue::Null(Type::Text)),
+            (Column::new("about_id", Type::Id), SqlValue::Null(Type::Id)),
+        ];
+        let values = ids.iter().copied().map(SqlValue::Id).collect();
+        let overwrite = ErasureChange::Overwrite { table: Conversation::TABLE.name, by: ID, values, set };
+        let record = self.record("conversations", ids);
+        self.apply(&[unheld(go), record, blank_entries(texts), overwrite]).await
     }
 
     /// Removes invitations, the SCIM account and issues of the person.
