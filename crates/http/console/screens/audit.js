@@ -34,6 +34,22 @@ const VERBS = {
 };
 const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" ").map((verb) => `${kind}.${verb}`));
 
+/** Screens of what is changed, by its kind. Other kinds have none of their own. @type {Record<string, (id: string) => string>} */
+const SCREENS = {
+  api_key: () => "/keys",
+  connector: () => "/connectors",
+  observation: (id) => `/feedback/${id}`,
+  webhook: (id) => `/webhooks/${id}`,
+};
+
+/** What an entry changed: the name of a person, the id of anything else, with a link where there is a screen. @param {{ entry: Entry }} p */
+function Target({ entry: { action, target } }) {
+  if (target.id.startsWith("emp_")) return html`<${Person} id=${target.id} />`;
+  const screen = action.endsWith(".delete") ? undefined : SCREENS[target.type];
+  const id = html`<code>${target.id}</code>`;
+  return screen ? html`<a href=${href(screen(target.id))}>${id}</a>` : id;
+}
+
 /** Names of people instead of their ids. @param {unknown} value */
 const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`
   : plain(value));
@@ -80,9 +96,7 @@ export default function Audit() {
 /** @param {{ entry: Entry }} p */
 function Line({ entry }) {
   const { actor, target } = entry;
-  const name = target.id.startsWith("emp_") ? html`<${Person} id=${target.id} />`
-    : html`<code>${target.id}</code>`;
-  return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong>${name}
+  return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong><${Target} entry=${entry} />
       <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a>
       <span class="muted time"><${Time} at=${entry.occurred_at} exact=${true} /></span></div>
     <${Changes} changes=${entry.changes} name=${named} />
