@@ -1,6 +1,7 @@
 //! Memory cache of search index blocks and document keys. Segments are immutable, so entries never become stale.
 //! Frequent words of a language are read by many searches.
 
+use std::fmt;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
@@ -8,11 +9,15 @@ use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use candor_port_storage::search_index::WantedBlocks;
 use candor_search_index::{Block, DocumentKey, KeyRange, keys};
-use moka::policy::EvictionPolicy;
-use moka::sync::Cache;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 /// Maximum size of the cache in bytes.
 const MOST_BYTES: u64 = 40 * 1024 * 1024;
+/// Expected number of entries. Half as many evicted ones are remembered by their keys, and stay when they are read again.
+const ENTRIES: usize = 8_192;
+/// Number of parts of the cache, each with a lock of its own.
+const SHARDS: usize = 4;
 /// Estimated overhead of a cache entry in bytes.
 const ENTRY_BYTES: usize = 128;
 
@@ -32,23 +37,47 @@ enum Contents {
     Keys(Arc<[DocumentKey]>),
 }
 
+/// Tenant, segment and part of an entry.
+type EntryKey = (Tenant, SegmentId, Part);
+
+/// Weighs entries by their bytes.
+#[derive(Debug, Clone)]
+struct Bytes;
+
+impl Weighter<EntryKey, Contents> for Bytes {
+    fn weight(&self, (_, _, part): &EntryKey, contents: &Contents) -> u64 {
+        weight(part, contents)
+    }
+}
+
 /// Cache of blocks and keys, shared by all tenants.
-#[derive(Debug)]
-pub(crate) struct IndexCache(Cache<(Tenant, SegmentId, Part), Contents>);
+///
+/// Entries that are read once leave first, then those that were not read for long. By frequency of use alone, the entries of a
+/// tenant who has searched much would keep out those of others, and by the last use alone, a walk over more than fits would
+/// find nothing.
+pub(crate) struct IndexCache(Cache<EntryKey, Contents, Bytes>);
+
+impl fmt::Debug for IndexCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexCache").field("bytes", &self.0.weight()).finish()
+    }
+}
 
 impl Default for IndexCache {
     fn default() -> Self {
-        Self::of_size(MOST_BYTES)
+        Self::of_size(MOST_BYTES, SHARDS)
     }
 }
 
 impl IndexCache {
-    fn of_size(bytes: u64) -> Self {
-        // The least recently used entry goes first. By frequency of use, the entries of a tenant who has searched much
-        // would keep those of all others out, also after the last search of that tenant.
-        let policy = EvictionPolicy::lru();
-        let weigher = |(_, _, part): &(Tenant, SegmentId, Part), contents: &Contents| weight(part, contents);
-        Self(Cache::builder().max_capacity(bytes).eviction_policy(policy).weigher(weigher).build())
+    fn of_size(bytes: u64, shards: usize) -> Self {
+        let mut options = OptionsBuilder::new();
+        options.estimated_items_capacity(ENTRIES).weight_capacity(bytes).shards(shards);
+        let of = |options| {
+            Cache::with_options(options, Bytes, DefaultHashBuilder::default(), DefaultLifecycle::default())
+        };
+        // The options are complete, so they are never refused.
+        Self(options.build().map_or_else(|_| Cache::with_weighter(ENTRIES, bytes, Bytes), of))
     }
 
     /// Returns the blocks of each wanted range, reading missing ones from the store.
@@ -112,7 +141,7 @@ impl IndexCache {
     }
 }
 
-fn weight(part: &Part, contents: &Contents) -> u32 {
+fn weight(part: &Part, contents: &Contents) -> u64 {
     let of_part = match part {
         Part::Blocks(range) => range.from.len() + range.to.len(),
         Part::Keys(_) => 0,
@@ -122,7 +151,7 @@ fn weight(part: &Part, contents: &Contents) -> u32 {
         Contents::Blocks(blocks) => blocks.iter().map(of_block).sum(),
         Contents::Keys(keys) => size_of_val(&**keys),
     };
-    u32::try_from(of_part + of_contents + ENTRY_BYTES).unwrap_or(u32::MAX)
+    (of_part + of_contents + ENTRY_BYTES) as u64
 }
 
 #[cfg(test)]
@@ -193,19 +222,17 @@ mod tests {
 
     #[tokio::test]
     async fn full_cache_takes_entries_of_a_second_tenant() {
-        let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000), segment(1));
+        let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000, 1), segment(1));
         change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
         for round in 0..20 {
             for number in 0..60 {
                 let wanted = [WantedBlocks { segment: [9; 16], range: KeyRange::whole(&format!("word{number}")) }];
                 cache.blocks((&store, tenant(2)), &wanted).await.unwrap();
             }
-            cache.0.run_pending_tasks();
-            assert!(cache.0.weighted_size() > 8_000, "the cache is full, round {round}");
+            assert!(cache.0.weight() > 8_000, "the cache is full, round {round}");
         }
         let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
         let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
-        cache.0.run_pending_tasks();
         change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
         assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
         assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first, "it is kept");
@@ -213,14 +240,13 @@ mod tests {
 
     #[tokio::test]
     async fn cache_stays_within_its_size() {
-        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000));
+        let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000, 1));
         for number in 0..1_000 {
             let word = KeyRange::whole(&format!("word{number}"));
             let wanted = [WantedBlocks { segment: [1; 16], range: word }];
             cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
             cache.keys((&store, tenant(1)), &[([1; 16], number)]).await.unwrap();
         }
-        cache.0.run_pending_tasks();
-        assert!((1..=10_000).contains(&cache.0.weighted_size()), "{}", cache.0.weighted_size());
+        assert!((1..=10_000).contains(&cache.0.weight()), "{}", cache.0.weight());
     }
 }
