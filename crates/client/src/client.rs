@@ -7,6 +7,7 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
 use reqwest::{Method, Proxy, StatusCode, Url};
+use rustls::ClientConfig;
 
 use crate::error::Error;
 use crate::generated::basic_types::Environment;
@@ -81,6 +82,7 @@ pub struct ClientBuilder {
     headers: Vec<(String, String)>,
     proxy: Option<String>,
     authorities: Vec<Vec<u8>>,
+    identity: Option<Secret>,
     log: Option<Log>,
 }
 
@@ -156,6 +158,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Identifies this client to services and proxies that ask for a certificate: a PEM text with the certificate, those of
+    /// its issuers, and its private key.
+    #[must_use]
+    pub fn identity(mut self, pem: impl Into<Secret>) -> Self {
+        self.identity = Some(pem.into());
+        self
+    }
+
     /// Calls `log` after each attempt.
     #[must_use]
     pub fn log(mut self, log: impl Fn(&LogEntry<'_>) + Send + Sync + 'static) -> Self {
@@ -167,7 +177,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// [`Error::Settings`] if key or URL is missing or malformed, or the key is one of the other environment; if a
-    /// header, the proxy or a root certificate is malformed.
+    /// header, the proxy, a root certificate or the identity is malformed.
     pub fn build(self) -> Result<Candor, Error> {
         let variable = |name| std::env::var(name).ok();
         let wrong = |message: &str| Error::Settings(message.to_owned());
@@ -186,8 +196,10 @@ impl ClientBuilder {
         let own = headers(&key, self.user_agent.as_deref())?;
         let mut headers = HeaderMap::new();
         add_headers(&mut headers, &self.headers)?;
+        let is_plain = base.starts_with("http:") && self.authorities.is_empty() && self.identity.is_none();
+        let tls = if is_plain { tls::unused() } else { tls::settings(&self.authorities, self.identity.as_ref()) }?;
         let core = Core {
-            http: http(&base, own, self.proxy.as_deref(), &self.authorities)?,
+            http: http(own, self.proxy.as_deref(), tls)?,
             headers,
             base,
             timeout: self.timeout.unwrap_or(TIMEOUT),
@@ -234,17 +246,7 @@ fn headers(key: &Secret, application: Option<&str>) -> Result<HeaderMap, Error> 
     Ok(headers)
 }
 
-fn http(
-    base: &str,
-    headers: HeaderMap,
-    proxy: Option<&str>,
-    authorities: &[Vec<u8>],
-) -> Result<reqwest::Client, Error> {
-    let config = match (base.starts_with("https:"), authorities) {
-        (_, [_, ..]) => tls::trusting(authorities)?,
-        (true, []) => tls::trusting_the_system()?,
-        (false, []) => tls::unused()?,
-    };
+fn http(headers: HeaderMap, proxy: Option<&str>, config: ClientConfig) -> Result<reqwest::Client, Error> {
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).default_headers(headers);
     let mut builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
     if let Some(url) = proxy {

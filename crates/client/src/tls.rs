@@ -3,30 +3,30 @@
 use std::sync::{Arc, OnceLock};
 
 use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::error::Error;
+use crate::secret::Secret;
 
-/// Returns settings that trust the authorities of the system. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them.
-/// Unreadable certificates are skipped. The certificates are read once for each process.
-pub(crate) fn trusting_the_system() -> Result<ClientConfig, Error> {
-    config(Arc::clone(system_roots()))
-}
-
-/// Returns settings that trust the authorities in these PEM texts beside those of the system.
-pub(crate) fn trusting(authorities: &[Vec<u8>]) -> Result<ClientConfig, Error> {
+/// Returns settings that trust the authorities of the system and those in these PEM texts. `SSL_CERT_FILE` and `SSL_CERT_DIR`
+/// replace those of the system; unreadable ones are skipped, and they are read once for each process. `identity` is the PEM
+/// text of a certificate and its key, for services that ask for one.
+pub(crate) fn settings(authorities: &[Vec<u8>], identity: Option<&Secret>) -> Result<ClientConfig, Error> {
     let wrong = || Error::Settings("A root certificate is no certificate in PEM.".to_owned());
-    let mut roots = RootCertStore::clone(system_roots());
+    let mut roots = Arc::clone(system_roots());
     for text in authorities {
-        let certificates = CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>();
-        let certificates = certificates.ok().filter(|found| !found.is_empty()).ok_or_else(wrong)?;
-        for certificate in certificates {
-            roots.add(certificate).map_err(|_| wrong())?;
+        for certificate in certificates(text).ok_or_else(wrong)? {
+            Arc::make_mut(&mut roots).add(certificate).map_err(|_| wrong())?;
         }
     }
-    config(Arc::new(roots))
+    config(roots, identity)
+}
+
+fn certificates(pem: &[u8]) -> Option<Vec<CertificateDer<'static>>> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    certificates.ok().filter(|certificates| !certificates.is_empty())
 }
 
 fn system_roots() -> &'static Arc<RootCertStore> {
@@ -40,12 +40,18 @@ fn system_roots() -> &'static Arc<RootCertStore> {
 
 /// Returns settings for clients of a plain HTTP address, which need no certificates.
 pub(crate) fn unused() -> Result<ClientConfig, Error> {
-    config(Arc::new(RootCertStore::empty()))
+    config(Arc::new(RootCertStore::empty()), None)
 }
 
-fn config(roots: Arc<RootCertStore>) -> Result<ClientConfig, Error> {
+fn config(roots: Arc<RootCertStore>, identity: Option<&Secret>) -> Result<ClientConfig, Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| Error::Settings(format!("TLS is not available: {error}.")))?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    let builder = builder.with_root_certificates(roots);
+    let Some(identity) = identity else { return Ok(builder.with_no_client_auth()) };
+    let pem = identity.expose().as_bytes();
+    let wrong = || Error::Settings("The identity is no certificate with its private key in PEM.".to_owned());
+    let chain = certificates(pem).ok_or_else(wrong)?;
+    let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| wrong())?;
+    builder.with_client_auth_cert(chain, key).map_err(|_| wrong())
 }

@@ -45,6 +45,19 @@ async fn root_certificate_is_trusted_beside_those_of_the_system() {
     assert_eq!(client.request(Method::GET, "me").send().await.unwrap().status, 200);
 }
 
+#[tokio::test]
+async fn service_that_requires_a_certificate_accepts_the_identity() {
+    let server = TlsServer::answering_known_clients(ANSWER);
+    let builder = || {
+        let builder = Candor::builder().api_key("cdr_live_x").base_url(&server.url).max_retries(0);
+        builder.root_certificate(server.authority.clone())
+    };
+    let unknown = builder().build().unwrap().request(Method::GET, "me").send().await;
+    assert!(unknown.is_err(), "{unknown:?}");
+    let known = builder().identity(server.identity.clone()).build().unwrap();
+    assert_eq!(known.request(Method::GET, "me").send().await.unwrap().status, 200);
+}
+
 #[test]
 fn malformed_settings_are_refused_before_a_request() {
     let builder = || Candor::builder().api_key("cdr_live_x").base_url("http://localhost");
@@ -53,6 +66,7 @@ fn malformed_settings_are_refused_before_a_request() {
         builder().header("x-trace", "a\nb"),
         builder().proxy("http://"),
         builder().root_certificate("no certificate"),
+        builder().identity("no certificate"),
     ] {
         assert!(matches!(builder.build(), Err(Error::Settings(_))));
     }

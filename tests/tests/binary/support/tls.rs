@@ -10,7 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 /// A TLS server that gives every request the same response.
 pub(crate) struct TlsServer {
@@ -18,24 +19,47 @@ pub(crate) struct TlsServer {
     pub(crate) url: String,
     /// The authority's certificate in PEM.
     pub(crate) authority: String,
+    /// A certificate of a client that the authority issued, with its key, in PEM.
+    pub(crate) identity: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl TlsServer {
     /// Starts a server that sends `answer`, which includes status line and headers.
     pub(crate) fn answering(answer: &'static str) -> Self {
+        Self::starting(answer, false)
+    }
+
+    /// Starts a server that takes only clients with [`TlsServer::identity`].
+    pub(crate) fn answering_known_clients(answer: &'static str) -> Self {
+        Self::starting(answer, true)
+    }
+
+    fn starting(answer: &'static str, requires_identity: bool) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority_key = KeyPair::generate().unwrap();
-        let authority = pem(params.self_signed(&authority_key).unwrap().der());
+        let authority_der = params.self_signed(&authority_key).unwrap().der().clone();
         let key = KeyPair::generate().unwrap();
         let issuer = Issuer::new(params, authority_key);
         let certificate = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         let certificate = certificate.signed_by(&key, &issuer).unwrap().der().clone();
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
+        let client_key = KeyPair::generate().unwrap();
+        let client = CertificateParams::new(vec!["client".to_owned()]).unwrap();
+        let client = client.signed_by(&client_key, &issuer).unwrap();
+        let identity = format!("{}{}", pem(client.der()), client_key.serialize_pem());
+        let provider = Arc::new(ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        let builder = if requires_identity {
+            let mut roots = RootCertStore::empty();
+            roots.add(authority_der.clone()).unwrap();
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            builder.with_client_cert_verifier(verifier.build().unwrap())
+        } else {
+            builder.with_no_client_auth()
+        };
+        let config = builder
             .with_single_cert(vec![certificate], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
             .unwrap();
         let (config, requests) = (Arc::new(config), Arc::new(Mutex::new(vec![])));
@@ -51,7 +75,7 @@ impl TlsServer {
                 }
             }
         });
-        Self { url, authority, requests }
+        Self { url, authority: pem(&authority_der), identity, requests }
     }
 
     /// Returns the first lines of the answered requests, such as `POST /v1/traces HTTP/1.1`.
