@@ -1,6 +1,8 @@
 //! CSV uploads (§4.3, decisions E), with files as common programs write them.
 
 use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
+use futures_util::FutureExt;
+use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 
 use crate::support::{TestApi, TestResponse};
@@ -162,4 +164,27 @@ async fn job_title_is_stored_filtered_imported_and_cleared() {
     assert_eq!(found("surgeon").await, [""; 0], "compared as a whole, and with case");
     let refused = world.patch(&ada, json!({"job_title": "x".repeat(121)})).await;
     assert_eq!(refused.problems(), [("job_title".to_owned(), "too_long".to_owned())]);
+}
+
+#[tokio::test]
+async fn file_of_some_size_is_read_in_turns() {
+    let world = TestApi::new().await;
+    let uploads = &world.services.uploads;
+    let turns: Vec<_> = std::iter::from_fn(|| uploads.turn(None).now_or_never()).collect();
+    assert!(!turns.is_empty());
+    // No table of people: a file that is read is refused at once.
+    let (small, large) = (b"no,header\n".to_vec(), b"no,header\n".repeat(10_000));
+    assert_eq!(upload(&world, "", &small).await.status, 422);
+    let mut sent = Box::pin(upload(&world, "?dry_run=true", &large));
+    let waits = async {
+        while !uploads.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let begun = select(&mut sent, Box::pin(waits)).await;
+    let is_waiting = matches!(begun, Either::Right(_));
+    drop(begun);
+    assert!(is_waiting, "the file was read without a turn");
+    drop(turns);
+    assert_eq!(sent.await.status, 422);
 }

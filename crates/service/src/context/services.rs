@@ -145,7 +145,7 @@ pub struct Services {
     /// Turns of requests with large bodies. Their use cases may take turns of `large_work`, so these are others.
     pub large_bodies: LargeWork,
     /// Turns of uploads of many people, each of which holds the stored people of its file.
-    pub(crate) uploads: LargeWork,
+    pub uploads: LargeWork,
     /// Counts of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,

@@ -261,3 +261,19 @@ fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
 fn kept(task: &mut dyn Task, db: &mut Db) -> bool {
     catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lack_of_room_at_the_end_of_a_group_stays_one() {
+        let full = || StorageError::NoRoom("database or disk is full".to_owned());
+        assert!(matches!(for_each_task(&full()), StorageError::NoRoom(_)));
+        for other in
+            [StorageError::Failed("a defect".to_owned()), StorageError::Unavailable("is locked".to_owned())]
+        {
+            assert!(matches!(for_each_task(&other), StorageError::Unavailable(_)), "{other}");
+        }
+    }
+}
