@@ -174,7 +174,7 @@ async fn file_of_some_size_is_read_in_turns() {
     assert!(!turns.is_empty());
     // No table of people: a file that is read is refused at once.
     let (small, large) = (b"no,header\n".to_vec(), b"no,header\n".repeat(10_000));
-    assert_eq!(upload(&world, "", &small).await.status, 422);
+    assert_eq!(upload(&world, "", &small).await.status, 400);
     let mut sent = Box::pin(upload(&world, "?dry_run=true", &large));
     let waits = async {
         while !uploads.is_awaited() {
@@ -186,5 +186,5 @@ async fn file_of_some_size_is_read_in_turns() {
     drop(begun);
     assert!(is_waiting, "the file was read without a turn");
     drop(turns);
-    assert_eq!(sent.await.status, 422);
+    assert_eq!(sent.await.status, 400);
 }

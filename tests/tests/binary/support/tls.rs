@@ -47,7 +47,7 @@ impl TlsServer {
         let client_key = KeyPair::generate().unwrap();
         let client = CertificateParams::new(vec!["client".to_owned()]).unwrap();
         let client = client.signed_by(&client_key, &issuer).unwrap();
-        let identity = format!("{}{}", pem(client.der()), client_key.serialize_pem());
+        let identity = pem("CERTIFICATE", client.der()) + &pem("PRIVATE KEY", &client_key.serialize_der());
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let builder = builder.with_safe_default_protocol_versions().unwrap();
@@ -75,7 +75,7 @@ impl TlsServer {
                 }
             }
         });
-        Self { url, authority: pem(&authority_der), identity, requests }
+        Self { url, authority: pem("CERTIFICATE", &authority_der), identity, requests }
     }
 
     /// Returns the first lines of the answered requests, such as `POST /v1/traces HTTP/1.1`.
@@ -105,9 +105,9 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Res
     head.into_iter().next().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Encodes a certificate as PEM, with 64 characters per line.
-fn pem(der: &[u8]) -> String {
+/// Encodes a certificate or a key as PEM, with 64 characters per line.
+fn pem(label: &str, der: &[u8]) -> String {
     let encoded = STANDARD.encode(der);
     let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
