@@ -94,9 +94,8 @@ pub trait SearchIndex {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
     /// Changes the index of a table. Returns `false` if another worker has already done the same work.
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
-    /// Returns the tenants and tables of up to `most` pending rows, without duplicates. Other tables may
-    /// be missing if more rows are pending: call it again after indexing.
-    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>>;
+    /// Returns the next table with pending rows behind this one, in the order of tenants and names: the first one for `None`.
+    async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>>;
     /// Removes up to `most` segments that were replaced before a time. Returns their number.
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;
     /// Returns up to `most` tables with rows that were written before the index existed: those of a tenant,

@@ -106,14 +106,20 @@ impl SearchIndex for PostgresStore {
         }
     }
 
-    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
+    async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
         let mut sql = Sql::default();
-        let most = sql.bind(SqlValue::Int(most.into()));
+        let behind = after.map(|(tenant, table)| {
+            let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(SqlValue::Text(table.clone())));
+            format!("WHERE (tenant_id, table_name) > ({tenant}, {table})")
+        });
+        let behind = behind.unwrap_or_default();
         sql.push(&format!(
-            "SELECT DISTINCT tenant_id, table_name FROM \
-             (SELECT tenant_id, table_name FROM search_pending LIMIT {most}) AS p"
+            "SELECT tenant_id, table_name FROM search_pending {behind} ORDER BY tenant_id, table_name LIMIT 1"
         ));
-        self.apart(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default()))).await
+        let next =
+            self.apart(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default())));
+        // A cluster answers with one row of each node.
+        Ok(next.await?.into_iter().min_by_key(|(tenant, table)| (tenant.to_bytes(), table.clone())))
     }
 
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {

@@ -37,8 +37,10 @@ const ADD_SEGMENT: &str = "INSERT INTO search_segments (tenant_id, id, table_nam
     fences) VALUES (?, ?, ?, ?, ?, ?, ?)";
 const ADD_BLOCK: &str = "INSERT INTO search_blocks (tenant_id, segment_id, first_key, body) VALUES (?, ?, ?, ?)";
 const ADD_CHUNK: &str = "INSERT INTO search_chunks (tenant_id, segment_id, number, body) VALUES (?, ?, ?, ?)";
-const TABLES_THAT_WAIT: &str =
-    "SELECT DISTINCT tenant_id, table_name FROM (SELECT tenant_id, table_name FROM search_pending LIMIT ?)";
+const FIRST_PENDING: &str =
+    "SELECT tenant_id, table_name FROM search_pending ORDER BY tenant_id, table_name LIMIT 1";
+const NEXT_PENDING: &str = "SELECT tenant_id, table_name FROM search_pending \
+    WHERE (tenant_id, table_name) > (?1, ?2) ORDER BY tenant_id, table_name LIMIT 1";
 const GONE: &str = "SELECT tenant_id, id FROM search_segments WHERE replaced_at < ? ORDER BY replaced_at LIMIT ?";
 const REMOVALS: [&str; 3] = [
     "DELETE FROM search_blocks WHERE tenant_id = ? AND segment_id = ?",
@@ -119,10 +121,13 @@ impl SearchIndex for SqliteStore {
         }
     }
 
-    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
-        let sql = Sql::new(TABLES_THAT_WAIT).bind(i64::from(most));
+    async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
+        let sql = match after {
+            None => Sql::new(FIRST_PENDING),
+            Some((tenant, table)) => Sql::new(NEXT_PENDING).bind(*tenant).bind(table.as_str()),
+        };
         self.look_up(None, move |db| {
-            db.rows(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?)))
+            db.first(sql.clone(), |row| Ok((tenant_of(row, "search_pending")?, text(row)?)))
         })
         .await
     }

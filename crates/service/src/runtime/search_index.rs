@@ -30,8 +30,6 @@ const PIECE_BYTES: usize = 2 * 1024 * 1024;
 const READ: usize = 100;
 /// Most bytes of terms in segments that are merged into one. Larger ones stay as they are.
 const MERGED_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum number of pending rows that one run examines to find the tables to index.
-const LOOKED_AT: u16 = 5_000;
 /// Segments removed in one commit.
 const REMOVED: u16 = 50;
 /// Seconds after its replacement in which a search may still read a segment.
@@ -54,11 +52,13 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
         let left = services.store.index_backlog(None, TABLES).await?;
         gauge!("candor_search_backlog_tables").set(u32::try_from(left.len()).unwrap_or(u32::MAX));
         services.search_index.set_complete(left.is_empty());
-        let Some(first) = left.first() else { return Ok(indexed) };
+        // Tables take turns, so that a large one does not hold back all others.
+        let turn = usize::try_from(pieces).unwrap_or_default() % left.len().max(1);
+        let Some(next) = left.get(turn) else { return Ok(indexed) };
         if !goes_on() {
             return Ok(indexed);
         }
-        (indexed, pieces) = (indexed + piece(services, first).await?, pieces + 1);
+        (indexed, pieces) = (indexed + piece(services, next).await?, pieces + 1);
         if pieces.is_multiple_of(PIECES_BETWEEN_REPORTS) {
             let tables = left.len();
             tracing::info!(indexed, tables, "indexing the words of what was there before the search");
@@ -66,30 +66,35 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
     }
 }
 
-/// Indexes pending rows, table by table, while `goes_on` returns `true`. Returns the number of rows that this
-/// instance indexed. Safe to run on several instances at once. A failing table does not stop the run.
+/// Indexes pending rows while `goes_on` returns `true`. Returns the number of rows that this instance indexed. Safe to run on
+/// several instances at once. A failing table does not stop the run.
+///
+/// Tables take turns, each with one piece, so that much work of one organization does not hold back that of others.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call indexes the rest.
 pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
     let mut indexed = 0;
-    for (tenant, table) in services.store.index_pending(LOOKED_AT).await? {
-        loop {
+    loop {
+        let (mut after, mut has_more) = (None, false);
+        while let Some((tenant, table)) = services.store.next_pending(after.as_ref()).await? {
             if !goes_on() {
                 return Ok(indexed);
             }
-            let (rows, is_all) = match what_waits(services, tenant, kind_of(&table)?).await {
-                Ok(indexed) => indexed,
+            match what_waits(services, tenant, kind_of(&table)?).await {
+                Ok((rows, is_all)) => {
+                    indexed += rows;
+                    has_more |= !is_all && rows > 0;
+                }
                 Err(error) => {
                     let organization = tenant.organization;
-                    tracing::warn!(%organization, table, %error, "could not index what waits; tried again soon");
-                    break;
+                    tracing::warn!(%organization, table, %error, "cannot index pending rows; retrying soon");
                 }
-            };
-            indexed += rows;
-            if is_all || rows == 0 {
-                break;
             }
+            after = Some((tenant, table));
+        }
+        if !has_more {
+            break;
         }
     }
     let before = services.clock.now().plus_seconds(-KEPT);

@@ -54,8 +54,8 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         self.through(FaultyCall::Upkeep, self.store.change_index(tenant, table, change)).await
     }
-    async fn index_pending(&self, most: u16) -> Read<Vec<(Tenant, String)>> {
-        self.through(FaultyCall::Upkeep, self.store.index_pending(most)).await
+    async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
+        self.through(FaultyCall::Upkeep, self.store.next_pending(after)).await
     }
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
         self.through(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await

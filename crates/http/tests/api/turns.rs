@@ -1,9 +1,9 @@
-//! Erasures and retention runs of one organization do not hold back those of others.
+//! Background work of one organization does not hold back that of others.
 
 use std::sync::Arc;
 
-use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_service::runtime::{erasure, retention};
+use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_service::runtime::{erasure, retention, search_index};
 use candor_service::usecases::operator;
 use serde_json::json;
 
@@ -100,5 +100,42 @@ async fn organizations_take_turns_at_retention_runs() {
         assert_eq!(left["data"].as_array().unwrap().len(), 70);
         let answered = world.bare("GET", &foreign).key(&other).send().await;
         assert_eq!(answered.status, 404);
+    }
+}
+
+#[tokio::test]
+async fn organizations_take_turns_at_the_search_index() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let other = operator::create_organization(&world.services, "Other").await.unwrap();
+        let tenants = [Tenant::live(world.organization), Tenant::live(other)];
+        let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+        // 12,000 bytes each, so that 200 of them are a piece.
+        let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
+        for (key, count) in [(&world.admin, 450), (&other, 1)] {
+            let send = async |path: &str, body: serde_json::Value| {
+                let answered = world.bare("POST", path).key(key).json(&body).send().await;
+                assert!(answered.status < 300, "{path}: {}", answered.text());
+                answered.json()
+            };
+            let person = json!({"email": "anna@example.com", "first_name": "Anna", "last_name": "Moreau"});
+            let person = send("/v1/employees", person).await["id"].clone();
+            for _ in 0..count {
+                world.clock.advance_seconds(1);
+                let body = json!({"employee_id": person, "type": "strength", "observation": text});
+                send("/v1/observations", body).await;
+            }
+        }
+        let store = &world.services.store;
+        let (mut tables, mut after) = (0, None);
+        while let Some(next) = store.next_pending(after.as_ref()).await.unwrap() {
+            (tables, after) = (tables + 1, Some(next));
+        }
+        let pieces = std::cell::Cell::new(0);
+        let goes_on = || pieces.replace(pieces.get() + 1) < tables;
+        search_index::index_pending(&world.services, goes_on).await.unwrap();
+        let pending =
+            async |tenant: Tenant| store.index_state(tenant, "observations", 1_000).await.unwrap().pending.len();
+        assert_eq!((pending(tenants[0]).await, pending(tenants[1]).await), (250, 0), "{}", shared.name);
     }
 }
