@@ -43,6 +43,7 @@ pub struct Mentions {
     ids: RemovedIds,
     kept: RemovedIds,
     email: Option<String>,
+    names: Vec<String>,
 }
 
 impl Mentions {
@@ -50,7 +51,20 @@ impl Mentions {
     #[must_use]
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
-        Self { person, ids, kept: RemovedIds::default(), email: email.map(folded) }
+        Self { person, ids, kept: RemovedIds::default(), email: email.map(folded), names: vec![] }
+    }
+
+    /// Adds names of the person in other systems, such as the user name at an identity provider.
+    #[must_use]
+    pub fn named(self, names: &[String]) -> Self {
+        Self { names: names.to_vec(), ..self }
+    }
+
+    /// Returns `true` if a message of the service has the address or a name of the person. Messages put names between
+    /// backticks.
+    #[must_use]
+    pub fn names_person(&self, message: &str) -> bool {
+        self.has_email(message) || self.names.iter().any(|name| message.contains(&format!("`{name}`")))
     }
 
     /// Excludes resources and conversations that a legal hold of another person keeps.

@@ -362,6 +362,7 @@ async fn erasure_is_refused_unless_deactivated_and_free() {
                 .post("/v1/observations", json!({"employee_id": id, "type": "strength", "observation": "x"}))
                 .await,
             world.post("/v1/summaries", json!({"employee_id": id, "title": "x"})).await,
+            world.post("/v1/api-keys", json!({"name": "x", "scopes": ["*"], "employee_id": id})).await,
             world.post(&messages, json!({"author_id": id, "body": "x"})).await,
         ] {
             let details = refused.json()["error"]["details"][0].clone();

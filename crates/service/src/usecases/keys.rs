@@ -104,16 +104,20 @@ pub(crate) async fn known(
     draft: &Draft,
 ) -> Result<KeyReferences, Error> {
     let tenant = Tenant { organization, environment: draft.environment };
-    let person_exists = match draft.employee.as_ref().and_then(|person| person.id) {
-        None => false,
-        Some(id) => services.store.row::<Employee>(tenant, id).await?.is_some(),
+    let person = match draft.employee.as_ref().and_then(|person| person.id) {
+        None => None,
+        Some(id) => services.store.row::<Employee>(tenant, id).await?,
     };
+    person.iter().try_for_each(|person| person.value.must_exist("create"))?;
     // Connectors serve both data sets and exist in the live one.
     let connector = match draft.connector.as_ref().and_then(|connector| connector.id) {
         None => None,
         Some(id) => services.store.row::<Connector>(Tenant::live(organization), id).await?,
     };
-    Ok(KeyReferences { person_exists, connector: connector.map(|connector| connector.value.kind) })
+    Ok(KeyReferences {
+        person_exists: person.is_some(),
+        connector: connector.map(|connector| connector.value.kind),
+    })
 }
 
 /// `PATCH /api-keys/{id}`: updates an API key.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::decision::Resource;
-use crate::id::{ConnectorId, RequestId, RequestKind};
+use crate::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -28,7 +28,7 @@ pub struct ScimRequest {
     pub occurred_at: Timestamp,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query.
+    /// Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name of a person.
     pub path: String,
     /// Status of the response.
     pub status: u16,
@@ -41,14 +41,18 @@ pub struct ScimRequest {
 }
 
 impl ScimRequest {
-    /// Returns the entry with long texts truncated, as it is stored.
+    /// Returns the entry as it is stored: with long texts truncated, and without names of people.
     #[must_use]
     pub fn bounded(self) -> Self {
         let bounded = |text: String| match text.char_indices().nth(TEXT_CHARS) {
             Some((end, _)) => text[..end].to_owned(),
             None => text,
         };
-        Self { path: bounded(self.path), user_agent: self.user_agent.map(bounded), ..self }
+        let path = match self.path.rsplit_once("/Users/") {
+            Some((base, id)) if id.parse::<EmployeeId>().is_err() && !id.is_empty() => format!("{base}/Users/…"),
+            Some(_) | None => self.path,
+        };
+        Self { path: bounded(path), user_agent: self.user_agent.map(bounded), ..self }
     }
 
     /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
@@ -96,20 +100,37 @@ mod tests {
     use super::*;
     use ulid::Ulid;
 
-    #[test]
-    fn long_texts_of_a_request_are_truncated() {
-        let request = ScimRequest {
+    fn request(path: String) -> ScimRequest {
+        ScimRequest {
             id: RequestId::from_ulid(Ulid(1)),
             connector_id: ConnectorId::from_ulid(Ulid(2)),
             occurred_at: Timestamp::from_millis(3),
             method: "GET".to_owned(),
-            path: "é".repeat(TEXT_CHARS + 1),
+            path,
             status: 200,
             scim_type: None,
             duration_ms: 4,
             user_agent: Some("short".to_owned()),
-        };
-        let stored = request.bounded();
+        }
+    }
+
+    #[test]
+    fn stored_path_has_ids_of_people_but_no_names() {
+        let id = EmployeeId::from_ulid(Ulid(7));
+        for (path, stored) in [
+            (format!("/scim/v2/Users/{id}"), format!("/scim/v2/Users/{id}")),
+            ("/scim/v2/Users/anna@example.com".to_owned(), "/scim/v2/Users/…".to_owned()),
+            ("/scim/v2/Users/anna%40example.com/x".to_owned(), "/scim/v2/Users/…".to_owned()),
+            ("/scim/v2/Users/".to_owned(), "/scim/v2/Users/".to_owned()),
+            ("/scim/v2/Schemas".to_owned(), "/scim/v2/Schemas".to_owned()),
+        ] {
+            assert_eq!(request(path).bounded().path, stored);
+        }
+    }
+
+    #[test]
+    fn long_texts_of_a_request_are_truncated() {
+        let stored = request("é".repeat(TEXT_CHARS + 1)).bounded();
         assert_eq!(stored.path.chars().count(), TEXT_CHARS);
         assert_eq!(stored.user_agent.as_deref(), Some("short"));
     }

@@ -308,7 +308,11 @@ async fn name_of_an_erased_person_leaves_foreign_issues() {
             world.clock.advance_seconds(20);
         }
         assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["status"], "completed");
-        let left = world.get(&issues).await.text().to_lowercase();
-        assert!(!left.contains("zqmark"), "{}: {left}", shared.name);
+        for path in
+            [issues.as_str(), "/v1/audit-log?limit=100", "/v1/notifications?limit=100", "/v1/events?limit=100"]
+        {
+            let left = world.get(path).await.text().to_lowercase();
+            assert!(!left.contains("zqmark"), "{} {path}: {left}", shared.name);
+        }
     }
 }

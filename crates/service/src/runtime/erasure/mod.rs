@@ -114,8 +114,9 @@ async fn run(
     let sealed = erasure.sealed_email.as_deref().unwrap_or_default();
     let names = erasing::open_names(services, tenant, erasure.id, sealed);
     let ids = job.recorded().await?.into_iter().map(|row| row.id);
-    let mentions =
-        Mentions::new(job.person, ids, names.first().map(String::as_str)).except(kept.ids.iter().copied());
+    let mentions = Mentions::new(job.person, ids, names.first().map(String::as_str))
+        .except(kept.ids.iter().copied())
+        .named(&names);
     if !job.scan(&mentions, &names, &kept).await? {
         return Ok(false);
     }

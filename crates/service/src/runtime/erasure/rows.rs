@@ -218,9 +218,14 @@ impl Job<'_> {
     /// compares the texts of the messages, so it precedes [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted = self.quoted_messages().await?;
+        let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
+        let keys: HashSet<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
         let is_theirs = |row: &Notification| {
             let is_quoted = quoted.contains(&quotation(&row.target.id, &row.body));
-            mentions.has_id(&row.target.id) || (is_quoted && !mentions.keeps(&row.target.id))
+            let names_person = mentions.names_person(&row.title) || mentions.names_person(&row.body);
+            mentions.has_id(&row.target.id)
+                || keys.contains(&row.target.id)
+                || ((is_quoted || names_person) && !mentions.keeps(&row.target.id))
         };
         self.removal().remove_notifications(is_theirs).await
     }

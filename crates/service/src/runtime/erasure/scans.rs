@@ -25,6 +25,9 @@ use crate::runtime::removal::{PAGE, blank_values};
 const ENTRIES: u16 = 20;
 /// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
 const KEPT_REASON: &str = "employee.erase";
+/// Actions of connectors whose audit entries repeat messages about people.
+const SYNC_ACTIONS: [&str; 4] =
+    ["connector.open_issue", "connector.pause", "connector.resolve_issue", "connector.sync"];
 
 impl Job<'_> {
     /// Runs all scans. Returns `false` if it was stopped.
@@ -34,6 +37,7 @@ impl Job<'_> {
             && self.erase_events(mentions).await?
             && self.remove_answers(mentions).await?
             && self.blank_audit().await?
+            && self.blank_syncs(mentions).await?
             && self.erase_syncs(mentions, names).await?)
     }
 
@@ -119,6 +123,29 @@ impl Job<'_> {
             }
         }
         if keys.is_empty() { Ok(true) } else { self.blank_used_keys(&keys).await }
+    }
+
+    /// Removes the values of entries of connectors that have the address or a name of the person.
+    async fn blank_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
+        let actions = SYNC_ACTIONS.map(ToOwned::to_owned).to_vec();
+        let filter = audit::Filter { actions, ..audit::Filter::default() };
+        let names_person = |entry: &&AuditEntry| {
+            let changes = serde_json::to_string(&entry.changes).unwrap_or_default();
+            let comment = entry.comment.as_deref().unwrap_or_default();
+            mentions.names_person(comment) || mentions.names_person(&changes)
+        };
+        let mut after = None;
+        loop {
+            if !(self.goes_on)() {
+                return Ok(false);
+            }
+            let (entries, next) =
+                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
+            let theirs = entries.iter().filter(names_person).map(|entry| entry.id.to_bytes()).collect();
+            self.overwrite_entries(theirs, blank_values()).await?;
+            let Some(next) = next else { return Ok(true) };
+            after = Some(next);
+        }
     }
 
     async fn blank_entries_about(&self, target: &str) -> Result<bool, Error> {
@@ -212,12 +239,8 @@ impl Job<'_> {
             let is_theirs = |issue: &SyncIssue| {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
                 let external_id = issue.external_id.as_deref().unwrap_or_default();
-                let is_name = |name: &String| {
-                    folded(name) == folded(user_name)
-                        || name == external_id
-                        || issue.message.contains(&format!("`{name}`"))
-                };
-                mentions.has_email(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
+                let is_name = |name: &String| folded(name) == folded(user_name) || name == external_id;
+                mentions.names_person(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
             };
             let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());
             self.remove_all::<SyncIssue>("sync_issues", theirs.collect()).await?;
@@ -226,7 +249,8 @@ impl Job<'_> {
         let list = TypedListing::<Connector>::after_id([0; 16], PAGE);
         let rows = self.services.store.entries(connectors, list).await?;
         let message = |row: &Connector| row.last_sync.as_ref().and_then(|sync| sync.message.clone());
-        let theirs = rows.iter().filter(|row| message(&row.value).is_some_and(|text| mentions.has_email(&text)));
+        let theirs =
+            rows.iter().filter(|row| message(&row.value).is_some_and(|text| mentions.names_person(&text)));
         let values: Vec<SqlValue> = theirs.map(|row| row.value.id.into()).collect();
         if !values.is_empty() {
             let set = vec![(Column::new("last_sync_message", Type::Text), SqlValue::Null(Type::Text))];
