@@ -203,6 +203,7 @@ impl Fixtures {
             author_id: None,
             edited_by: None,
             editor_ids: vec![],
+            past_editor_ids: vec![],
             title: format!("Summary {number}"),
             body: String::new(),
             period_start: None,

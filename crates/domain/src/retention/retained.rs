@@ -22,7 +22,8 @@ impl Retained for Observation {
 
 impl Retained for Summary {
     fn people(&self) -> Vec<EmployeeId> {
-        let authors = self.author_id.into_iter().chain(self.edited_by).chain(self.editor_ids.iter().copied());
+        let editors = self.editor_ids.iter().chain(&self.past_editor_ids).copied();
+        let authors = self.author_id.into_iter().chain(self.edited_by).chain(editors);
         [self.employee_id].into_iter().chain(authors).collect()
     }
 }

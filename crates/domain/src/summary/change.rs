@@ -245,6 +245,7 @@ impl Summary {
             author_id: author_id.flatten(),
             edited_by: None,
             editor_ids: vec![],
+            past_editor_ids: vec![],
             title: draft.content.title,
             body: draft.content.body,
             period_start: draft.period.map(|days| days.0),

@@ -183,7 +183,10 @@ impl Summary {
             }
             Action::Submit => {
                 state.submitted_at = at;
-                state.editor_ids.retain(|editor| person.is_none_or(|person| person == *editor));
+                let is_submitter = |editor: &EmployeeId| person.is_none_or(|person| person == *editor);
+                let (left, past): (Vec<_>, Vec<_>) = self.editor_ids.iter().copied().partition(is_submitter);
+                state.editor_ids = left;
+                state.past_editor_ids.extend(past.iter().filter(|editor| !self.past_editor_ids.contains(editor)));
             }
             Action::Approve => state.approved_at = at,
             Action::Return { .. } => (state.submitted_at, state.approved_at) = (None, None),
@@ -225,6 +228,7 @@ mod tests {
     use super::super::tests::{NOON, summary};
     use super::*;
     use crate::id::Id;
+    use crate::retention::Retained;
     use Status::{Approved, Archived, Draft, PendingReview, Shared};
     use ulid::Ulid;
 
@@ -237,6 +241,21 @@ mod tests {
             Action::Feedback { comment: None, acknowledged: true },
             Action::Archive,
         ]
+    }
+
+    #[test]
+    fn past_editors_keep_the_summary_but_may_approve() {
+        let [editor, submitter] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
+        let draft = Summary { editor_ids: vec![editor, submitter], ..summary(Status::Draft) };
+        let submitted = draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
+        assert_eq!(
+            (submitted.editor_ids.clone(), submitted.past_editor_ids.clone()),
+            (vec![submitter], vec![editor])
+        );
+        assert!(submitted.people().contains(&editor));
+        let draft = Summary { status: Status::Draft, editor_ids: vec![editor], ..submitted };
+        let again = draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
+        assert_eq!(again.past_editor_ids, [editor], "each person once");
     }
 
     #[test]

@@ -135,6 +135,9 @@ content! {
         /// People whose own changes no other person has submitted since. Where reviews are required, they do not approve.
         #[serde(skip)]
         pub editor_ids: Vec<EmployeeId>,
+        /// People whose changes another person has submitted since. Their legal hold keeps the summary.
+        #[serde(skip)]
+        pub past_editor_ids: Vec<EmployeeId>,
         /// Included observations of a fixed summary that are archived now; a return omits them.
         #[serde(skip)]
         pub kept_archived_ids: Vec<ObservationId>,
@@ -218,6 +221,7 @@ pub(crate) mod tests {
             author_id: Some(Id::from_ulid(Ulid(3))),
             edited_by: None,
             editor_ids: vec![],
+            past_editor_ids: vec![],
             title: "First half".to_owned(),
             body: "Calm under pressure.".to_owned(),
             period_start: None,

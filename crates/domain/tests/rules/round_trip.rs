@@ -239,6 +239,7 @@ fn summary_sent_back_changes_nothing() {
         author_id: None,
         edited_by: Some(id(2)),
         editor_ids: vec![id(2)],
+        past_editor_ids: vec![id(3)],
         title: "First half".to_owned(),
         body: String::new(),
         period_start: None,

@@ -41,6 +41,7 @@ async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseConte
     let summary = Summary {
         edited_by: Some(person.id),
         editor_ids: vec![person.id, world.make.id()],
+        past_editor_ids: vec![world.make.id()],
         ..world.make.summary(person.id)
     };
     let objective = Objective { changed_since_approval: true, ..world.make.objective(person.id) };
@@ -51,9 +52,9 @@ async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseConte
         (summary, objective)
     };
     assert_eq!(read().await, (summary.clone(), objective.clone()));
-    world.spoil("UPDATE summaries SET edited_by = NULL, editor_ids = NULL").await;
+    world.spoil("UPDATE summaries SET edited_by = NULL, editor_ids = NULL, past_editor_ids = NULL").await;
     world.spoil("UPDATE objectives SET changed_since_approval = NULL").await;
-    let older = Summary { edited_by: None, editor_ids: vec![], ..summary };
+    let older = Summary { edited_by: None, editor_ids: vec![], past_editor_ids: vec![], ..summary };
     let unmarked = Objective { changed_since_approval: false, ..objective };
     assert_eq!(read().await, (older, unmarked));
 }

@@ -60,6 +60,7 @@ stored! {
         external_id: Option<TextColumn>,
         edited_by: Option<IdColumn>,
         editor_ids: Option<IdsColumn> = Some(summary.editor_ids.clone()),
+        past_editor_ids: Option<IdsColumn> = Some(summary.past_editor_ids.clone()),
     }
     derived {
         archived: FlagColumn = summary.status == Status::Archived,
@@ -71,6 +72,7 @@ stored! {
         archived_observation_ids: vec![],
         kept_archived_ids: vec![],
         editor_ids: editor_ids.unwrap_or_default(),
+        past_editor_ids: past_editor_ids.unwrap_or_default(),
         employee_feedback: feedback_at.map(|submitted_at| EmployeeFeedback {
             comment: feedback_comment,
             acknowledged: feedback_acknowledged,
