@@ -9,6 +9,7 @@ use super::{
 use crate::access::Caller;
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
+use crate::event::EventType;
 use crate::fields::{Fields, Update};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
@@ -312,6 +313,10 @@ impl Subscription {
             (webhook.url.clone(), webhook.event_types.clone(), webhook.payload, webhook.filter.clone())
         };
         if sent(&state) != sent(self) {
+            // A caller who may not read what is sent at present could redirect it before its owner restores the types.
+            let present = read_form(self.payload, self.filter.is_some());
+            let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
+            EventType::ALL.iter().filter(sends).try_for_each(|kind| present.may_reach(caller, *kind))?;
             let reached = read_form(state.payload, state.filter.is_some());
             state.effective_event_types = state.event_types.granted_to(caller, reached)?;
             state.keeps_all_types = false;

@@ -203,17 +203,20 @@ mod tests {
                 .update(&reader, patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), NOON)
                 .map(|decision| decision.unwrap().state)
         };
-        for body in [r#"{"url":"https://example.com/other"}"#, r#"{"event_types":["summary.created"]}"#] {
+        let less = [r#"{"payload":"thin"}"#, r#"{"event_types":["employee.erased"]}"#];
+        let other = [r#"{"url":"https://example.com/other"}"#, r#"{"event_types":["summary.created"]}"#];
+        for body in less.iter().chain(&other) {
             assert_eq!(patch(&stored, body).unwrap_err(), lacking, "{body}");
         }
-        for body in
-            [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#, r#"{"payload":"thin"}"#]
-        {
+        for body in [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#] {
             assert!(patch(&stored, body).is_ok(), "{body}");
         }
+        // The owner of a subscription to all types would repair it, and send them to the other address.
         stored.event_types = Topics::new([Topic::Every]);
-        let narrowed = patch(&stored, r#"{"url":"https://example.com/other"}"#).unwrap();
-        assert_eq!(narrowed.effective_event_types, every.effective_event_types);
+        assert_eq!(patch(&stored, other[0]).unwrap_err(), lacking);
+        stored.effective_event_types = every.effective_event_types.clone();
+        let moved = patch(&stored, other[0]).unwrap();
+        assert_eq!(moved.effective_event_types, every.effective_event_types);
     }
 
     #[test]
