@@ -218,8 +218,18 @@ impl Api {
             record::record_refused(route.quota.word());
             return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
         }
+        let may_grant = !exchange.is_read() && route.access.admin_context().is_some();
+        let caller = if may_grant { self.caller_anew(exchange).await? } else { caller };
         route.access.admit(&caller)?;
         Ok(caller)
+    }
+
+    /// Returns the caller as it is stored now, for writes that could give rights back (decision B4).
+    async fn caller_anew(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
+        let key = bearer(exchange.request).unwrap_or_default();
+        let stored = self.services.auth.authenticate_anew(key).await;
+        exchange.caller = stored.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
+        exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
     }
 
     /// Refuses a read if the caller has no room for the answer. Waits for the turn of one whose answer can be large.

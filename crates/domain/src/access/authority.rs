@@ -42,7 +42,8 @@ impl Authority {
     #[must_use]
     pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
         match asker {
-            Some(asker) => self.key == asker.key || self.covers(asker),
+            // A key of a connector sees the people of its connector alone.
+            Some(asker) => self.key == asker.key || (!asker.scopes.is_scim() && self.covers(asker)),
             None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
     }
@@ -252,7 +253,13 @@ mod tests {
             (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", None), false),
             (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", Some(8)), false),
         ];
-        for (again, first, gets) in table {
+        // Each connector sees its own people, and its keys have the same scope.
+        let scim = Permissions::NONE.with(Permission::Scim);
+        let of_connectors = [
+            (authority(1, scim, "standard", None), authority(1, scim, "standard", None), true),
+            (authority(2, scim, "standard", None), authority(1, scim, "standard", None), false),
+        ];
+        for (again, first, gets) in table.into_iter().chain(of_connectors) {
             assert_eq!(again.may_have_the_answer_to(Some(&first)), gets, "{again} after {first}");
         }
     }

@@ -3,6 +3,7 @@
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use serde_json::{Value, json};
 
+use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -74,4 +75,45 @@ async fn key_is_enabled_only_by_a_key_with_its_access() {
     assert_eq!(status_with(&world, &secret).await, 401);
     let disabled = world.patch(&key, json!({"enabled": false})).await;
     assert_eq!(disabled.problems(), [("enabled".to_owned(), "not_possible".to_owned())]);
+}
+
+#[tokio::test]
+async fn lost_rights_are_not_taken_back_while_they_are_cached() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        person(world, "boss", "org_admin", None).await;
+        for loses in [json!(null), json!({"role": "employee"})] {
+            let name = if loses.is_null() { "leaving" } else { "demoted" };
+            let id = person(world, name, "org_admin", None).await;
+            let own = key_for(world, &id, AccessLevel::Admin).await;
+            let send = async |method: &str, path: &str, body: Value| {
+                let answered = world.bare(method, path).key(&own).json(&body).send().await;
+                answered.status
+            };
+            let path = format!("/v1/employees/{id}");
+            assert_eq!(send("PATCH", &path, json!({"job_title": "Lead"})).await, 200, "{name}");
+            let taken = match &loses {
+                Value::Null => world.post(&format!("{path}/deactivate"), json!({})).await.status,
+                role => world.patch(&path, role.clone()).await.status,
+            };
+            assert_eq!(taken, 200, "{}, {name}", shared.name);
+            assert_eq!(world.bare("GET", &path).key(&own).send().await.status, 200, "reads go on for a second");
+            let refused = if loses.is_null() { 401 } else { 403 };
+            let key = json!({"name": "New", "scopes": ["*"], "access_level": "admin", "employee_id": id});
+            for (method, path, body) in [
+                ("POST", format!("{path}/reactivate"), json!({})),
+                ("PATCH", path.clone(), json!({"role": "org_admin"})),
+                (
+                    "POST",
+                    "/v1/employees".to_owned(),
+                    json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}),
+                ),
+            ] {
+                assert_eq!(send(method, &path, body).await, refused, "{}, {name}: {path}", shared.name);
+            }
+            if loses.is_null() {
+                assert_eq!(send("POST", "/v1/api-keys", key).await, refused, "{}", shared.name);
+            }
+        }
+    }
 }

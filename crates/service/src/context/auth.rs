@@ -80,6 +80,17 @@ impl Authenticator {
         Ok(caller)
     }
 
+    /// Returns the caller of a key as the store has it now. A cached one could give back rights that its person has just lost.
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store did not answer.
+    pub async fn authenticate_anew(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
+        if let Some(hash) = api_key::read(text) {
+            self.known.write().unwrap_or_else(PoisonError::into_inner).remove(&hash);
+        }
+        self.authenticate(text).await
+    }
+
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.
     fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<CachedKey> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
