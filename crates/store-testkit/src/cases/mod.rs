@@ -15,6 +15,7 @@ mod faults;
 mod feed;
 mod filters;
 mod health;
+mod histories;
 mod itself;
 mod keyed_texts;
 mod keys;
@@ -55,6 +56,7 @@ use crate::Case;
 pub(crate) fn all() -> Vec<Case> {
     let areas = [
         commits::cases(),
+        histories::cases(),
         crowds::cases(),
         twins::cases(),
         uniques::cases(),
