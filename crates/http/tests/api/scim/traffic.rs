@@ -1,4 +1,4 @@
-//! The brake under concurrency, idempotency keys, test keys, the request log and traces.
+//! The brake under concurrency, idempotency keys, test keys, the request log, traces and access requests.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use super::{Provider, user};
+use super::{ENTERPRISE, Provider, user};
 use crate::records::Lines;
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -145,4 +145,29 @@ async fn request_has_a_span_with_its_use_case_below() {
     assert_eq!(above("use_case", "otel.name", json!("scim.create_user")), ["request"]);
     // The link and the person of the creation.
     assert_eq!(above("commit", "rows", json!(2)), ["request", "use_case"]);
+}
+
+/// An access request for a person of a provider has their account and their issues (decision H2).
+#[tokio::test]
+async fn personal_data_has_the_account_and_its_issues() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let mut body = user("ada");
+        body[ENTERPRISE] = json!({"manager": {"value": "x-boss"}});
+        body["nickName"] = json!("Countess");
+        let id = provider.made(&body).await;
+        provider.made(&user("eve")).await;
+        let lines = world.get(&format!("/v1/employees/{id}/personal-data")).await.lines();
+        let of_type = |kind: &str| lines.iter().filter(|line| line["type"] == kind).cloned().collect::<Vec<_>>();
+        let from = json!({"type": "connector", "id": provider.connector});
+        let [account] = &of_type("scim_account")[..] else { panic!("on {}: {lines:?}", shared.name) };
+        let shown = ["connector_id", "user_name", "external_id"].map(|member| account["data"][member].clone());
+        assert_eq!(shown, [json!(provider.connector), json!("ada@example.com"), json!("x-ada")]);
+        assert_eq!((&account["data"]["attributes"]["nickName"], &account["from"]), (&json!("Countess"), &from));
+        let issues = world.get(&format!("/v1/connectors/{}/sync-issues", provider.connector)).await.json();
+        let [issue] = &of_type("sync_issue")[..] else { panic!("on {}: {lines:?}", shared.name) };
+        assert_eq!(issues["data"], json!([issue["data"]]), "on {}", shared.name);
+        assert_eq!((&issue["data"]["kind"], &issue["from"]), (&json!("manager_pending"), &from));
+    }
 }
