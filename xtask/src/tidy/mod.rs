@@ -7,6 +7,7 @@ mod layers;
 mod manifests;
 mod migrations;
 mod names;
+mod promises;
 mod references;
 mod requests;
 mod sizes;
@@ -55,6 +56,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(circles::check(&files));
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
+    findings.extend(promises::check(&files));
     findings.extend(references::check(&files));
     findings.extend(requests::check(&files)?);
     findings.extend(unused::check(&workspace, &files));

@@ -85,7 +85,7 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
 }
 
 /// Returns the names of test functions and of the cases of the store suite, with their lines.
-fn test_names(source: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn test_names(source: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut follows_attribute = false;
     (1..).zip(source.lines().map(str::trim_start)).filter_map(move |(number, line)| {
         follows_attribute |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
