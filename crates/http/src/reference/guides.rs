@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Guides with their paths below `docs/`, which their links use.
-const PAGES: [(&str, &str); 7] = [
+const PAGES: [(&str, &str); 8] = [
     ("api-notes.md", include_str!("../../../../docs/api-notes.md")),
     ("webhooks.md", include_str!("../../../../docs/webhooks.md")),
     ("csv.md", include_str!("../../../../docs/csv.md")),
@@ -11,6 +11,7 @@ const PAGES: [(&str, &str); 7] = [
     ("guides/data-protection.md", include_str!("../../../../docs/guides/data-protection.md")),
     ("guides/data-teams.md", include_str!("../../../../docs/guides/data-teams.md")),
     ("search.md", include_str!("../../../../docs/search.md")),
+    ("promises.md", include_str!("../../../../docs/promises.md")),
 ];
 /// Folder of the example files; `/docs` serves it beside the reference.
 const EXAMPLES: &str = "examples/";
