@@ -3,8 +3,16 @@
 use serde_json::Value;
 
 /// Guides with their paths below `docs/`, which their links use.
-const PAGES: [(&str, &str); 8] = [
-    ("api-notes.md", include_str!("../../../../docs/api-notes.md")),
+const PAGES: [(&str, &str); 16] = [
+    ("api/basics.md", include_str!("../../../../docs/api/basics.md")),
+    ("api/lists.md", include_str!("../../../../docs/api/lists.md")),
+    ("api/errors.md", include_str!("../../../../docs/api/errors.md")),
+    ("api/keys.md", include_str!("../../../../docs/api/keys.md")),
+    ("api/people.md", include_str!("../../../../docs/api/people.md")),
+    ("api/feedback.md", include_str!("../../../../docs/api/feedback.md")),
+    ("api/copies.md", include_str!("../../../../docs/api/copies.md")),
+    ("api/dry-runs.md", include_str!("../../../../docs/api/dry-runs.md")),
+    ("api/subscriptions.md", include_str!("../../../../docs/api/subscriptions.md")),
     ("webhooks.md", include_str!("../../../../docs/webhooks.md")),
     ("csv.md", include_str!("../../../../docs/csv.md")),
     ("guides/scim.md", include_str!("../../../../docs/guides/scim.md")),
@@ -131,7 +139,8 @@ mod tests {
     fn guide_links_resolve_within_the_reference() {
         for (path, written, wanted) in [
             ("csv.md", "see [it](webhooks.md), or", "see [it](#description/webhooks-for-receivers), or"),
-            ("csv.md", "[notes](api-notes.md#webhooks)", "[notes](#description/webhooks)"),
+            ("csv.md", "[notes](api/subscriptions.md#webhooks)", "[notes](#description/webhooks)"),
+            ("api/copies.md", "[file](../examples/people.csv)", "[file](/docs/people.csv)"),
             ("csv.md", "as [above](#objectives).", "as [above](#description/objectives)."),
             ("csv.md", "[file](examples/people.csv)", "[file](/docs/people.csv)"),
             ("csv.md", "[page](https://example.com/a#b)", "[page](https://example.com/a#b)"),
