@@ -372,11 +372,11 @@ mod tests {
     }
 
     #[test]
-    fn readme_lists_every_setting_with_its_default() {
-        let readme = include_str!("../../../../README.md");
+    fn settings_page_lists_every_setting_with_its_default() {
+        let page = include_str!("../../../../docs/settings.md");
         for (_, setting) in Setting::ALL {
             let row = format!("| `{}` | ", setting.variable());
-            let rest = readme.split_once(&row).map(|(_, rest)| rest).unwrap_or_else(|| panic!("no row {row}"));
+            let rest = page.split_once(&row).map(|(_, rest)| rest).unwrap_or_else(|| panic!("no row {row}"));
             let wanted = setting.default().map_or(String::new(), |default| format!("`{default}` |"));
             assert!(rest.starts_with(&wanted), "{row}{wanted}");
         }
