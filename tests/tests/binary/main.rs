@@ -19,6 +19,8 @@ mod data_protection;
 #[cfg(test)]
 mod doctor;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 mod erasing;
 #[cfg(test)]
 mod erasing_kills;

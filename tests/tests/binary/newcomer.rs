@@ -11,7 +11,7 @@ use crate::support::{Installation, Service, candor};
 const README: &str = include_str!("../../../README.md");
 
 /// Runs a script in a shell. Prints a notice and returns `None` without `curl`.
-fn shell(script: &str) -> Option<String> {
+pub(crate) fn shell(script: &str) -> Option<String> {
     if Command::new("curl").arg("--version").output().is_err() {
         eprintln!("skipped: curl is not installed");
         return None;
