@@ -4,6 +4,7 @@ mod arrows;
 mod circles;
 mod imports;
 mod layers;
+mod links;
 mod manifests;
 mod migrations;
 mod names;
@@ -54,6 +55,7 @@ pub(crate) fn run() -> Outcome {
     let mut findings: Vec<Finding> = files.iter().flat_map(check).collect();
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(circles::check(&files));
+    findings.extend(links::check(&files));
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
     findings.extend(promises::check(&files));

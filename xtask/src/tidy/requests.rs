@@ -1,5 +1,5 @@
-//! Requests in documents, such as `GET /employees?filter[status]=all` and `candor api GET employees -q sort=id`: each
-//! must be an operation of docs/openapi.json, with parameters that it has.
+//! Requests in documents, such as `GET /employees?filter[status]=all`, `candor api GET employees -q sort=id` and
+//! `curl "$BASE/employees"`: each must be an operation of docs/openapi.json, with parameters that it has.
 
 use super::{Finding, SourceFile};
 use crate::process::Outcome;
@@ -27,6 +27,9 @@ const OUTSIDE: [&str; 13] = [
 /// Characters that end a request in a sentence or a command.
 const ENDS: [char; 9] = [' ', '`', '|', ')', ',', ';', '\'', '"', '\\'];
 
+/// Beginnings of the URL in a `curl` command.
+const BASES: [&str; 3] = ["\"$BASE/", "\"$URL/v1/", "\"$CANDOR/v1/"];
+
 pub(super) fn check(files: &[SourceFile]) -> Outcome<Vec<Finding>> {
     let Some(document) = files.iter().find(|file| file.path == DOCUMENT) else { return Ok(vec![]) };
     let document: Value = serde_json::from_str(&document.text)?;
@@ -40,7 +43,41 @@ fn check_document(file: &SourceFile, document: &Value) -> Vec<Finding> {
         let wrong = requests(line).into_iter().filter_map(|request| request.problem(document));
         findings.extend(wrong.map(|says| Finding::new(&file.path, number, says)));
     }
+    for (number, command) in curl_commands(&file.text) {
+        let wrong = curl_request(&command).and_then(|request| request.problem(document));
+        findings.extend(wrong.map(|says| Finding::new(&file.path, number, says)));
+    }
     findings
+}
+
+/// Returns the `curl` commands of a text, each in one line, with the number of its first line.
+fn curl_commands(text: &str) -> Vec<(usize, String)> {
+    let mut commands: Vec<(usize, String)> = Vec::new();
+    let mut continues = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let part = line.trim_end_matches('\\');
+        match commands.last_mut().filter(|_| continues) {
+            Some((_, command)) => command.push_str(part),
+            None if line.contains("curl ") => commands.push((number, part.to_owned())),
+            None => continue,
+        }
+        continues = part != line;
+    }
+    commands
+}
+
+/// Returns the request of a `curl` command if its URL begins with a variable.
+fn curl_request(command: &str) -> Option<Request> {
+    let url = BASES.iter().find_map(|base| command.split_once(base))?.1.split('"').next()?;
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
+    let named = command.split_once("-X ").and_then(|(_, rest)| rest.split(' ').next());
+    let has_body = [" -d ", " --data-binary "].iter().any(|flag| command.contains(flag));
+    let method = named.unwrap_or(if has_body { "POST" } else { "GET" });
+    let method = METHODS.into_iter().find(|known| *known == method)?;
+    let encoded =
+        command.split("--data-urlencode ").skip(1).map(|rest| name(rest.trim_start_matches(['"', '\''])));
+    let parameters = query.split('&').map(name).filter(|name| !name.is_empty()).chain(encoded).collect();
+    Some(Request { method, path: path.to_owned(), parameters })
 }
 
 /// A request that a document names.
@@ -160,6 +197,9 @@ mod tests {
             "`GET /v1/employees?filter[custom_fields.city]=Paris` and `GET`, `PATCH /employees/{id}`",
             "$ candor api PATCH employees/EMPLOYEE -f first_name=Ada",
             "POST /v1/employees/csv, GET /scim/v2/Users, FORGET /nothing",
+            "curl -g \"$BASE/employees?filter[email]=a&limit=5\" -H \"Authorization: Bearer $KEY\"",
+            "A=$(curl -X PATCH \"$BASE/employees/$A\" | sed)\ncurl -G \"$BASE/employees\" \\\n  --data-urlencode \"limit=5\"",
+            "curl \"$URL/v1/employees/csv\" --data-binary @people.csv",
         ] {
             assert_eq!(problems(text), [""; 0], "{text}");
         }
@@ -174,6 +214,11 @@ mod tests {
             ("$ candor api GET employees -q 'search=ada@example.com'", "no parameter `search`"),
             ("$ candor api GET employees -q limit=5 -q status=all", "no parameter `status`"),
             ("`POST /employees/xml`", "is no operation"),
+            ("curl \"$BASE/people\"", "GET /people is no operation"),
+            ("curl \"$BASE/employees\" \\\n  -d '{}'", "POST /employees is no operation"),
+            ("curl -X PATCH \"$CANDOR/v1/employees\"", "PATCH /employees is no operation"),
+            ("curl \"$BASE/employees?limit=5&since=now\"", "no parameter `since`"),
+            ("curl -G \"$BASE/employees\" \\\n  --data-urlencode \"q=calm\"", "no parameter `q`"),
         ] {
             let found = problems(text);
             assert!(found.len() == 1 && found[0].contains(says), "{text}: {found:?}");
