@@ -69,7 +69,12 @@ pub(crate) const BESIDE: [Step; 13] = [
         .unless_unchanged(&[
             "crates/http/assets",
             "crates/http/src",
+            "docs/api",
+            "docs/csv.md",
+            "docs/guides",
             "docs/openapi.json",
+            "docs/search.md",
+            "docs/webhooks.md",
             "tests/outside/reference",
         ])
         .after_the_first_run(),
