@@ -10,7 +10,7 @@ use crate::access::Caller;
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Update};
+use crate::fields::{Fields, StringEnum, Update};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
