@@ -3824,7 +3824,9 @@ class ScimRequest(TypedDict):
     """Method of the request."""
 
     path: str
-    """Path of the request, without the query."""
+    """Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the
+    name of a person.
+    """
 
     status: int
     """Status of the response."""

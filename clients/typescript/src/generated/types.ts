@@ -3011,7 +3011,10 @@ export interface ScimRequest {
   occurred_at: string;
   /** Method of the request. */
   method: string;
-  /** Path of the request, without the query. */
+  /**
+   * Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name of
+   * a person.
+   */
   path: string;
   /** Status of the response. */
   status: number;

@@ -5065,7 +5065,8 @@ pub struct ScimRequest {
     pub occurred_at: String,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query.
+    /// Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name
+    /// of a person.
     pub path: String,
     /// Status of the response.
     pub status: i64,
