@@ -5,6 +5,7 @@ mod rates;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use candor_domain::access::Tenant;
 use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
 
@@ -22,6 +23,13 @@ const REST: Duration = Duration::from_millis(20);
 /// Time for which this process skips a queue whose secrets it cannot open. The deliveries stay due, because
 /// only this process may lack a key.
 const NO_SECRET: Duration = Duration::from_secs(60);
+/// Number of deliveries of one commit that may be refused without consequence.
+const FEW_REFUSED: usize = 8;
+/// Time for which the commits of a tenant hand no deliveries over after more were refused. They stay in the store, which takes
+/// them in turns with those of others. Each refused one would take room until its result is recorded.
+const CROWDED: Duration = Duration::from_secs(1);
+/// Number of tenants above which those are removed whose commits may hand over again.
+const REMEMBERED_TENANTS: usize = 1_024;
 
 /// State machine for the queued deliveries of one process.
 #[derive(Debug)]
@@ -34,6 +42,8 @@ pub struct Dispatcher<M> {
     unsettled: InFlight,
     wakes: Wakes,
     forgotten: usize,
+    /// Tenants whose queues refused many deliveries of a commit, and the steady time until which they hand none over.
+    crowded: HashMap<Tenant, Duration>,
 }
 
 /// A claim to make.
@@ -67,7 +77,8 @@ impl<M> Dispatcher<M> {
         let queues = SubscriptionQueues::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new(limits.batch));
         let (unsettled, wakes) = (InFlight::default(), Wakes::default());
-        Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0 }
+        let crowded = HashMap::new();
+        Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0, crowded }
     }
 
     /// Returns the number of held deliveries, from their claim until their result is recorded.
@@ -177,9 +188,12 @@ impl<M> Dispatcher<M> {
         self.release(1);
     }
 
-    /// Reserves capacity for deliveries that a commit is about to queue. Returns the end of their lease, or
+    /// Reserves capacity for deliveries that a commit of a tenant is about to queue. Returns the end of their lease, or
     /// `None` without capacity. [`Dispatcher::take_in`] or [`Dispatcher::release`] ends the reservation.
-    pub fn reserve(&mut self, count: usize, now: Now) -> Option<LeaseDeadline> {
+    pub fn reserve(&mut self, tenant: Tenant, count: usize, now: Now) -> Option<LeaseDeadline> {
+        if self.crowded.get(&tenant).is_some_and(|until| now.steady < *until) {
+            return None;
+        }
         self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
     }
 
@@ -214,6 +228,13 @@ impl<M> Dispatcher<M> {
             } else {
                 refused.extend(self.queues.offer(queue, waiting, ends, is_unlimited).err());
             }
+        }
+        let is_crowded = reserved > 0 && refused.len() > FEW_REFUSED;
+        if let Some(refused) = refused.first().filter(|_| is_crowded) {
+            if self.crowded.len() >= REMEMBERED_TENANTS {
+                self.crowded.retain(|_, until| now.steady < *until);
+            }
+            self.crowded.insert(refused.job.tenant, now.steady + CROWDED);
         }
         // The claim loop also begins attempts that wait for the rate of their receiver.
         self.wakes.claims |= self.queues.has_limited();

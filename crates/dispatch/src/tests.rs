@@ -38,7 +38,7 @@ fn waiting(job: Job) -> WaitingDelivery<()> {
 
 /// Adds deliveries and lets each attempt fail.
 fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
-    let ends = machine.reserve(1, now).unwrap();
+    let ends = machine.reserve(job(1).tenant, 1, now).unwrap();
     machine.take_in((1..=count).map(|number| waiting(job(number))).collect(), ends, 1, now);
     while let Some(begun) = machine.next_attempt(now) {
         let answered = AttemptResponse {
@@ -84,6 +84,24 @@ fn claimed_jobs_without_room_are_requeued_by_an_outcome() {
     let (results, health) = machine.next_batch().unwrap().call();
     assert_eq!((results.len(), health.len()), (36, 0));
     assert!(results.iter().all(|(_, result)| *result == AttemptResult::Back(at(1).wall)));
+}
+
+#[test]
+fn commits_with_many_subscriptions_do_not_take_the_room_of_other_tenants() {
+    let mut machine = machine();
+    let other = Tenant::live(OrganizationId::from_ulid(Ulid(7)));
+    let capacity = QueueLimits::OF_A_PROCESS.room();
+    for number in 0..1_000 {
+        // Each commit hands over one event for 98 subscriptions, whose receivers do not answer.
+        let now = at(number);
+        let Some(ends) = machine.reserve(job(1).tenant, 1, now) else { continue };
+        let of = |webhook: u128| Job { webhook_id: WebhookId::from_ulid(Ulid(webhook)), ..job(number.into()) };
+        machine.take_in((1..=98).map(|webhook| waiting(of(webhook))).collect(), ends, 1, now);
+        while machine.next_attempt(now).is_some() {}
+    }
+    assert!(machine.held() < capacity - 64, "{} of {capacity}", machine.held());
+    assert!(machine.reserve(other, 1, at(1_000)).is_some());
+    assert!(machine.reserve(job(1).tenant, 1, at(3_000)).is_some(), "again after a second");
 }
 
 #[test]
@@ -170,10 +188,13 @@ fn unrecordable_outcome_does_not_block_another() {
 fn shutdown_ends_after_claims_and_recordings() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
-    let ends = machine.reserve(1, at(0)).unwrap();
+    let ends = machine.reserve(job(1).tenant, 1, at(0)).unwrap();
     machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
     let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
-    assert_eq!((machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(1, at(1))), (8, None, None));
+    assert_eq!(
+        (machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(job(1).tenant, 1, at(1))),
+        (8, None, None)
+    );
     let kept = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
     assert_eq!(kept, [], "what comes after the stop is given back too");
     machine.claim_ended();
@@ -230,7 +251,7 @@ fn job_leased_again_before_its_record_is_requeued() {
         );
     }
     assert_eq!(machine.held(), 0);
-    let ends = machine.reserve(1, at(31_003)).unwrap();
+    let ends = machine.reserve(job(1).tenant, 1, at(31_003)).unwrap();
     machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
     assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");
 }

@@ -9,7 +9,7 @@ type Begun = StartedAttempt<WaitingDelivery<()>>;
 
 /// Takes in deliveries of one subscription.
 fn take_in(machine: &mut Dispatcher<()>, jobs: Vec<Job>, now: Now) {
-    let ends = machine.reserve(1, now).unwrap();
+    let ends = machine.reserve(job(1).tenant, 1, now).unwrap();
     machine.take_in(jobs.into_iter().map(waiting).collect(), ends, 1, now);
 }
 

@@ -76,8 +76,10 @@ impl LocalEngine for Engine {
         if !due && changed.is_empty() {
             return None;
         }
-        let leased =
-            (1..=MOST).contains(&count).then(|| ReservedRoom::take(&self, count, &change.events)).flatten();
+        let leased = (1..=MOST)
+            .contains(&count)
+            .then(|| ReservedRoom::take(&self, tenant, count, &change.events))
+            .flatten();
         change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.deadline() });
         Some(Box::new(PreparedHandOver { engine: self, tenant, changed, queued, due, sooner, leased }))
     }
@@ -141,8 +143,8 @@ impl PreparedHandOver {
 }
 
 impl ReservedRoom {
-    fn take(engine: &Arc<Engine>, room: usize, events: &[Event]) -> Option<Self> {
-        let ends = engine.with_dispatcher(|engine, now| engine.reserve(room, now))?;
+    fn take(engine: &Arc<Engine>, tenant: Tenant, room: usize, events: &[Event]) -> Option<Self> {
+        let ends = engine.with_dispatcher(|engine, now| engine.reserve(tenant, room, now))?;
         Some(Self { engine: Arc::clone(engine), room, ends, events: events.to_vec() })
     }
 }
