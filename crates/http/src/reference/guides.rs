@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Guides with their paths below `docs/`, which their links use.
-const PAGES: [(&str, &str); 17] = [
+const PAGES: [(&str, &str); 16] = [
     ("api/basics.md", include_str!("../../../../docs/api/basics.md")),
     ("api/lists.md", include_str!("../../../../docs/api/lists.md")),
     ("api/errors.md", include_str!("../../../../docs/api/errors.md")),
@@ -18,7 +18,6 @@ const PAGES: [(&str, &str); 17] = [
     ("guides/scim.md", include_str!("../../../../docs/guides/scim.md")),
     ("guides/data-protection.md", include_str!("../../../../docs/guides/data-protection.md")),
     ("guides/data-teams.md", include_str!("../../../../docs/guides/data-teams.md")),
-    ("guides/unified-apis.md", include_str!("../../../../docs/guides/unified-apis.md")),
     ("search.md", include_str!("../../../../docs/search.md")),
     ("promises.md", include_str!("../../../../docs/promises.md")),
 ];

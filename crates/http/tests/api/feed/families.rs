@@ -110,6 +110,10 @@ async fn subscription_and_replay_need_the_read_scope_of_each_family() {
             .json(&json!({"url": "https://receiver.example/other"}))
             .send()
             .await;
-        assert_eq!(patched.json()["effective_event_types"], sent, "{}", patched.text());
+        assert_eq!(patched.refusal(), (403, "permission_denied".to_owned()), "what is sent at present");
+        let own = format!("/v1/webhooks/{}", every.json()["id"].as_str().unwrap());
+        let body = json!({"url": "https://receiver.example/other"});
+        let moved = world.bare("PATCH", &own).key(&key).json(&body).send().await;
+        assert_eq!(moved.json()["effective_event_types"], sent, "{}", moved.text());
     }
 }
