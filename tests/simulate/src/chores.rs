@@ -67,7 +67,7 @@ impl Run {
         };
         let now = process.now(self.now, self.clock_shift);
         let fits = (1..=MAX_HANDED_OVER).contains(&count);
-        let ends = fits.then(|| process.machine.reserve(count, now)).flatten();
+        let ends = fits.then(|| process.machine.reserve(tenant, count, now)).flatten();
         let lease = ends.map(|ends| (Lease { worker: process.worker, until: ends.deadline() }, ends));
         let life = Life { place, number: process.life };
         self.send(life, Call::Commit(Commit { tenant, count, lease }, None));
