@@ -87,7 +87,7 @@ fn claimed_jobs_without_room_are_requeued_by_an_outcome() {
 }
 
 #[test]
-fn commits_with_many_subscriptions_do_not_take_the_room_of_other_tenants() {
+fn refused_handovers_take_no_room_of_another_tenant() {
     let mut machine = machine();
     let other = Tenant::live(OrganizationId::from_ulid(Ulid(7)));
     let capacity = QueueLimits::OF_A_PROCESS.room();

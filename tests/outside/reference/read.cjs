@@ -27,7 +27,7 @@ const SEARCHES = [
   ["rate limit", RATES],
   ["429", RATES],
   ["quota", RATES],
-  ["retries", RETRIES],
+  ["retries", "Heading: Errors and retries"],
   ["idempotency", RETRIES],
   ["errors", "Heading: Errors"],
   ["error codes", CODES],
