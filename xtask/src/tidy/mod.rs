@@ -2,6 +2,7 @@
 
 mod arrows;
 mod circles;
+mod commands;
 mod imports;
 mod layers;
 mod links;
@@ -78,6 +79,7 @@ pub(crate) fn run() -> Outcome {
 fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = text::check(file);
     findings.extend(wording::check(file));
+    findings.extend(commands::check(file));
     if file.path.ends_with(".rs") {
         findings.extend(sizes::check(file));
         findings.extend(layers::check(file));
