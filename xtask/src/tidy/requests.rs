@@ -68,6 +68,8 @@ fn curl_commands(text: &str) -> Vec<(usize, String)> {
 
 /// Returns the request of a `curl` command if its URL begins with a variable.
 fn curl_request(command: &str) -> Option<Request> {
+    // The commands behind a pipe have flags of their own, such as `cut -d`.
+    let command = command.split(" | ").next()?;
     let url = BASES.iter().find_map(|base| command.split_once(base))?.1.split('"').next()?;
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let named = command.split_once("-X ").and_then(|(_, rest)| rest.split(' ').next());
@@ -200,6 +202,7 @@ mod tests {
             "curl -g \"$BASE/employees?filter[email]=a&limit=5\" -H \"Authorization: Bearer $KEY\"",
             "A=$(curl -X PATCH \"$BASE/employees/$A\" | sed)\ncurl -G \"$BASE/employees\" \\\n  --data-urlencode \"limit=5\"",
             "curl \"$URL/v1/employees/csv\" --data-binary @people.csv",
+            "curl \"$BASE/employees?limit=5\" | cut -d ',' -f 1",
         ] {
             assert_eq!(problems(text), [""; 0], "{text}");
         }
