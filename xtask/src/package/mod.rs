@@ -119,7 +119,11 @@ fn archive(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let tar = if succeeds(&mut program("gtar", &["--version"])) { "gtar" } else { "tar" };
     let mut command = program(tar, &["--create", "--gzip", "--owner=0", "--group=0", "--sort=name", "--file"]);
     command.arg(folder.join(&name)).arg("--directory").arg(build.folder()).args(["candor", "package"]);
-    command.arg("--directory").arg(root()).args(["docs/deploy", "docs/operations.md"]).args(LICENCES);
+    command
+        .arg("--directory")
+        .arg(root())
+        .args(["docs/deploy", "docs/operations.md", "docs/settings.md", "docs/command-line.md"])
+        .args(LICENCES);
     run_program(&mut command)?;
     Ok(name.into())
 }
