@@ -68,6 +68,11 @@ impl Authenticator {
         if self.is_unknown(hash, now) {
             return Ok(None);
         }
+        self.look_up(hash, now).await
+    }
+
+    /// Reads the record of a key from the store, and caches it.
+    async fn look_up(&self, hash: KeyHash, now: Timestamp) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(record) = self.store.key_by_hash(hash).await? else {
             self.remember_unknown(hash, now);
             return Ok(None);
@@ -85,10 +90,8 @@ impl Authenticator {
     /// # Errors
     /// [`StorageError`] if the store did not answer.
     pub async fn authenticate_anew(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
-        if let Some(hash) = api_key::read(text) {
-            self.known.write().unwrap_or_else(PoisonError::into_inner).remove(&hash);
-        }
-        self.authenticate(text).await
+        let Some(hash) = api_key::read(text) else { return Ok(None) };
+        self.look_up(hash, self.clock.now()).await
     }
 
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.
