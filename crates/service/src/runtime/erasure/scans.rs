@@ -129,20 +129,30 @@ impl Job<'_> {
     async fn blank_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
         let actions = SYNC_ACTIONS.map(ToOwned::to_owned).to_vec();
         let filter = audit::Filter { actions, ..audit::Filter::default() };
-        let names_person = |entry: &&AuditEntry| {
+        let names_person = |entry: &AuditEntry| {
             let changes = serde_json::to_string(&entry.changes).unwrap_or_default();
             let comment = entry.comment.as_deref().unwrap_or_default();
             mentions.names_person(comment) || mentions.names_person(&changes)
         };
+        self.overwrite_selected(&filter, names_person, &blank_values()).await
+    }
+
+    /// Overwrites columns of the selected entries among those of a filter. Returns `false` if it was stopped.
+    async fn overwrite_selected(
+        &self,
+        filter: &audit::Filter,
+        is_selected: impl Fn(&AuditEntry) -> bool,
+        set: &[(Column, SqlValue)],
+    ) -> Result<bool, Error> {
         let mut after = None;
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
             let (entries, next) =
-                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
-            let theirs = entries.iter().filter(names_person).map(|entry| entry.id.to_bytes()).collect();
-            self.overwrite_entries(theirs, blank_values()).await?;
+                person_data::audit_page(self.services, self.tenant, filter, after, ENTRIES).await?;
+            let selected = entries.iter().filter(|entry| is_selected(entry)).map(|entry| entry.id.to_bytes());
+            self.overwrite_entries(selected.collect(), set.to_vec()).await?;
             let Some(next) = next else { return Ok(true) };
             after = Some(next);
         }
@@ -151,41 +161,18 @@ impl Job<'_> {
     async fn blank_entries_about(&self, target: &str) -> Result<bool, Error> {
         let filter = audit::Filter { target_id: Some(target.to_owned()), ..audit::Filter::default() };
         let has_values = |entry: &AuditEntry| !entry.changes.is_empty() || entry.comment.is_some();
-        let mut after = None;
-        loop {
-            if !(self.goes_on)() {
-                return Ok(false);
-            }
-            let (entries, next) =
-                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
-            let left = entries.iter().filter(|entry| entry.action != KEPT_REASON && has_values(entry));
-            self.overwrite_entries(left.map(|entry| entry.id.to_bytes()).collect(), blank_values()).await?;
-            let Some(next) = next else { return Ok(true) };
-            after = Some(next);
-        }
+        let is_left = |entry: &AuditEntry| entry.action != KEPT_REASON && has_values(entry);
+        self.overwrite_selected(&filter, is_left, &blank_values()).await
     }
 
     async fn blank_actor(&self, actor: String) -> Result<bool, Error> {
         let filter = audit::Filter { actor_id: Some(actor), ..audit::Filter::default() };
-        let mut after = None;
-        loop {
-            if !(self.goes_on)() {
-                return Ok(false);
-            }
-            let (entries, next) =
-                person_data::audit_page(self.services, self.tenant, &filter, after, ENTRIES).await?;
-            let is_named = |entry: &&AuditEntry| {
-                entry.actor.name != former_name()
-                    || entry.context.ip.is_some()
-                    || entry.context.user_agent.is_some()
-            };
-            let left = entries.iter().filter(is_named).map(|entry| entry.id.to_bytes()).collect();
-            let mut set = blank_origin();
-            set.push((Column::new("actor_name", Type::Text), SqlValue::Text(former_name())));
-            self.overwrite_entries(left, set).await?;
-            let Some(next) = next else { return Ok(true) };
-            after = Some(next);
-        }
+        let is_named = |entry: &AuditEntry| {
+            entry.actor.name != former_name() || entry.context.ip.is_some() || entry.context.user_agent.is_some()
+        };
+        let mut set = blank_origin();
+        set.push((Column::new("actor_name", Type::Text), SqlValue::Text(former_name())));
+        self.overwrite_selected(&filter, is_named, &set).await
     }
 
     /// Removes key name, address and user agent from entries of connectors that a key of the person made. No index
