@@ -200,6 +200,6 @@ fn restored_master_key_with_an_open_mode_is_noticed() {
     let restored = candor(&place, &["restore", "copy.db"]).succeeded().stdout;
     assert!(restored.contains("chmod 600"), "{restored}");
     let service = Service::serve(&place);
-    service.wait_for_log("chmod 600");
+    service.wait_for_line("chmod 600");
     service.stop();
 }

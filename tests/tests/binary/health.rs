@@ -71,7 +71,7 @@ fn request_log_line_has_no_personal_data_and_no_secret() {
     let listed = service.client(&key).get("/v1/employees?filter[email]=grace@example.com").unwrap();
     assert_eq!(listed.status, 200);
     let request = answer.header("x-request-id").unwrap().to_owned();
-    let log = service.wait_for_log(&request);
+    let log = service.stop_and_read_log();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let about = lines.iter().filter(|line| line.to_string().contains(&request)).collect::<Vec<_>>();
     assert_eq!(about.len(), 1, "{log}");
@@ -85,10 +85,10 @@ fn request_log_line_has_no_personal_data_and_no_secret() {
 fn worker_without_admin_listener_logs_a_warning() {
     let place = Installation::sqlite();
     let worker = Service::start(&place, &["serve", "--role", "worker"]);
-    let log = worker.wait_for_log("no health or metrics endpoint");
-    assert!(log.contains("WARN"), "{log}");
-    assert!(log.contains("CANDOR_ADMIN_LISTEN") && log.contains("role=\"worker\""), "{log}");
-    worker.stop();
+    let warning = worker.wait_for_line("no health or metrics endpoint");
+    assert!(warning.contains("WARN") && warning.contains("CANDOR_ADMIN_LISTEN"), "{warning}");
+    let log = worker.stop_and_read_log();
+    assert!(log.contains("role=\"worker\""), "{log}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn world_readable_database_is_closed_and_folder_is_named() {
     let service = Service::serve(&place);
     assert_eq!((mode(&place, "data"), mode(&place, "data/candor.db")), (0o755, 0o600));
     assert_eq!(mode(&place, "data/candor.db-wal"), 0o600);
-    service.wait_for_log("chmod 700");
+    service.wait_for_line("chmod 700");
     service.stop();
 }
 
@@ -75,7 +75,7 @@ fn open_config_file_is_named_if_secrets_are_inside() {
     write(&ring);
     set_mode(&place, "candor.toml", 0o644);
     let service = Service::serve(&place);
-    service.wait_for_log("chmod o-rwx candor.toml");
+    service.wait_for_line("chmod o-rwx candor.toml");
     service.stop();
 }
 
@@ -89,6 +89,6 @@ fn open_master_key_file_is_named() {
         assert_eq!(secrets(&place)[0]["remedy"], "chmod 600 data/master.key");
     }
     let service = Service::serve(&place);
-    service.wait_for_log("chmod 600 data/master.key");
+    service.wait_for_line("chmod 600 data/master.key");
     service.stop();
 }

@@ -231,7 +231,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     assert_eq!(page(&mut client, None).0, [""; 0]);
-    service.wait_for_log("has not arrived there yet");
+    service.wait_for_line("has not arrived there yet");
     let looked = candor(&place, &["doctor"]);
     assert!(looked.code == Some(1) && looked.stdout.contains("has not arrived there yet"), "{}", looked.stdout);
 
@@ -250,7 +250,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let told = client.all("/v1/audit-log");
     assert!(told.iter().any(|item| item["target"]["id"] == department.as_str()), "{told:?}");
     assert_eq!(metric(&service, UP), 0);
-    service.wait_for_log("no standby");
+    service.wait_for_line("no standby");
     service.stop();
 
     let elsewhere = PrimaryAndStandby::start().unwrap();

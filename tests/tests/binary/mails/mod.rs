@@ -79,9 +79,8 @@ fn invited_person_gets_a_mail_with_a_working_link() {
             service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
         assert_eq!((accepted.status, accepted.json()["status"].as_str()), (200, Some("active")));
         assert!(server.until(|server| server.open == 0), "no connection stays open");
-        let (log, secret) = (service.log(), token(&mail));
+        let (log, secret) = (service.stop_and_read_log(), token(&mail));
         assert!(!log.contains("ada@example.org") && !log.contains(&secret), "{log}");
-        service.stop();
     }
 }
 

@@ -220,11 +220,20 @@ impl Service {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Waits until the log contains these words, and returns it. Lines are written beside the requests, so a line may
-    /// come after the response.
-    pub(crate) fn wait_for_log(&self, words: &str) -> String {
-        assert!(wait_until(PATIENCE, || self.log().contains(words)).is_some(), "no {words:?} in {}", self.log());
-        self.log()
+    /// Waits for the first whole line of the log with these words, and returns it. Lines are written beside the
+    /// requests, so this one may come after the response, and others later still: what is asserted about the whole
+    /// log is asserted after [`Self::stop_and_read_log`].
+    pub(crate) fn wait_for_line(&self, words: &str) -> String {
+        let mut found = None;
+        wait_until(PATIENCE, || {
+            let log = self.log();
+            found = log
+                .split_inclusive('\n')
+                .find(|line| line.contains(words) && line.ends_with('\n'))
+                .map(str::to_owned);
+            found.is_some()
+        });
+        found.unwrap_or_else(|| panic!("no {words:?} in {}", self.log()))
     }
 
     /// Stops the service, and returns its whole log: the last lines are written before the process ends.
