@@ -66,6 +66,17 @@ impl ChangeSet {
         }
     }
 
+    /// Adds the parts of another change set behind those of this one. A stored reply and a lease belong to the whole
+    /// commit, so those of `part` are dropped.
+    pub fn append(&mut self, mut part: Self) {
+        self.writes.append(&mut part.writes);
+        self.requires.append(&mut part.requires);
+        self.events.append(&mut part.events);
+        self.notices.append(&mut part.notices);
+        self.more_audit.push(part.audit);
+        self.more_audit.append(&mut part.more_audit);
+    }
+
     /// Returns `true` if `worker` has work once this change set is saved.
     #[must_use]
     pub fn wakes(&self, worker: BackgroundWorker) -> bool {
@@ -322,6 +333,25 @@ mod tests {
             context: Origin::default(),
         };
         ChangeSet { writes, ..ChangeSet::new(audit) }
+    }
+
+    #[test]
+    fn appended_change_set_keeps_its_parts_in_order() {
+        let read = |id| vec![Write::NotificationsRead(Id::from_bytes([id; 16]), AT)];
+        let requires = |id| vec![Require::DepartmentVacant(Id::from_bytes([id; 16]))];
+        let named = |action: &str, id| {
+            let mut one = ChangeSet { requires: requires(id), ..change(read(id)) };
+            action.clone_into(&mut one.audit.action);
+            one
+        };
+        let mut pair = named("second", 2);
+        pair.more_audit.push(named("third", 3).audit);
+        let mut all = named("first", 1);
+        all.append(pair);
+        let actions: Vec<_> = all.audit_entries().map(|entry| entry.action.as_str()).collect();
+        assert_eq!(actions, ["first", "second", "third"]);
+        assert_eq!(all.writes, [read(1), read(2)].concat());
+        assert_eq!(all.requires, [requires(1), requires(2)].concat());
     }
 
     #[test]

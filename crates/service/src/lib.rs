@@ -1,13 +1,15 @@
 //! The use cases: load, decide, commit.
 //!
-//! The crate has three parts. [`usecases`] has a module for each resource. Its functions take the [`Services`]
+//! The crate has four parts. [`usecases`] has a module for each resource. Its functions take the [`Services`]
 //! and the [`RequestContext`], which has the caller and the conditions of the request, and return a rendered
 //! [`Reply`] or an [`Error`]. [`runtime`] is the background work: deliveries, mails, the sweep, the search
-//! index. [`context`] is the infrastructure of both: the change operations, authentication, limits, the vault,
-//! lists.
+//! index. Both change data by [`change`] alone: plan, commit, and again if another change was committed first.
+//! [`context`] is the infrastructure of all: authentication, limits, the vault, lists.
 //!
-//! `usecases` and `runtime` use `context`; `context` uses neither of them, and they do not use each other.
+//! `usecases` and `runtime` use `change` and `context`, `change` uses `context`; nothing uses a part above it, and
+//! `usecases` and `runtime` do not use each other.
 
+pub mod change;
 pub mod context;
 pub mod runtime;
 pub mod usecases;

@@ -2,16 +2,29 @@
 
 use super::{Finding, SourceFile};
 
-/// A folder of a crate's sources and the modules of the crate that its files must not name.
+/// A folder of a crate's sources and the names that its files must not use: modules of the crate above it, and
+/// what only `service/change` does, such as reading the error of a commit.
 struct Layer {
     folder: &'static str,
     never: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 3] = [
-    Layer { folder: "crates/service/src/context/", never: &["crate::runtime", "crate::usecases"] },
-    Layer { folder: "crates/service/src/runtime/", never: &["crate::usecases"] },
-    Layer { folder: "crates/service/src/usecases/", never: &["crate::runtime"] },
+const LAYERS: [Layer; 6] = [
+    Layer {
+        folder: "crates/service/src/context/",
+        never: &["crate::change", "crate::runtime", "crate::usecases"],
+    },
+    Layer { folder: "crates/service/src/change/", never: &["crate::runtime", "crate::usecases"] },
+    Layer {
+        folder: "crates/service/src/runtime/",
+        never: &["crate::usecases", "CommitError", "store.commit(", "const ATTEMPTS"],
+    },
+    Layer {
+        folder: "crates/service/src/usecases/",
+        never: &["crate::runtime", "CommitError", "store.commit(", "const ATTEMPTS"],
+    },
+    Layer { folder: "crates/http/src/", never: &["CommitError", "store.commit("] },
+    Layer { folder: "crates/app/src/", never: &["CommitError", "store.commit("] },
 ];
 
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
@@ -39,8 +52,19 @@ mod tests {
         let lines =
             |path: &str| check(&file(path, text)).into_iter().map(|finding| finding.line).collect::<Vec<_>>();
         assert_eq!(lines("crates/service/src/context/list.rs"), [2]);
+        assert_eq!(lines("crates/service/src/change/mod.rs"), [2]);
         assert_eq!(lines("crates/service/src/usecases/events.rs"), [2]);
         assert_eq!(lines("crates/service/src/runtime/sweep.rs"), [0_usize; 0]);
         assert_eq!(lines("crates/http/src/api.rs"), [0_usize; 0]);
+    }
+
+    #[test]
+    fn commit_beside_the_change_pipeline_is_a_finding() {
+        let text = "Err(CommitError::Stale) => {}\nservices.store.commit(tenant, change).await\n";
+        let lines =
+            |path: &str| check(&file(path, text)).into_iter().map(|finding| finding.line).collect::<Vec<_>>();
+        assert_eq!(lines("crates/service/src/usecases/keys.rs"), [1, 2]);
+        assert_eq!(lines("crates/service/src/runtime/sweep.rs"), [1, 2]);
+        assert_eq!(lines("crates/service/src/change/commit.rs"), [0_usize; 0]);
     }
 }

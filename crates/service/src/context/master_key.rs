@@ -8,7 +8,7 @@ use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::context::error::Error;
-use crate::context::services::Services;
+use crate::context::services::{ATTEMPTS, Services};
 use crate::context::vault::{KeyName, SealContext, Vault};
 use crate::context::webhook_secrets;
 
@@ -16,8 +16,6 @@ use crate::context::webhook_secrets;
 const PLACE: &str = "master key";
 /// Plaintext of the check value. Only the ability to open it matters.
 const KNOWN: &[u8] = b"candor";
-/// Attempts to record the key while other processes start at the same time.
-const ATTEMPTS: usize = 8;
 /// Subscriptions read per query.
 const READ: u16 = 200;
 

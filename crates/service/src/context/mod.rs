@@ -1,11 +1,9 @@
 //! Infrastructure shared by all use cases and background workers.
 
 pub mod auth;
-pub(crate) mod change;
 pub mod clocks;
 pub mod commit_health;
 pub(crate) mod counts;
-mod dry_run;
 pub(crate) mod erasing;
 pub mod error;
 pub(crate) mod expand;
@@ -33,7 +31,7 @@ pub mod scim_log;
 pub(crate) mod search_cache;
 pub(crate) mod search_index;
 pub mod services;
-mod stored_replies;
+pub(crate) mod stored_replies;
 pub mod tenant_sizes;
 pub mod twins;
 pub mod vault;

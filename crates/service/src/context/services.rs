@@ -1,6 +1,5 @@
-//! The services that use cases and background workers share, and the commit loop of every change.
+//! The services that use cases and background workers share.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,10 +19,8 @@ use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
-use candor_port_storage::{ChangeSet, CommitError, Storage, Version, Write};
-use candor_tables::flat::BackgroundWorker;
+use candor_port_storage::{ChangeSet, Storage};
 use tokio::sync::{Notify, OwnedMutexGuard};
-use tracing::Instrument;
 
 use crate::context::auth::Authenticator;
 use crate::context::clocks::Clocks;
@@ -33,7 +30,6 @@ use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::keyed_locks::KeyedLocks;
 use crate::context::limits::Limits;
-use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
@@ -43,7 +39,7 @@ use crate::context::vault::Vault;
 
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
 /// decisions are pure and each plan checks `If-Match` against the rows it has just read.
-const ATTEMPTS: usize = 8;
+pub(crate) const ATTEMPTS: usize = 8;
 
 /// Operator settings that use cases need.
 #[derive(Debug, Clone)]
@@ -152,14 +148,6 @@ pub struct Services {
     submission_locks: KeyedLocks,
 }
 
-/// Result of planning a change: a reply without a commit, or a change set with its reply.
-pub enum ChangePlan {
-    /// Commits nothing and returns this reply.
-    Unchanged(Reply),
-    /// Commits the change set, then returns the reply.
-    Commit(Box<ChangeSet>, Reply),
-}
-
 impl Services {
     /// Creates services with default limits and empty caches.
     #[must_use]
@@ -219,86 +207,6 @@ impl Services {
         new_id(&*self.ids, at)
     }
 
-    /// Runs a use case that changes data: plans, commits, and plans again if another change was committed first.
-    /// A dry run checks its plan instead of committing it.
-    ///
-    /// A request with an idempotency key runs as if the key were new. The stored reply is read only if the
-    /// request is refused or the commit finds the key: the usual case needs no extra round trip.
-    ///
-    /// # Errors
-    /// Errors of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
-    pub async fn change<F, Fut>(&self, context: &RequestContext, plan: F) -> Result<Reply, Error>
-    where
-        F: Fn(Timestamp) -> Fut,
-        Fut: Future<Output = Result<ChangePlan, Error>>,
-    {
-        for _ in 0..ATTEMPTS {
-            let at = self.clock.now();
-            let planned = plan(at).await;
-            let reply = if context.dry_run {
-                self.preview(context.caller.tenant, planned?).await?
-            } else {
-                self.commit_or_replay(context, planned, at).await?
-            };
-            if let Some(reply) = reply {
-                return Ok(reply);
-            }
-        }
-        Err(Error::Contended)
-    }
-
-    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same key.
-    /// Returns `None` if another change was committed first. Not generic, so that it is compiled once.
-    async fn commit_or_replay(
-        &self,
-        context: &RequestContext,
-        planned: Result<ChangePlan, Error>,
-        at: Timestamp,
-    ) -> Result<Option<Reply>, Error> {
-        let (mut change, reply) = match planned {
-            Ok(ChangePlan::Unchanged(reply)) => return self.store_reply(context, reply, at).await.map(Some),
-            Ok(ChangePlan::Commit(change, reply)) => (change, reply),
-            Err(error) => return self.replay_or(context, Err(error)).await.map(Some),
-        };
-        change.replay = self.replay_of(context, &reply, at)?;
-        match self.commit(context.caller.tenant, *change).await {
-            Ok(()) => Ok(Some(reply)),
-            Err(CommitError::Replayed) => self.replay_or(context, Err(Error::Contended)).await.map(Some),
-            Err(CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing) => {
-                Ok(None)
-            }
-            Err(CommitError::Storage(error)) => Err(error.into()),
-        }
-    }
-
-    /// Commits a change set and hands its queued deliveries to the engine of this process.
-    ///
-    /// # Errors
-    /// Errors of the store.
-    pub(crate) async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<(), CommitError> {
-        for event in &mut change.events {
-            event.request_id.clone_from(&change.audit.request_id);
-        }
-        let hand_over = self.deliveries.prepare(tenant, &mut change);
-        let wakes_mailer = change.wakes(BackgroundWorker::Mail);
-        let (rows, events) = (change.writes.len(), change.events.len());
-        let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
-        let committed = self.store.commit(tenant, change).instrument(span).await;
-        self.commit_health.record(&committed, self.clock.steady());
-        let organization = tenant.organization;
-        match &committed {
-            Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
-            Err(error) => tracing::debug!(%organization, rows, events, reason = reason(error), "not saved"),
-        }
-        if let Some(hand_over) = hand_over {
-            hand_over.complete(committed.as_ref().ok());
-        }
-        if wakes_mailer {
-            self.mail_queued.notify_one();
-        }
-        committed.map(drop)
-    }
-
     /// Creates the change set of one decision: its audit entry and its events, which carry the rendered state.
     ///
     /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
@@ -335,25 +243,6 @@ impl Services {
     pub(crate) fn entry_of_system(&self, name: &str, draft: AuditDraft, occurred_at: Timestamp) -> AuditEntry {
         draft.into_entry(self.id(occurred_at), occurred_at, Actor::system(name), None, Origin::default())
     }
-
-    /// Plans the commit of one decision: renders the resource, and adds the writes that `write` makes of its
-    /// state.
-    ///
-    /// # Errors
-    /// [`Error::Bug`] if the resource cannot be rendered.
-    pub fn plan<T: Resource>(
-        &self,
-        context: &RequestContext,
-        decision: Decision<T>,
-        seen: Option<Version>,
-        at: Timestamp,
-        write: impl FnOnce(T) -> Vec<Write>,
-    ) -> Result<(Box<ChangeSet>, Bytes, Version), Error> {
-        let body = render(&decision.state)?;
-        let (mut change, state) = self.change_set(context, decision, &body, at);
-        change.writes = write(state);
-        Ok((Box::new(change), body, seen.map_or(Version::FIRST, Version::next)))
-    }
 }
 
 /// Renders a resource as JSON.
@@ -370,16 +259,4 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// [`DomainError::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(DomainError::NotFound))
-}
-
-/// Returns the reason of a failed commit for the log, without values of the change set.
-const fn reason(error: &CommitError) -> &'static str {
-    match error {
-        CommitError::Stale => "stale",
-        CommitError::Taken(_) => "taken",
-        CommitError::Broken(_) => "broken",
-        CommitError::Missing => "missing",
-        CommitError::Replayed => "replayed",
-        CommitError::Storage(_) => "storage",
-    }
 }

@@ -14,7 +14,6 @@ use candor_domain::visibility::{LinkedId, Readers, RestrictedResource, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::flat::Stored;
 
-use crate::context::change::show;
 use crate::context::error::Error;
 use crate::context::expand::{self, Inlined};
 use crate::context::reply::Reply;
@@ -307,4 +306,12 @@ pub(crate) async fn as_inlined<T: Resource + Stored>(
     let (ids, mut resources): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     narrow(services, context, &mut resources).await?;
     Ok(Some(ids.into_iter().zip(resources).collect()))
+}
+
+/// Returns a reply with the resource as stored.
+///
+/// # Errors
+/// [`Error::Bug`] if it cannot be rendered.
+fn show<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
+    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.shown_mark()))
 }

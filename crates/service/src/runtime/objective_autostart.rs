@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
 use candor_domain::decision::Decision;
-use candor_domain::event::{Event, EventType};
+use candor_domain::event::EventType;
 use candor_domain::objective::Objective;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
+use crate::change::Batch;
 use crate::context::error::Error;
 use crate::context::fan_out::events_at_once;
 use crate::context::services::{Services, render};
@@ -68,44 +69,26 @@ async fn start(
 ) -> Result<Option<u64>, Error> {
     let due =
         |versioned: &Versioned<Objective>| Some((versioned.value.start_if_due(at.date(), at)?, versioned.version));
-    let mut change: Option<ChangeSet> = None;
+    let mut batch = Batch::default();
     let mut count = 0;
     for (decision, version) in some.iter().filter_map(due) {
-        add(services, &mut change, decision, version, at)?;
+        batch.add(started(services, decision, version, at)?);
         count += 1;
     }
-    let Some(change) = change else { return Ok(Some(0)) };
-    match services.commit(tenant, change).await {
-        Ok(()) => Ok(Some(count)),
-        Err(CommitError::Stale) => Ok(None),
-        Err(CommitError::Storage(error)) => Err(error.into()),
-        Err(other) => Err(Error::Bug(other.to_string())),
-    }
+    let Some(change) = batch.finish() else { return Ok(Some(0)) };
+    Ok(services.commit_unless_stale(tenant, change).await?.then_some(count))
 }
 
-fn add(
+fn started(
     services: &Services,
-    change: &mut Option<ChangeSet>,
     decision: Decision<Objective>,
     seen: Version,
     at: Timestamp,
-) -> Result<(), Error> {
+) -> Result<ChangeSet, Error> {
     let entry = services.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
-    let data = String::from_utf8_lossy(&render(&decision.state)?).into_owned();
-    let change = match change {
-        Some(change) => {
-            change.more_audit.push(entry);
-            change
-        }
-        None => change.insert(ChangeSet::new(entry)),
-    };
-    change.events.extend(decision.events.iter().map(|kind| Event {
-        id: services.id(at),
-        kind: *kind,
-        created_at: at,
-        data: data.clone(),
-        request_id: None,
-    }));
-    change.writes.push(Write::put(&Row::expecting(decision.state, seen)));
-    Ok(())
+    Ok(ChangeSet {
+        events: services.events(&decision.events, &render(&decision.state)?, at),
+        writes: vec![Write::put(&Row::expecting(decision.state, seen))],
+        ..ChangeSet::new(entry)
+    })
 }

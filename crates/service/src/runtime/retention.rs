@@ -24,7 +24,7 @@ use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::holds::unheld;
 use crate::context::retained::{Expired, Source, expired, people_who_left};
-use crate::context::services::{Services, render};
+use crate::context::services::{ATTEMPTS, Services, render};
 use crate::runtime::removal::{Removal, blank_entries, finish_files};
 use crate::runtime::search_index;
 
@@ -36,8 +36,6 @@ const SHARE: Duration = Duration::from_secs(5);
 const PIECE: u16 = 50;
 /// Maximum number of messages that one piece deletes.
 const MESSAGES: u16 = 500;
-/// Maximum attempts at a piece if another change was committed first.
-const ATTEMPTS: usize = 8;
 /// Name of this actor in the audit log.
 const RETENTION: &str = "retention";
 

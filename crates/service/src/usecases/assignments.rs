@@ -13,7 +13,7 @@ use candor_domain::visibility::LinkedId;
 use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;

@@ -18,18 +18,19 @@ use candor_domain::people::{Connector, Employee};
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
+use crate::change::{Attempt, ChangePlan};
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::fan_out::events_at_once;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, render};
+use crate::context::services::{Services, render};
 
 /// Result of a release.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -132,29 +133,27 @@ pub async fn release(
     let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
     let selection = |after| Selection { connector: id, named: named.as_deref(), after, chunk };
     let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
-    loop {
+    let release_chunk = async |after: Option<EmployeeId>, at: Timestamp| {
         let people = people(services, context, &selection(after)).await?;
         if people.len() < chunk {
-            break;
+            return Ok(Attempt::Done(None));
         }
-        let (change, count) = giving_back(services, context, &connector, &people, services.clock.now()).await?;
+        let last = people.last().map(|person| person.value.id);
+        let (change, count) = giving_back(services, context, &connector, &people, at).await?;
         if context.dry_run {
-            // Nothing is saved, so the next people are those after these.
-            after = people.last().map(|person| person.value.id);
-            previewed.extend(change.events.into_iter().map(|event| Event { data: String::new(), ..event }));
-            earlier += count;
-            continue;
+            let events = change.events.into_iter().map(|event| Event { data: String::new(), ..event });
+            return Ok(Attempt::Done(Some((last, count, events.collect()))));
         }
-        match services.commit(tenant, change).await {
-            Ok(()) => {
-                earlier += count;
-                // A list is gone through once. The connector can get more people meanwhile.
-                after = people.last().filter(|_| named.is_some()).map(|person| person.value.id);
-            }
-            Err(CommitError::Storage(error)) => return Err(error.into()),
-            // Another request changed one of these people meanwhile: read them again.
-            Err(_) => {}
-        }
+        Ok(Attempt::Commit(tenant, Box::new(change), Some((last, count, vec![]))))
+    };
+    while let Some((last, count, mut events)) =
+        services.retry::<_, Error, _, _>(|at| release_chunk(after, at)).await?
+    {
+        earlier += count;
+        previewed.append(&mut events);
+        // Released people are no more among those of the connector; a dry run releases none. A list is gone through
+        // once: the connector can get more people meanwhile.
+        after = last.filter(|_| context.dry_run || named.is_some());
     }
     let plan = async |at: Timestamp| {
         let people = people(services, context, &selection(after)).await?;
@@ -234,19 +233,17 @@ async fn giving_back(
     people: &[Versioned<Employee>],
     at: Timestamp,
 ) -> Result<(ChangeSet, usize), Error> {
-    let mut change =
-        ChangeSet::new(context.audit(services.id(at), AuditDraft::new(connector, "connector.release"), at));
+    let entry = context.audit(services.id(at), AuditDraft::new(connector, "connector.release"), at);
+    let mut change = ChangeSet::new(entry);
+    let mut count = 0;
     for person in people {
         let Some(decision) = connector.release(&person.value, at) else { continue };
-        let (one, state) = {
-            let body = render(&decision.state)?;
-            services.change_set(context, decision, &body, at)
-        };
-        change.events.extend(one.events);
-        change.more_audit.push(one.audit);
-        change.writes.push(Write::employee(&Row::expecting(state, person.version), None));
+        let body = render(&decision.state)?;
+        let (mut one, state) = services.change_set(context, decision, &body, at);
+        one.writes = vec![Write::employee(&Row::expecting(state, person.version), None)];
+        change.append(one);
+        count += 1;
     }
-    let count = change.writes.len();
     let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
     for link in services.store.rows::<ScimLink>(context.caller.tenant, &ids).await? {
         if link.value.connector_id == connector.id {

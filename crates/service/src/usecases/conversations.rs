@@ -14,7 +14,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{StorageExt, Versioned, Write};
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;

@@ -19,6 +19,7 @@ use candor_port_storage::{ChangeSet, StorageExt};
 use candor_tables::rows;
 use serde::{Deserialize, Serialize};
 
+use crate::change::Attempt;
 use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::person_data;
@@ -35,8 +36,6 @@ const EARLIER: [u32; 2] = [1, 2];
 const SEAL: &str = "erasure ledger";
 /// Name of this actor in the audit log.
 const ACTOR: &str = "operator";
-/// Maximum attempts if another change was committed first.
-const ATTEMPTS: usize = 8;
 
 /// A ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -279,32 +278,31 @@ pub async fn is_present(services: &Services, entry: &LedgerEntry) -> Result<bool
 /// [`Error::Unavailable`], [`Error::Contended`], [`Error::Bug`].
 pub async fn repeat(services: &Services, entry: &LedgerEntry, is_named: bool) -> Result<RepeatedErasure, Error> {
     let tenant = Tenant::live(entry.organization_id);
-    for _ in 0..ATTEMPTS {
+    let plan = async |at: Timestamp| {
         if is_present(services, entry).await? {
-            return Ok(RepeatedErasure::Present);
+            return Ok(Attempt::Done(RepeatedErasure::Present));
         }
-        let at = services.clock.now();
         let Some(stored) = services.store.row::<Employee>(tenant, entry.employee_id).await? else {
-            return Ok(RepeatedErasure::UnknownPerson);
+            return Ok(Attempt::Done(RepeatedErasure::UnknownPerson));
         };
         if !is_named && !entry.is_genuine(services) {
-            return Ok(RepeatedErasure::NotSealed);
+            return Ok(Attempt::Done(RepeatedErasure::NotSealed));
         }
         if !is_named && stored.value.hold.is_some() {
-            return Ok(RepeatedErasure::Held);
+            return Ok(Attempt::Done(RepeatedErasure::Held));
         }
-        let Some(decision) = stored.value.erase_again(at) else { return Ok(RepeatedErasure::Present) };
+        let Some(decision) = stored.value.erase_again(at) else {
+            return Ok(Attempt::Done(RepeatedErasure::Present));
+        };
         let LedgerEntry { id, requested_by, requested_at, .. } = entry.clone();
         let events = services.events(&decision.events, &render(&decision.state)?, at);
         let origin = ErasureOrigin { id, requested_by, requested_at };
         let (_, writes) = begin(services, tenant, (&stored, decision.state), origin, at).await?;
         let entry = services.entry_of_system(ACTOR, decision.audit, at);
         let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
-        if services.commit_unless_stale(tenant, change).await? {
-            return Ok(RepeatedErasure::Begun);
-        }
-    }
-    Err(Error::Contended)
+        Ok(Attempt::Commit(tenant, Box::new(change), RepeatedErasure::Begun))
+    };
+    services.retry(plan).await
 }
 
 #[cfg(test)]

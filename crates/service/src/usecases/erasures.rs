@@ -8,12 +8,13 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_tables::rows;
 
+use crate::change::ChangePlan;
 use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, render};
+use crate::context::services::{Services, render};
 
 /// `GET /erasures`: lists erasures.
 ///

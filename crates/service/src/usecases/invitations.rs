@@ -12,21 +12,19 @@ use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::error::Read;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::change::{Attempt, ChangePlan};
 use crate::context::error::Error;
 use crate::context::invitation_events::events;
 use crate::context::invitation_tokens;
 use crate::context::mail_limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
-
-/// Maximum attempts to accept an invitation if concurrent changes are committed first.
-const ATTEMPTS: usize = 3;
+use crate::context::services::{Services, or_not_found, render};
 
 /// A new invitation, with its link if no mail is sent.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -180,21 +178,16 @@ pub async fn accept(
 ) -> Result<Reply, Error> {
     let token = invitation::parse_acceptance(body)?;
     let hash = invitation::hash(&token);
-    for _ in 0..ATTEMPTS {
-        let at = services.clock.now();
+    let plan = async |at: Timestamp| {
         let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
         let accepted = stored.value.accept(at)?;
         let accepted = AcceptedRow { before: stored.value, accepted, seen: stored.version };
         let person = services.store.row::<Employee>(tenant, accepted.before.employee_id).await?;
         let person = or_not_found(person.filter(|person| invitation::is_for(&token, &person.value.email)))?;
         let (change, state) = accepting(services, (request, origin.clone()), accepted, &person, at)?;
-        match services.commit(tenant, change).await {
-            Ok(()) => return answer(tenant, &state),
-            Err(CommitError::Storage(error)) => return Err(error.into()),
-            Err(_) => {}
-        }
-    }
-    Err(Error::Contended)
+        Ok(Attempt::Commit(tenant, Box::new(change), answer(tenant, &state)?))
+    };
+    services.retry(plan).await
 }
 
 /// An invitation before and after its acceptance.

@@ -17,7 +17,7 @@ use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;

@@ -14,11 +14,12 @@ use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::services::{Services, or_not_found, render};
 
 /// A person whose notifications were marked as read.
 #[derive(Debug, Serialize, JsonSchema)]

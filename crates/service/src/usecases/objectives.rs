@@ -19,7 +19,7 @@ use candor_domain::visibility::Viewer;
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};

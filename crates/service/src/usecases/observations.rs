@@ -21,7 +21,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::counts;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};

@@ -18,7 +18,7 @@ use candor_domain::secret::Secret;
 use candor_domain::text::single_line;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_tables::rows;
 use serde::Serialize;
 
@@ -56,15 +56,6 @@ pub struct NewKeyRequest {
     pub scim_per_minute: Option<u32>,
 }
 
-async fn commit(services: &Services, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
-    match services.commit(tenant, change).await {
-        Ok(()) => Ok(()),
-        Err(CommitError::Storage(error)) => Err(error.into()),
-        Err(CommitError::Stale) => Err(Error::Contended),
-        Err(other) => Err(Error::Bug(other.to_string())),
-    }
-}
-
 /// Creates an organization with a live and a test environment, each with the starter set of attributes.
 ///
 /// # Errors
@@ -82,7 +73,7 @@ pub async fn create_organization(services: &Services, name: &str) -> Result<Orga
             let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
             change.writes.push(Write::put(&Row::new(attribute)));
         }
-        commit(services, tenant, change).await?;
+        services.save(tenant, change).await?;
     }
     Ok(organization.id)
 }
@@ -128,7 +119,7 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
         let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
         change.events = services.events(&decision.events, &render(&decision.state)?, at);
         change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
-        commit(services, tenant, change).await?;
+        services.save(tenant, change).await?;
         changed = true;
     }
     Ok(changed)
@@ -175,7 +166,7 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
-    commit(services, live, change).await?;
+    services.save(live, change).await?;
     services.auth.forget_unknown();
     Ok((id, secret))
 }
@@ -235,7 +226,7 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
     let url = Secret::new(services.settings.portal_url("/", &code));
     let link = NewLink { key_id: decision.state.id, url, expires_at: decision.state.link_expires_at };
     change.writes.push(Write::put(&Row::new(decision.state)));
-    commit(services, live, change).await?;
+    services.save(live, change).await?;
     Ok(link)
 }
 
@@ -276,7 +267,7 @@ pub async fn create_connector(
     change.events = services.events(&decision.events, &render(&decision.state)?, at);
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
-    commit(services, live, change).await?;
+    services.save(live, change).await?;
     Ok(id)
 }
 
@@ -347,5 +338,5 @@ pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
     let decision = stored.value.revoke(at)?;
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
     change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
-    commit(services, owner, change).await
+    services.save(owner, change).await
 }

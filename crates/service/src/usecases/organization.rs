@@ -5,7 +5,7 @@ use candor_domain::organization::{Organization, Patch};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Versioned;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;

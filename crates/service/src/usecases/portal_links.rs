@@ -14,19 +14,18 @@ use candor_domain::json::Object;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::context::change::PendingChange;
+use crate::change::Attempt;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::{Services, or_not_found, render};
 use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, require_room, with_secret};
 
-/// Maximum attempts to open a link if concurrent changes of its key are committed first.
-const ATTEMPTS: usize = 3;
 /// Members of [`PortalLink`] with the code or a part of it.
 const MADE_MEMBERS: &[&str] = &["url", "last4"];
 /// Method in the fingerprint of requests by test keys.
@@ -98,8 +97,7 @@ pub async fn exchange(
     body: Object,
 ) -> Result<Reply, Error> {
     let code = or_not_found(read_code(&parse_exchange(body)?))?;
-    for _ in 0..ATTEMPTS {
-        let at = services.clock.now();
+    let open = async |at: Timestamp| {
         let record = or_not_found(services.store.key_by_hash(code).await?)?;
         let tenant = Tenant::live(record.organization);
         let stored = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
@@ -109,17 +107,13 @@ pub async fn exchange(
         let answer = with_secret(&decision.state, &secret)?;
         let mut change = ChangeSet::new(opening(services, &decision, (request, origin.clone()), at));
         change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
-        match services.commit(tenant, change).await {
-            Ok(()) => {
-                services.auth.forget(record.key.id);
-                services.auth.forget_unknown();
-                return Ok(Reply::ok(answer, Some(stored.version.next())).with_made_members(SECRET_MEMBERS));
-            }
-            Err(CommitError::Storage(error)) => return Err(error.into()),
-            Err(_) => {}
-        }
-    }
-    Err(Error::Contended)
+        let reply = Reply::ok(answer, Some(stored.version.next())).with_made_members(SECRET_MEMBERS);
+        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), (record.key.id, reply)))
+    };
+    let (key, reply) = services.retry(open).await?;
+    services.auth.forget(key);
+    services.auth.forget_unknown();
+    Ok(reply)
 }
 
 /// Creates the audit entry of an exchange. The actor is the key itself, because the request has no other.

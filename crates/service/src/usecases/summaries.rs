@@ -18,7 +18,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::external_ids;

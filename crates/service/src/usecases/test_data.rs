@@ -5,15 +5,17 @@ use std::time::Duration;
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, Write};
+use candor_port_storage::{ChangeSet, Row, Write};
 use candor_tables::schema;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::change::ChangePlan;
+use crate::change::commit::unless_overtaken;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, render};
+use crate::context::services::{ATTEMPTS, Services, render};
 use crate::usecases::organization;
 
 /// Result of a reset of test data.
@@ -27,9 +29,6 @@ pub struct TestDataReset {
 
 /// Rows removed in one commit: few, so that other writers do not wait long, also if each row has 139 KB.
 const PIECE: u32 = 100;
-/// Maximum passes over all tables. A concurrent request can add rows that refer to rows about to be removed,
-/// which starts another pass.
-const ATTEMPTS: usize = 8;
 /// Working time after which a reset stops and reports that rows are left, well before its request
 /// times out.
 const WORK: Duration = Duration::from_secs(15);
@@ -62,18 +61,16 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     services.change(context, plan).await
 }
 
-/// Empties table after table until a deadline. Returns the number of rows removed, and whether none are left.
+/// Empties table after table until a deadline. A concurrent request can add rows that refer to rows about to be
+/// removed, which starts another pass. Returns the number of rows removed, and whether none are left.
 async fn empty(services: &Services, context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
     let mut removed = 0;
     'attempts: for _ in 0..ATTEMPTS {
         for table in schema::test_data() {
             loop {
-                let gone = match services.store.empty(tenant, table, PIECE).await {
-                    Ok(gone) => gone,
-                    Err(CommitError::Storage(error)) => return Err(error.into()),
-                    Err(_) => continue 'attempts,
-                };
+                let emptied = services.store.empty(tenant, table, PIECE).await;
+                let Some(gone) = unless_overtaken(emptied)? else { continue 'attempts };
                 removed += gone;
                 if gone == 0 {
                     break;

@@ -1,17 +1,17 @@
 //! Disables a subscription whose deliveries have failed for too long, or whose receiver is gone (§3.4, decision
 //! F3).
 
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DisableReason, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::QueueKey;
 
+use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::{Services, render};
 
 /// Name of this actor in the audit log.
 const DELIVERIES: &str = "deliveries";
-/// Maximum attempts if concurrent changes of the subscription are committed first.
-const ATTEMPTS: usize = 8;
 
 /// Disables a subscription for this reason, notifies the org admins and fires the event. If this fails, the next
 /// failed delivery triggers it again.
@@ -33,14 +33,14 @@ pub(super) async fn disable(services: &Services, queue: QueueKey, why: &DisableR
 }
 
 async fn try_to(services: &Services, (tenant, id): QueueKey, why: &DisableReason) -> Result<bool, Error> {
-    for _ in 0..ATTEMPTS {
-        let Some(stored) = services.store.row::<Subscription>(tenant, id).await? else { return Ok(false) };
-        let at = services.clock.now();
-        let Some(decision) = stored.value.disable(why, at) else { return Ok(false) };
+    let plan = async |at: Timestamp| {
+        let Some(stored) = services.store.row::<Subscription>(tenant, id).await? else {
+            return Ok(Attempt::Done(false));
+        };
+        let Some(decision) = stored.value.disable(why, at) else { return Ok(Attempt::Done(false)) };
         let events = services.events(&decision.events, &render(&decision.state.for_events())?, at);
-        if services.commit_of_system(tenant, DELIVERIES, decision, events, stored.version, at).await? {
-            return Ok(true);
-        }
-    }
-    Err(Error::Contended)
+        let change = services.change_of_system(tenant, DELIVERIES, decision, events, stored.version, at).await?;
+        Ok(Attempt::Commit(tenant, Box::new(change), true))
+    };
+    services.retry(plan).await
 }

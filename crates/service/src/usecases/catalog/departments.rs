@@ -10,7 +10,7 @@ use candor_port_storage::{Require, StorageExt};
 use candor_tables::rows;
 
 use super::holder;
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;

@@ -10,7 +10,7 @@ use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;

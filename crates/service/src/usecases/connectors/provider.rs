@@ -9,16 +9,14 @@ use candor_domain::notification::Notification;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::{BrakeAnswer, BrakeCount, IssueDraft, SyncIssue};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
+use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::notices::addressed;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
-
-/// Maximum attempts if concurrent changes are committed first.
-const ATTEMPTS: usize = 8;
 
 /// Counter of the deactivations that brakes refused.
 const BRAKE_REFUSALS: &str = "candor_scim_brake_refusals_total";
@@ -61,8 +59,7 @@ pub async fn copy_for_test_data(
 
 /// Returns the write that counts one more deactivation, or `None` if the brake refuses it. In the live data set a
 /// refusal pauses the connector. `earlier` is the time of an earlier deactivation of the person by the connector.
-/// The commit fails with [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request deactivated a
-/// person.
+/// The commit is overtaken if a concurrent request deactivated a person.
 ///
 /// # Errors
 /// See [`Error`].
@@ -109,23 +106,18 @@ async fn pause(
     deactivated: u64,
 ) -> Result<(), Error> {
     let tenant = context.caller.tenant;
-    for _ in 0..ATTEMPTS {
+    let plan = async |at: Timestamp| {
         let stored = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
-        let at = services.clock.now();
-        let Some(decision) = stored.value.pause(deactivated, at) else { return Ok(()) };
+        // Another request may have paused it.
+        let Some(decision) = stored.value.pause(deactivated, at) else { return Ok(Attempt::Done(())) };
         let audit = context.audit_of_connector(&stored.value, services.id(at), decision.audit, at);
         let mut change = ChangeSet::new(audit);
         change.events = services.events(&decision.events, &render(&decision.state)?, at);
         change.notices = addressed(services, tenant, &decision.notices, at).await?;
         change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
-        match services.commit(tenant, change).await {
-            Ok(()) => return Ok(()),
-            Err(CommitError::Storage(error)) => return Err(error.into()),
-            // Another request changed the connector first, perhaps to pause it.
-            Err(_) => {}
-        }
-    }
-    Err(Error::Contended)
+        Ok(Attempt::Commit(tenant, Box::new(change), ()))
+    };
+    services.retry(plan).await
 }
 
 /// Consequences of an issue that are saved with the change that caused it.
@@ -139,9 +131,8 @@ pub struct IssueChange {
     pub notices: Vec<Notification>,
 }
 
-/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit fails
-/// with [`CommitError::Stale`] or [`CommitError::Taken`] if a concurrent request reported the same issue; the
-/// decision is then repeated.
+/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit is
+/// overtaken if a concurrent request reported the same issue; the decision is then repeated.
 ///
 /// # Errors
 /// See [`Error`].
@@ -201,26 +192,18 @@ pub async fn report_refusal(
     draft: IssueDraft,
 ) -> Result<(), Error> {
     let tenant = context.caller.tenant;
-    for _ in 0..ATTEMPTS {
-        let at = services.clock.now();
+    let plan = async |at: Timestamp| {
         if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
             // A provider repeats the request in each of its cycles, so that only the first one has an audit entry.
-            if services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await? {
-                return Ok(());
-            }
-            continue;
+            let is_repeated = services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await?;
+            return Ok(if is_repeated { Attempt::Done(()) } else { Attempt::Overtaken });
         }
         let issue = SyncIssue::open(services.id(at), connector.id, draft.clone(), at);
         let IssueChange { writes, events, notices } = new_issue(services, tenant, connector, &issue).await?;
         let audit = AuditDraft::new(&issue, "connector.open_issue").with_comment(Some(issue.message.clone()));
         let mut change = ChangeSet::new(context.audit_of_connector(connector, services.id(at), audit, at));
         (change.writes, change.events, change.notices) = (writes, events, notices);
-        match services.commit(tenant, change).await {
-            Ok(()) => return Ok(()),
-            Err(CommitError::Storage(error)) => return Err(error.into()),
-            // A concurrent request opened the issue first.
-            Err(_) => {}
-        }
-    }
-    Err(Error::Contended)
+        Ok(Attempt::Commit(tenant, Box::new(change), ()))
+    };
+    services.retry(plan).await
 }

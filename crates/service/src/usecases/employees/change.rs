@@ -15,7 +15,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
-use crate::context::change::PendingChange;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::invitation_events;
 use crate::context::reply::Reply;

@@ -18,10 +18,11 @@ use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{CommitError, StorageExt};
+use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 
+use crate::change::commit::SavedPiece;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -262,27 +263,20 @@ impl<'a> Upload<'a> {
             if piece.is_last {
                 piece.change.replay = self.services.replay_of(self.context, &reply, at)?;
                 if let Some(synced) = self.synced(&report, at).await? {
-                    synced.add_to(&mut piece.change);
+                    piece.change.append(synced);
                 }
             }
             let _turn = match turn.take() {
                 None if piece.moves => Some(self.turn().await),
                 held => held,
             };
-            let commit = self.services.commit(self.context.caller.tenant, piece.change);
+            let commit = self.services.save_piece(self.context, piece.change);
             // The next piece is built while this one is saved.
             let (saved, made) = tokio::join!(commit, pieces.next());
-            match saved {
-                Ok(()) => {}
-                Err(CommitError::Replayed) => {
-                    return self.services.replay_or(self.context, Err(Error::Contended)).await.map(Some);
-                }
-                Err(CommitError::Storage(error)) => return Err(error.into()),
-                Err(
-                    CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
-                ) => {
-                    return Ok(None);
-                }
+            match saved? {
+                SavedPiece::Saved => {}
+                SavedPiece::Replayed(earlier) => return Ok(Some(earlier)),
+                SavedPiece::Overtaken { .. } => return Ok(None),
             }
             ends.extend(piece.steps.iter().map(|step| (step.row, plan.outcomes[step.row].clone())));
             next = made?;

@@ -1,15 +1,17 @@
 //! Legal holds on the data of people (decision H3).
 
+use candor_domain::decision::Decision;
 use candor_domain::id::EmployeeId;
 use candor_domain::json::Object;
 use candor_domain::people::{Employee, HoldDraft, LegalHold};
 use candor_domain::time::Timestamp;
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{ChangeSet, Row, Version, Write};
 
+use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::services::{Services, or_not_found, render};
 
 /// `GET /employees/{id}/legal-hold`: returns the hold.
 ///
@@ -39,10 +41,7 @@ pub async fn put(
             return Ok(ChangePlan::Unchanged(shown(stored.value.legal_hold())?));
         };
         let hold = shown(decision.state.legal_hold())?;
-        let seen = stored.version;
-        let write = |person| vec![Write::put(&Row::expecting(person, seen))];
-        let (change, _, _) = services.plan(context, decision, Some(seen), at, write)?;
-        Ok(ChangePlan::Commit(change, hold))
+        Ok(ChangePlan::Commit(written(services, context, decision, stored.version, at)?, hold))
     };
     services.change(context, plan).await
 }
@@ -56,12 +55,22 @@ pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeI
         let stored = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(stored.version)?;
         let decision = stored.value.release_hold(at)?;
-        let seen = stored.version;
-        let write = |person| vec![Write::put(&Row::expecting(person, seen))];
-        let (change, _, _) = services.plan(context, decision, Some(seen), at, write)?;
-        Ok(ChangePlan::Commit(change, Reply::removed()))
+        Ok(ChangePlan::Commit(written(services, context, decision, stored.version, at)?, Reply::removed()))
     };
     services.change(context, plan).await
+}
+
+fn written(
+    services: &Services,
+    context: &RequestContext,
+    decision: Decision<Employee>,
+    seen: Version,
+    at: Timestamp,
+) -> Result<Box<ChangeSet>, Error> {
+    let rendered = render(&decision.state)?;
+    let (mut change, person) = services.change_set(context, decision, &rendered, at);
+    change.writes = vec![Write::put(&Row::expecting(person, seen))];
+    Ok(Box::new(change))
 }
 
 fn shown(hold: Option<LegalHold>) -> Result<Reply, Error> {

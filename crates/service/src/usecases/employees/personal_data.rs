@@ -80,9 +80,7 @@ pub async fn begin(
     let at = services.clock.now();
     let audit = AuditDraft::new(&stored, "employee.read_personal_data");
     let change = ChangeSet::new(context.audit(services.id(at), audit, at));
-    if !services.commit_unless_stale(tenant, change).await? {
-        return Err(Error::Contended);
-    }
+    services.save(tenant, change).await?;
     let keys = person_data::keys_of(services, tenant, person).await?;
     let actors =
         std::iter::once(person.to_string()).chain(keys.iter().map(|key| key.value.id.to_string())).collect();

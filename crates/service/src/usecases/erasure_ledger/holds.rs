@@ -9,7 +9,8 @@ use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_tables::rows;
 use serde::{Deserialize, Serialize};
 
-use super::{ACTOR, ATTEMPTS, place};
+use super::{ACTOR, place};
+use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::person_data;
 use crate::context::services::{Services, render};
@@ -89,17 +90,17 @@ pub enum RepeatedHold {
 pub async fn hold_again(services: &Services, entry: &HoldEntry) -> Result<RepeatedHold, Error> {
     let tenant = Tenant::live(entry.organization_id);
     let Some(hold) = entry.hold(services) else { return Ok(RepeatedHold::NotSealed) };
-    for _ in 0..ATTEMPTS {
-        let at = services.clock.now();
+    let plan = async |at: Timestamp| {
         let stored = services.store.row::<Employee>(tenant, entry.employee_id).await?;
         let decision = stored.as_ref().and_then(|person| person.value.hold_again(hold.clone(), at));
-        let (Some(stored), Some(decision)) = (stored, decision) else { return Ok(RepeatedHold::Unchanged) };
+        let (Some(stored), Some(decision)) = (stored, decision) else {
+            return Ok(Attempt::Done(RepeatedHold::Unchanged));
+        };
         let events = services.events(&decision.events, &render(&decision.state)?, at);
         let writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
         let entry = services.entry_of_system(ACTOR, decision.audit, at);
-        if services.commit_unless_stale(tenant, ChangeSet { writes, events, ..ChangeSet::new(entry) }).await? {
-            return Ok(RepeatedHold::Set);
-        }
-    }
-    Err(Error::Contended)
+        let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
+        Ok(Attempt::Commit(tenant, Box::new(change), RepeatedHold::Set))
+    };
+    services.retry(plan).await
 }

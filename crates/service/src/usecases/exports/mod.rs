@@ -124,9 +124,7 @@ async fn record(
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
     audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
     let change = ChangeSet::new(context.audit(services.id(at), audit, at));
-    if !services.commit_unless_stale(tenant, change).await? {
-        return Err(Error::Contended);
-    }
+    services.save(tenant, change).await?;
     Ok(at)
 }
 

@@ -8,17 +8,15 @@ use candor_domain::id::EmployeeId;
 use candor_domain::people::connector::ScimLink;
 use candor_domain::people::{Connector, Employee};
 use candor_domain::scim::ProvisionedUser;
-use candor_port_storage::{CommitError, StorageExt};
+use candor_domain::time::Timestamp;
+use candor_port_storage::StorageExt;
 use candor_tables::rows;
 
 use super::change::ScimChange;
 use super::{ScimContext, ScimFailure};
-use crate::context::error::Error;
+use crate::change::Attempt;
 use crate::context::reply::Reply;
 use crate::context::services::Services;
-
-/// Maximum number of consecutive conflicts with concurrent changes.
-const ATTEMPTS: usize = 8;
 
 /// Reply to a committed request, with the person whose manager or reports may have arrived meanwhile.
 pub(super) struct WrittenUser {
@@ -124,28 +122,20 @@ impl ScimContext {
         manager: EmployeeId,
     ) -> Result<(), ScimFailure> {
         let _turn = services.move_lock(self.tenant()).await;
-        let mut conflicts = 0;
-        while conflicts < ATTEMPTS {
-            let at = services.clock.now();
+        let resolve = async |at: Timestamp| {
             let people = services.store.rows(self.tenant(), &[manager]).await?;
-            let Some(user) = self.load_users(services, people).await?.pop() else { return Ok(()) };
+            let Some(user) = self.load_users(services, people).await?.pop() else {
+                return Ok(Attempt::Done(false));
+            };
             let external_id = user.live_link(self.connector).and_then(|link| link.external_id.as_deref());
             let mut change = ScimChange::new(services, self, connector, at).await?;
             let has_more = change.resolve_waiting(&user.person.value, external_id, None).await?;
-            let Some(change) = change.finish_unchanged() else { return Ok(()) };
-            match services.commit(self.tenant(), change).await {
-                Ok(()) if has_more => conflicts = 0,
-                Ok(()) => return Ok(()),
-                Err(CommitError::Storage(error)) => return Err(error.into()),
-                Err(
-                    CommitError::Stale
-                    | CommitError::Taken(_)
-                    | CommitError::Broken(_)
-                    | CommitError::Missing
-                    | CommitError::Replayed,
-                ) => conflicts += 1,
-            }
-        }
-        Err(Error::Contended.into())
+            Ok::<_, ScimFailure>(match change.finish_unchanged() {
+                Some(change) => Attempt::Commit(self.tenant(), Box::new(change), has_more),
+                None => Attempt::Done(false),
+            })
+        };
+        while services.retry(resolve).await? {}
+        Ok(())
     }
 }

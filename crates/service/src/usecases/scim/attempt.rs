@@ -5,17 +5,15 @@ use std::future::Future;
 use candor_domain::people::Connector;
 use candor_domain::scim::Refused;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError};
+use candor_port_storage::ChangeSet;
 
 use super::arrival::{Arrival, WrittenUser};
 use super::{ScimContext, ScimFailure};
+use crate::change::commit::SavedPiece;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::services::Services;
+use crate::context::services::{ATTEMPTS, Services};
 use crate::usecases::connectors::provider;
-
-/// Maximum attempts if concurrent changes are committed first.
-const ATTEMPTS: usize = 8;
 
 /// An attempt of a write.
 #[derive(Debug, Clone, Copy)]
@@ -74,19 +72,14 @@ impl ScimContext {
                 continue;
             }
             change.replay = services.replay_of(request, &reply, at)?;
-            match services.commit(self.tenant(), *change).await {
-                Ok(()) => return Ok(WrittenUser { reply, arrival }),
-                Err(CommitError::Replayed) => {
-                    return Ok(services.replay_or(request, Err(Error::Contended)).await?.into());
-                }
-                Err(CommitError::Storage(error)) => return Err(error.into()),
-                Err(CommitError::Taken(_)) if assumes_new => {
+            match services.save_piece(request, *change).await? {
+                SavedPiece::Saved => return Ok(WrittenUser { reply, arrival }),
+                SavedPiece::Replayed(earlier) => return Ok(earlier.into()),
+                SavedPiece::Overtaken { is_taken: true } if assumes_new => {
                     assumes_new = false;
                     continue;
                 }
-                Err(
-                    CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing,
-                ) => {}
+                SavedPiece::Overtaken { .. } => {}
             }
             // A new person conflicts with the move of a manager above.
             if turn.is_none() {

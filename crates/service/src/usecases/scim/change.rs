@@ -16,6 +16,7 @@ use super::load::{ResolvedReferences, TreePosition};
 use super::view::LoadedUser;
 use super::write::paused;
 use super::{ScimContext, ScimFailure};
+use crate::change::Batch;
 use crate::context::invitation_events;
 use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
@@ -29,7 +30,7 @@ pub(super) struct ScimChange<'a> {
     context: &'a ScimContext,
     connector: &'a Connector,
     at: Timestamp,
-    change: Option<ChangeSet>,
+    batch: Batch,
     writes: Vec<Write>,
     requires: Vec<Require>,
 }
@@ -56,7 +57,7 @@ impl<'a> ScimChange<'a> {
     ) -> Result<Self, ScimFailure> {
         let copy = provider::copy_for_test_data(services, &context.request, connector).await?;
         let writes = copy.into_iter().collect();
-        Ok(Self { services, context, connector, at, change: None, writes, requires: vec![] })
+        Ok(Self { services, context, connector, at, batch: Batch::default(), writes, requires: vec![] })
     }
 
     /// Adds the events and the audit entry of a decision, and returns its state.
@@ -69,13 +70,7 @@ impl<'a> ScimChange<'a> {
 
     fn merge(&mut self, mut one: ChangeSet) {
         one.audit.act_as(self.connector);
-        match &mut self.change {
-            None => self.change = Some(one),
-            Some(all) => {
-                all.events.append(&mut one.events);
-                all.more_audit.push(one.audit);
-            }
-        }
+        self.batch.add(one);
     }
 
     /// Adds the audit entry of a change that concerns only the link.
@@ -178,7 +173,7 @@ impl<'a> ScimChange<'a> {
         let Some(stored) = self.services.store.first(self.context.tenant(), newest).await? else { return Ok(()) };
         let revoked = stored.value.revoke(self.at);
         let events = invitation_events::events(self.services, Some(&stored.value), &revoked, status, self.at)?;
-        if let Some(change) = &mut self.change {
+        if let Some(change) = self.batch.so_far() {
             change.events.extend(events);
         }
         self.writes.push(Write::put(&Row::expecting(revoked, stored.version)));
@@ -250,7 +245,7 @@ impl<'a> ScimChange<'a> {
             None => self.add_link_entry(&report.value),
         }
         self.write_link(set.link, Some(link));
-        if let (Some(issue), Some(change)) = (set.issue, &mut self.change) {
+        if let (Some(issue), Some(change)) = (set.issue, self.batch.so_far()) {
             self.context.add_issues(self.services, self.connector, vec![issue], change).await?;
         }
         Ok(())
@@ -282,8 +277,8 @@ impl<'a> ScimChange<'a> {
 
     /// Returns the change set of a request that changes no attribute of its person. `None` if nothing was added.
     pub(super) fn finish_unchanged(self) -> Option<ChangeSet> {
-        let Self { change, mut writes, requires, .. } = self;
-        let mut change = change?;
+        let Self { batch, mut writes, requires, .. } = self;
+        let mut change = batch.finish()?;
         writes.append(&mut change.writes);
         Some(ChangeSet { writes, requires, ..change })
     }
@@ -295,8 +290,8 @@ impl<'a> ScimChange<'a> {
         known: Option<EmployeeId>,
         issues: Vec<IssueDraft>,
     ) -> Result<Option<ChangeSet>, ScimFailure> {
-        let Self { services, context, connector, at, change, mut writes, requires } = self;
-        let Some(mut change) = change else { return Ok(None) };
+        let Self { services, context, connector, at, batch, mut writes, requires } = self;
+        let Some(mut change) = batch.finish() else { return Ok(None) };
         let known = known.as_slice();
         let ended = context.resolved_issues(services, known, |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);

@@ -16,11 +16,12 @@ use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
 use candor_tables::rows;
 use tokio::sync::OnceCell;
 
-use crate::context::change::PendingChange;
+use crate::change::ChangePlan;
+use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::services::{Services, or_not_found, render};
 use crate::context::{expand, list, webhook_secrets};
 
 pub use log::{all_deliveries, stats};

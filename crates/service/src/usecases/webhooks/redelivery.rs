@@ -18,15 +18,16 @@ use candor_domain::webhook::{
     Subscription,
 };
 use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
-use candor_port_storage::{ChangeSet, CommitError, ExpediteDelivery, StorageExt, Write};
+use candor_port_storage::{ChangeSet, ExpediteDelivery, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::services::{Services, or_not_found, render};
 use crate::context::webhook_secrets;
 
 /// Events queued in one commit: few, so that other writers do not wait long.
@@ -253,8 +254,9 @@ impl ReplayProgress<'_> {
                 );
             }
             if full && !piece.is_empty() {
+                // Queueing has no conditions that concurrent changes could break.
                 let change = self.change_set(&piece, self.services.clock.now());
-                self.services.commit(self.context.caller.tenant, change).await.map_err(failed)?;
+                self.services.save(self.context.caller.tenant, change).await?;
                 piece.clear();
             }
         };
@@ -353,9 +355,4 @@ impl ReplayProgress<'_> {
 /// Returns the creation time of an event, which its id contains.
 fn time_of(id: EventId) -> Timestamp {
     Timestamp::from_millis(i64::try_from(id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
-}
-
-/// Converts the error of a commit. Queueing has no conditions that concurrent changes could break.
-fn failed(error: CommitError) -> Error {
-    if let CommitError::Storage(error) = error { error.into() } else { Error::Bug(error.to_string()) }
 }

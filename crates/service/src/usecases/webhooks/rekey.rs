@@ -2,9 +2,11 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::{CustomHeaders, SealedSecret, Subscription};
-use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Versioned, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 
+use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::vault::UnsealError;
@@ -12,8 +14,6 @@ use crate::context::{master_key, webhook_secrets};
 
 /// Subscriptions read per query.
 const READ: u16 = 200;
-/// Maximum attempts for one subscription if concurrent changes are committed first.
-const ATTEMPTS: usize = 8;
 /// Name of this actor in the audit log.
 const REKEY: &str = "rekey";
 
@@ -79,7 +79,7 @@ async fn reseal(
         };
         after = Some((*tenant, last.value.id));
         for (tenant, stored) in some {
-            match one(services, tenant, stored).await {
+            match one(services, tenant, stored.value.id).await {
                 Ok(Some(true)) => done.rekeyed += 1,
                 Ok(Some(false)) => done.unchanged += 1,
                 Ok(None) => {}
@@ -94,26 +94,20 @@ async fn reseal(
 
 /// Seals the secrets of one subscription. Returns `false` if that was not needed, and `None` if the subscription
 /// was removed.
-async fn one(
-    services: &Services,
-    tenant: Tenant,
-    mut stored: Versioned<Subscription>,
-) -> Result<Option<bool>, Unsealable> {
-    let id = stored.value.id;
-    for _ in 0..ATTEMPTS {
-        let Some(anew) = resealed(services, tenant, &stored.value)? else { return Ok(Some(false)) };
-        match save(services, tenant, &stored, anew).await {
-            Ok(()) => return Ok(Some(true)),
-            Err(CommitError::Stale) => {}
-            Err(CommitError::Storage(error)) => return Err(Error::from(error).into()),
-            Err(other) => return Err(Error::Bug(other.to_string()).into()),
-        }
-        let Some(now) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
-            return Ok(None);
+async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, Unsealable> {
+    let plan = async |at: Timestamp| {
+        let Some(stored) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
+            return Ok(Attempt::Done(None));
         };
-        stored = now;
-    }
-    Err(Error::Contended.into())
+        let Some((secrets, headers)) = resealed(services, tenant, &stored.value)? else {
+            return Ok(Attempt::Done(Some(false)));
+        };
+        let decision = stored.value.resealed(secrets, headers);
+        let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
+        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        Ok(Attempt::Commit(tenant, Box::new(change), Some(true)))
+    };
+    services.retry(plan).await
 }
 
 /// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so
@@ -143,17 +137,4 @@ fn resealed(
         headers.0.insert(name.clone(), header);
     }
     Ok(before.then_some((anew, headers)))
-}
-
-async fn save(
-    services: &Services,
-    tenant: Tenant,
-    stored: &Versioned<Subscription>,
-    (secrets, headers): (Vec<SealedSecret>, CustomHeaders),
-) -> Result<(), CommitError> {
-    let at = services.clock.now();
-    let decision = stored.value.resealed(secrets, headers);
-    let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
-    change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
-    services.commit(tenant, change).await
 }

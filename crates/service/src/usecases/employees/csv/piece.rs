@@ -14,6 +14,7 @@ use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version,
 
 use super::load::LoadedRows;
 use super::{COMMIT_BYTES, PIECE, Upload, refused_later};
+use crate::change::Batch;
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
 use crate::context::invitation_events;
@@ -44,9 +45,9 @@ pub(super) struct PlanPiece<'a> {
     pub(super) is_last: bool,
 }
 
-/// A change set under construction; `None` until the first decision adds its audit entry.
+/// A change set under construction.
 struct ChangeParts<'a> {
-    change: Option<ChangeSet>,
+    batch: Batch,
     subscribers: &'a Subscribers,
     /// Number of deliveries that the events so far queue.
     deliveries: usize,
@@ -64,20 +65,14 @@ impl ChangeParts<'_> {
             one.audit.act_as(connector);
         }
         self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|event| event.kind));
-        match &mut self.change {
-            None => self.change = Some(one),
-            Some(all) => {
-                all.events.append(&mut one.events);
-                all.more_audit.push(one.audit);
-            }
-        }
+        self.batch.add(one);
         Ok(state)
     }
 
     /// Adds events of a row that is written with the last decision.
     fn fire(&mut self, events: Vec<Event>) {
         self.deliveries += self.subscribers.deliveries_of(events.iter().map(|event| event.kind));
-        if let Some(change) = &mut self.change {
+        if let Some(change) = self.batch.so_far() {
             change.events.extend(events);
         }
     }
@@ -108,7 +103,7 @@ impl<'a> PieceBuilder<'a> {
     /// departments before the people who join them.
     fn change_set(&mut self, subscribers: &Subscribers) -> Result<(ChangeSet, usize), Error> {
         let upload = self.upload;
-        let mut parts = ChangeParts { change: None, subscribers, deliveries: 0, bytes: 0 };
+        let mut parts = ChangeParts { batch: Batch::default(), subscribers, deliveries: 0, bytes: 0 };
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
         let (mut count, mut loses_admin) = (0, false);
@@ -144,7 +139,8 @@ impl<'a> PieceBuilder<'a> {
                 self.write(before, after, &mut people);
             }
         }
-        let mut change = parts.change.ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
+        let mut change =
+            parts.batch.finish().ok_or_else(|| Error::Bug("a piece of a file changes nothing".to_owned()))?;
         departments.append(&mut people);
         change.writes = departments;
         change.requires = joined.difference(&fresh).map(|id| Require::open::<Department>(*id)).collect();

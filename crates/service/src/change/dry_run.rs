@@ -7,12 +7,14 @@ use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::json;
 use candor_domain::ulid::Ulid;
-use candor_port_storage::{ChangeSet, CommitError, Write};
+use candor_port_storage::{ChangeSet, Write};
 use serde::Serialize;
 
+use crate::change::ChangePlan;
+use crate::change::commit::unless_overtaken;
 use crate::context::error::Error;
 use crate::context::reply::{Outcome, Reply};
-use crate::context::services::{ChangePlan, Services, render};
+use crate::context::services::{Services, render};
 
 /// The body of a reply to a dry run.
 #[derive(Serialize)]
@@ -42,17 +44,8 @@ impl Services {
             ChangePlan::Unchanged(reply) => return effects(None, &reply).map(Some),
             ChangePlan::Commit(change, reply) => (change, reply),
         };
-        match self.store.check(tenant, &change).await {
-            Ok(()) => effects(Some(&change), &reply).map(Some),
-            Err(
-                CommitError::Stale
-                | CommitError::Taken(_)
-                | CommitError::Broken(_)
-                | CommitError::Missing
-                | CommitError::Replayed,
-            ) => Ok(None),
-            Err(CommitError::Storage(error)) => Err(error.into()),
-        }
+        let checked = unless_overtaken(self.store.check(tenant, &change).await)?;
+        checked.map(|()| effects(Some(&change), &reply)).transpose()
     }
 }
 

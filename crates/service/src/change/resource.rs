@@ -16,17 +16,16 @@ use candor_domain::people::Employee;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::LinkedId;
-use candor_port_storage::{
-    ChangeSet, CommitError, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write,
-};
+use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::flat::Stored;
 use futures_util::TryFutureExt;
 
+use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::notices;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ChangePlan, Services, or_not_found, render};
+use crate::context::services::{Services, or_not_found, render};
 use crate::context::visible::{self, Narrowed};
 
 /// Builder of a change: a decision about one resource and the rows saved with it.
@@ -214,24 +213,29 @@ impl Services {
         seen: Version,
         at: Timestamp,
     ) -> Result<bool, Error> {
-        let mut change = ChangeSet::new(self.entry_of_system(name, decision.audit, at));
-        change.events = events;
-        change.notices = notices::addressed(self, tenant, &decision.notices, at).await?;
-        change.writes = vec![Write::put(&Row::expecting(decision.state, seen))];
+        let change = self.change_of_system(tenant, name, decision, events, seen, at).await?;
         self.commit_unless_stale(tenant, change).await
     }
 
-    /// Commits a change set of the service itself. Returns `false` if another change was committed first.
+    /// Creates the change set of a decision that the service itself makes about one resource.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::Bug`].
-    pub(crate) async fn commit_unless_stale(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
-        match self.commit(tenant, change).await {
-            Ok(()) => Ok(true),
-            Err(CommitError::Stale) => Ok(false),
-            Err(CommitError::Storage(error)) => Err(error.into()),
-            Err(other) => Err(Error::Bug(other.to_string())),
-        }
+    /// Errors of the store.
+    pub(crate) async fn change_of_system<T: Resource + Stored>(
+        &self,
+        tenant: Tenant,
+        name: &str,
+        decision: Decision<T>,
+        events: Vec<Event>,
+        seen: Version,
+        at: Timestamp,
+    ) -> Result<ChangeSet, Error> {
+        Ok(ChangeSet {
+            events,
+            notices: notices::addressed(self, tenant, &decision.notices, at).await?,
+            writes: vec![Write::put(&Row::expecting(decision.state, seen))],
+            ..ChangeSet::new(self.entry_of_system(name, decision.audit, at))
+        })
     }
 
     /// Loads a resource of the caller's tenant.
@@ -301,12 +305,4 @@ impl ResponseBody {
     fn reply(self, reply: impl FnOnce(Bytes) -> Reply) -> Reply {
         reply(self.bytes).with_etag_extra(self.etag_extra).with_made_members(self.made_members)
     }
-}
-
-/// Returns a reply with the resource as stored.
-///
-/// # Errors
-/// [`Error::Bug`] if it cannot be rendered.
-pub(crate) fn show<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
-    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.shown_mark()))
 }

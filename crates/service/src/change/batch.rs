@@ -1,0 +1,27 @@
+//! Several decisions that are saved in one commit.
+
+use candor_port_storage::ChangeSet;
+
+/// A change set under construction; empty until its first part, which has the first audit entry.
+#[derive(Default)]
+pub(crate) struct Batch(Option<ChangeSet>);
+
+impl Batch {
+    /// Adds a part, see [`ChangeSet::append`].
+    pub(crate) fn add(&mut self, part: ChangeSet) {
+        match &mut self.0 {
+            None => self.0 = Some(part),
+            Some(all) => all.append(part),
+        }
+    }
+
+    /// Returns the change set so far; `None` if nothing was added.
+    pub(crate) const fn so_far(&mut self) -> Option<&mut ChangeSet> {
+        self.0.as_mut()
+    }
+
+    /// Returns the change set; `None` if nothing was added.
+    pub(crate) fn finish(self) -> Option<ChangeSet> {
+        self.0
+    }
+}

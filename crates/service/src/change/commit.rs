@@ -1,0 +1,159 @@
+//! The commit of a change set, and the meaning of its errors.
+
+use candor_domain::access::Tenant;
+use candor_port_storage::{ChangeSet, CommitError};
+use candor_tables::flat::BackgroundWorker;
+use tracing::Instrument;
+
+use crate::context::error::Error;
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::Services;
+
+/// End of a commit that the store decided.
+enum Committed<T> {
+    Saved(T),
+    /// Another change was committed first, so that the decision is made again.
+    Overtaken(CommitError),
+    /// The idempotency key has a stored reply.
+    Replayed,
+}
+
+/// Reads the result of a commit. This is the only place that does.
+///
+/// # Errors
+/// The store failed.
+fn read<T>(committed: Result<T, CommitError>) -> Result<Committed<T>, Error> {
+    match committed {
+        Ok(value) => Ok(Committed::Saved(value)),
+        Err(CommitError::Replayed) => Ok(Committed::Replayed),
+        Err(CommitError::Storage(error)) => Err(error.into()),
+        Err(
+            error @ (CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing),
+        ) => Ok(Committed::Overtaken(error)),
+    }
+}
+
+/// Returns the value of a commit or of its check; `None` if another change was committed first, or the
+/// idempotency key has a stored reply.
+///
+/// # Errors
+/// The store failed.
+pub(crate) fn unless_overtaken<T>(committed: Result<T, CommitError>) -> Result<Option<T>, Error> {
+    Ok(match read(committed)? {
+        Committed::Saved(value) => Some(value),
+        Committed::Overtaken(_) | Committed::Replayed => None,
+    })
+}
+
+/// End of the commit of a piece of a request.
+pub(crate) enum SavedPiece {
+    /// The piece is saved.
+    Saved,
+    /// Another change was committed first.
+    Overtaken {
+        /// Another resource has the same unique value.
+        is_taken: bool,
+    },
+    /// An earlier request with the same idempotency key has this reply.
+    Replayed(Reply),
+}
+
+impl SavedPiece {
+    /// Returns the reply of the request if this was its last piece: `reply`, or that of the earlier request.
+    /// `None` if another change was committed first.
+    pub(crate) fn reply(self, reply: Reply) -> Option<Reply> {
+        match self {
+            Self::Saved => Some(reply),
+            Self::Replayed(earlier) => Some(earlier),
+            Self::Overtaken { .. } => None,
+        }
+    }
+}
+
+impl Services {
+    /// Commits a piece of a request.
+    ///
+    /// # Errors
+    /// Errors of the store and of [`Services::stored_reply`].
+    pub(crate) async fn save_piece(
+        &self,
+        context: &RequestContext,
+        change: ChangeSet,
+    ) -> Result<SavedPiece, Error> {
+        Ok(match self.commit(context.caller.tenant, change).await? {
+            Committed::Saved(()) => SavedPiece::Saved,
+            Committed::Overtaken(error) => {
+                SavedPiece::Overtaken { is_taken: matches!(error, CommitError::Taken(_)) }
+            }
+            Committed::Replayed => SavedPiece::Replayed(self.replay_or(context, Err(Error::Contended)).await?),
+        })
+    }
+
+    /// Commits a change set that is planned again if another change was committed first; `false` says so.
+    pub(super) async fn commit_unless_overtaken(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
+        match self.commit(tenant, change).await? {
+            Committed::Saved(()) => Ok(true),
+            Committed::Overtaken(_) | Committed::Replayed => Ok(false),
+        }
+    }
+
+    /// Commits a change set of the service itself, which relies on nothing but the versions of its rows. Returns
+    /// `false` if another change was committed first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Bug`].
+    pub(crate) async fn commit_unless_stale(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
+        match self.commit(tenant, change).await? {
+            Committed::Saved(()) => Ok(true),
+            Committed::Overtaken(CommitError::Stale) => Ok(false),
+            Committed::Overtaken(other) => Err(Error::Bug(other.to_string())),
+            Committed::Replayed => Err(Error::Bug(CommitError::Replayed.to_string())),
+        }
+    }
+
+    /// Commits a change set that is not planned again.
+    ///
+    /// # Errors
+    /// [`Error::Contended`] if another change was committed first; [`Error::Unavailable`], [`Error::Bug`].
+    pub(crate) async fn save(&self, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
+        if self.commit_unless_stale(tenant, change).await? { Ok(()) } else { Err(Error::Contended) }
+    }
+
+    /// Commits a change set and hands its queued deliveries to the engine of this process.
+    async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<Committed<()>, Error> {
+        for event in &mut change.events {
+            event.request_id.clone_from(&change.audit.request_id);
+        }
+        let hand_over = self.deliveries.prepare(tenant, &mut change);
+        let wakes_mailer = change.wakes(BackgroundWorker::Mail);
+        let (rows, events) = (change.writes.len(), change.events.len());
+        let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
+        let committed = self.store.commit(tenant, change).instrument(span).await;
+        self.commit_health.record(&committed, self.clock.steady());
+        let organization = tenant.organization;
+        match &committed {
+            Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
+            Err(error) => tracing::debug!(%organization, rows, events, reason = reason(error), "not saved"),
+        }
+        if let Some(hand_over) = hand_over {
+            hand_over.complete(committed.as_ref().ok());
+        }
+        if wakes_mailer {
+            self.mail_queued.notify_one();
+        }
+        read(committed.map(drop))
+    }
+}
+
+/// Returns the reason of a failed commit for the log, without values of the change set.
+const fn reason(error: &CommitError) -> &'static str {
+    match error {
+        CommitError::Stale => "stale",
+        CommitError::Taken(_) => "taken",
+        CommitError::Broken(_) => "broken",
+        CommitError::Missing => "missing",
+        CommitError::Replayed => "replayed",
+        CommitError::Storage(_) => "storage",
+    }
+}
