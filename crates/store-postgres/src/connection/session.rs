@@ -17,7 +17,7 @@ use crate::connection::hosts;
 use crate::connection::rows::{RawRow, RowSink, Values};
 use crate::connection::standby::StandbyOf;
 use crate::connection::tls;
-use crate::failure::{Failure, unconnected, with_causes};
+use crate::failure::{Failure, expect_translated_messages, unconnected, with_causes};
 use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::sql::wire::Columns;
@@ -189,8 +189,8 @@ fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
 }
 
 /// Sets the language of error messages to English, because failures without an SQLSTATE are classified by their
-/// text. Only some roles may change `lc_messages`. In another language a lock timeout is reported as a defect
-/// instead of a temporary failure.
+/// text. Only some roles may change `lc_messages`. In another language every failure that is not recognized is
+/// reported as a temporary one, since it may be a lock timeout.
 async fn speak_english(connection: &mut AsyncPgConnection) {
     let asked = "SELECT current_setting('lc_messages') ~ '^(C|POSIX|en)' OR current_setting('lc_messages') = ''";
     let understood = run(connection, &Sql::plain(asked), |row| row.flag().map_err(Failure::Other)).await;
@@ -198,10 +198,10 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
         Ok([Some(true)]) => true,
         _ => connection.batch_execute("SET lc_messages = 'C'").await.is_ok(),
     };
-    if !settled {
+    if !settled && !expect_translated_messages() {
         tracing::warn!(
-            "the server's messages are not in English and lc_messages may not be set: some passing troubles will \
-             be reported as defects"
+            "the server's messages are not in English and this role may not set lc_messages: defects that the \
+             server reports will be answered with 503 instead of 500"
         );
     }
 }

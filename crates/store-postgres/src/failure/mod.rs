@@ -2,6 +2,8 @@
 
 mod kinds;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use candor_port_storage::StorageError;
 use candor_port_storage::{CommitError, Unique};
 use candor_tables::CorruptRow;
@@ -9,10 +11,18 @@ use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
 
-use kinds::{Kind, kind_of};
+use kinds::{Kind, kind_in_language, kind_of};
 
 /// Prefix of check names. A failing check casts its name to a number, and the server quotes the name in the error.
 pub(crate) const CHECK_PREFIX: &str = "candor:";
+
+/// `true` if a session of this process could not set the language of messages to English.
+static MESSAGES_ARE_TRANSLATED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that messages of the server may be in another language than English. Returns `true` if that was known.
+pub(crate) fn expect_translated_messages() -> bool {
+    MESSAGES_ARE_TRANSLATED.swap(true, Ordering::Relaxed)
+}
 
 /// Failure of a statement. The text is for the log.
 #[derive(Debug)]
@@ -82,7 +92,8 @@ impl From<Error> for Failure {
 impl Failure {
     fn from_database(kind: &DatabaseErrorKind, info: &dyn DatabaseErrorInformation) -> Self {
         let text = [Some(info.message()), info.details()].into_iter().flatten().collect::<Vec<_>>().join(": ");
-        let kind = kind_of(Some(kind), None, info.message());
+        let is_translated = MESSAGES_ARE_TRANSLATED.load(Ordering::Relaxed);
+        let kind = kind_in_language(kind, info.message(), is_translated);
         if kind == Kind::Unique {
             // A cluster forwards only the message of its node, without the constraint name.
             let quoted = || info.message().rsplit('"').nth(1);
@@ -297,6 +308,17 @@ mod tests {
         for (text, kind) in table {
             assert_eq!(kinds(text), kind, "{text}");
         }
+    }
+
+    #[test]
+    fn unrecognized_failure_in_another_language_is_transient() {
+        let kind = |diesel, message, is_translated| kind_in_language(&diesel, message, is_translated);
+        let timeout = "Anweisung wird abgebrochen, weil die Sperre nicht rechtzeitig frei wurde";
+        assert_eq!(kind(DatabaseErrorKind::Unknown, timeout, true), Kind::Busy);
+        assert_eq!(kind(DatabaseErrorKind::Unknown, timeout, false), Kind::Other);
+        assert_eq!(kind(DatabaseErrorKind::Unknown, "canceling statement due to lock timeout", true), Kind::Busy);
+        assert_eq!(kind(DatabaseErrorKind::UniqueViolation, "doppelter Wert", true), Kind::Unique);
+        assert_eq!(kind(DatabaseErrorKind::NotNullViolation, "NULL-Wert", true), Kind::Other);
     }
 
     #[test]
