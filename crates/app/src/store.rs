@@ -8,7 +8,6 @@ use candor_port_storage::Storage;
 use candor_port_storage::upkeep::MasterKey;
 use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
-
 use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
@@ -47,8 +46,7 @@ pub(crate) enum StoreFailure {
     },
     /// The database holds an incomplete copy.
     #[error(
-        "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a \
-         new one"
+        "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a new one"
     )]
     UnfinishedCopy(String),
     /// The embedded database does not exist, and this command does not create one.
@@ -191,12 +189,11 @@ pub(crate) fn expect(config: &Config) -> Result<(), Error> {
     }
 }
 
-/// Waits for a database server that is still starting, and logs that. Returns immediately for an embedded
-/// database, and fails immediately if the server refuses the connection, for instance because of a wrong
-/// password.
+/// Waits for a database server that is still starting, and logs that. Fails at once if the server refuses the
+/// connection, for instance because of a wrong password.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`] with the last reason, on timeout or on a refusal.
+/// [`StoreFailure::Unusable`] with the last reason.
 pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
@@ -254,12 +251,19 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
     }
 }
 
-/// Rewrites the tables that had rows of erased people, and returns their names. Calls `begin` before each.
+/// Rewrites the tables that had rows of erased people, and returns their names; `None` for a whole embedded database.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`], also for an embedded database.
-pub(crate) async fn rewrite_erased(config: &Config, begin: impl Fn(&str)) -> Result<Vec<&'static str>, Error> {
-    let done = candor_store_postgres::rewrite_erased(&postgres(config), begin).await;
+/// [`StoreFailure::Unusable`].
+pub(crate) async fn rewrite_erased(
+    config: &Config,
+    begin: impl Fn(&str),
+) -> Result<Option<Vec<&'static str>>, Error> {
+    if let DatabaseUrl::Sqlite(path) = config.database.clone() {
+        let done = blocking(move || candor_store_sqlite::rewrite(&path)).await?;
+        return done.map(|()| None).map_err(|error| unusable(config, &error));
+    }
+    let done = candor_store_postgres::rewrite_erased(&postgres(config), begin).await.map(Some);
     done.map_err(|error| unusable(config, &error))
 }
 

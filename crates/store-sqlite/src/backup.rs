@@ -8,8 +8,9 @@ use candor_port_storage::error::Read;
 use candor_port_storage::upkeep::MasterKey;
 use candor_tables::copy::PROGRESS_TABLE;
 
+use crate::connection::checkpoint::truncate;
 use crate::connection::files;
-use crate::connection::open::{read_only, read_unchanging};
+use crate::connection::open::{DatabaseLocation, Source, read_only, read_unchanging};
 use crate::migrate;
 use crate::reads::upkeep;
 use crate::sql::{Db, Sql, failed};
@@ -72,6 +73,24 @@ pub fn check_backup(file: &Path) -> Read<BackupContents> {
 /// The database cannot be read, or is damaged.
 pub fn check_database(database: &Path) -> Read<()> {
     expect_integrity(&mut read_only(as_text(database)?)?)
+}
+
+/// Rewrites the whole file without the room that no row has, also beside a running service, whose writes wait.
+///
+/// `secure_delete` overwrites a row where it lies. When SQLite moves rows between pages, a copy may stay behind in the
+/// unused room of a page, and only a rewrite removes it. The temporary file and the write-ahead log need the size of
+/// the database each, in its folder.
+///
+/// # Errors
+/// The database cannot be opened, or stays in use; its folder has no room.
+pub fn rewrite(database: &Path) -> Read<()> {
+    let source = Source::new(&DatabaseLocation::File(database.to_owned()))?;
+    let mut db = source.writer()?;
+    let folder = as_text(database.parent().unwrap_or(database))?.replace('\'', "''");
+    // The temporary file would be in memory, or in a folder that other users can read.
+    let rewrite = format!("PRAGMA temp_store = file; PRAGMA temp_store_directory = '{folder}'; VACUUM;");
+    db.batch(&rewrite).map_err(|error| failed(&error))?;
+    truncate(&source)
 }
 
 fn has_table(db: &mut Db, name: &str) -> Read<bool> {

@@ -32,7 +32,7 @@ use candor_domain::access::Tenant;
 use candor_fair_share::RowSizes;
 use candor_port_storage::StorageError;
 
-pub use backup::{BackupContents, check_backup, check_database, write_backup};
+pub use backup::{BackupContents, check_backup, check_database, rewrite, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};
 pub use copy::{SqliteCopy, is_copy_unfinished};
 pub use migrate::{is_empty, master_keys, migrate, newest_migration, pending_migrations, unknown_migrations};

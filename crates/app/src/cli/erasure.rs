@@ -31,7 +31,8 @@ pub(crate) enum ErasureCommand {
     /// Rewrite the tables that had rows of erased people, so that their files no longer contain them
     ///
     /// On PostgreSQL, each table is locked while it is rewritten, and needs its size as free space. The command
-    /// waits at most 10 seconds for a lock. SQLite overwrites removed rows at once and needs no rewriting.
+    /// waits at most 10 seconds for a lock. On SQLite, the whole file is rewritten: writes wait meanwhile, and its
+    /// folder needs twice its size as free space.
     #[command(after_help = "Example:\n  candor erasure scrub")]
     Scrub,
 }

@@ -129,7 +129,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
     });
     // A ledger of another database names people that this one does not have: it proves nothing.
     if is_complete && refused.is_empty() && unknown.is_empty() {
-        restored::remove(config)?;
+        finish_restore(config).await?;
         people.push_str("\nStart the service: `candor serve`.");
     }
     output.say(&object, &people)?;
@@ -139,6 +139,14 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         0 => Ok(()),
         count => Err(ErasureFailure::UnknownPeople(count).into()),
     }
+}
+
+/// Removes the mark of a restored database. No service runs, so that the rewrite of an embedded one delays no request.
+async fn finish_restore(config: &Config) -> Result<(), Error> {
+    if matches!(config.database, DatabaseUrl::Sqlite(_)) {
+        store::rewrite_erased(config, |_| ()).await?;
+    }
+    restored::remove(config)
 }
 
 /// Sets the legal holds of the ledger again, and returns their number. They keep data from the erasures, so each must be
@@ -173,17 +181,16 @@ async fn complete(services: &Services) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Rewrites the tables that had rows of erased people.
+/// Rewrites the tables that had rows of erased people, or the whole file of an embedded database.
 ///
 /// # Errors
 /// A database that does not answer; a table that stays locked.
 pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> {
-    let DatabaseUrl::Postgres(_) = config.database else {
-        let people = "SQLite overwrites removed rows: there is nothing to rewrite.";
-        return output.say(&json!({"tables": []}), people);
-    };
     let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
-    let tables = store::rewrite_erased(config, begin).await?;
+    let Some(tables) = store::rewrite_erased(config, begin).await? else {
+        let people = "The database file was rewritten. Backups may still contain the rows.";
+        return output.say(&json!({"tables": [], "file": true}), people);
+    };
     if !tables.contains(&"pg_statistic") {
         tracing::warn!(
             "statistics of old rows may be in the files of pg_statistic; as an administrator of the server, run \

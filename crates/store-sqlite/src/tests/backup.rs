@@ -9,7 +9,7 @@ use candor_store_testkit::Fixtures;
 use crate::connection::open::{DatabaseLocation, Source};
 use crate::sql::Sql;
 use crate::{
-    SqliteOptions, SqliteStore, check_backup, migrate, newest_migration, unknown_migrations, write_backup,
+    SqliteOptions, SqliteStore, check_backup, migrate, newest_migration, rewrite, unknown_migrations, write_backup,
 };
 
 fn rows(tables: &[(String, u64)], name: &str) -> Option<u64> {
@@ -82,6 +82,30 @@ fn migration_of_a_newer_program_is_unknown() {
     let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
     Source::new(&place).unwrap().writer().unwrap().execute(&Sql::new(newer)).unwrap();
     assert_eq!(unknown_migrations(&place).unwrap(), ["9999"]);
+}
+
+#[test]
+fn rewritten_database_has_its_rows_and_no_deleted_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("it's a.db");
+    let mut db = Source::new(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();
+    crate::migrate::apply(&mut db).unwrap();
+    // Like a copy that SQLite leaves behind when it moves a row to another page.
+    db.batch("PRAGMA secure_delete = off; CREATE TABLE secrets (text TEXT);").unwrap();
+    for text in ["unmistakable", "remaining"] {
+        db.execute(&Sql::new("INSERT INTO secrets VALUES (?)").bind(text)).unwrap();
+    }
+    db.batch("DELETE FROM secrets WHERE text = 'unmistakable'; PRAGMA wal_checkpoint(TRUNCATE);").unwrap();
+    let has = |text: &str| {
+        let files = fs::read_dir(folder.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+        files.into_iter().any(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+    };
+    assert!(has("unmistakable") && has("remaining"), "the copy is in the file");
+    rewrite(&database).unwrap();
+    assert!(!has("unmistakable") && has("remaining"));
+    let kept =
+        db.rows(Sql::new("SELECT text FROM secrets"), |row| row.text().map_err(StorageError::Failed)).unwrap();
+    assert_eq!(kept, [Some("remaining".to_owned())]);
 }
 
 #[test]
