@@ -117,6 +117,13 @@ impl Caller {
         }
     }
 
+    /// Returns `true` if the caller's key does not end before one that ends at `end`. A stored answer can hold a
+    /// secret, so a key that ends earlier than that of the first request does not get it (decision A13).
+    #[must_use]
+    pub fn lasts_as_long_as(&self, end: Option<Timestamp>) -> bool {
+        !outlasts(end, self.expires_at)
+    }
+
     /// Returns the person of a bound key, org admins included: the person in whose name the key writes (decision
     /// B5).
     #[must_use]
@@ -199,8 +206,7 @@ impl Caller {
     ) -> Result<(), PermissionDenied> {
         self.may_manage_keys_of(person)?;
         let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.level == level);
-        let lasts_as_long = !outlasts(end, self.expires_at);
-        if may_as_much && lasts_as_long { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+        if may_as_much && self.lasts_as_long_as(end) { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
     }
 }
 

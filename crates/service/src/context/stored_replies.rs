@@ -5,7 +5,8 @@ use candor_domain::access::{Authority, Tenant};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StoredAnswer, Version};
+use candor_port_storage::{StorageExt, StoredAnswer, Version};
+use candor_tables::rows;
 
 use crate::context::erasing::REMOVED_ANSWER;
 use crate::context::error::Error;
@@ -54,11 +55,19 @@ impl Services {
             return Err(DomainError::NotFound.into());
         }
         let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &kept)?;
-        if context.caller.authority().may_have_the_answer_to(asker.as_ref()) {
-            Ok(Some(reply))
-        } else {
-            Err(reused())
-        }
+        let caller = &context.caller;
+        let may_have = caller.authority().may_have_the_answer_to(asker.as_ref())
+            && (asker.is_none_or(|asker| asker.key == caller.key)
+                || caller.expires_at.is_none()
+                || caller.lasts_as_long_as(self.end_of_key(asker).await?));
+        if may_have { Ok(Some(reply)) } else { Err(reused()) }
+    }
+
+    /// Returns the time at which the key of a stored reply ends. A key that is not stored counts as one without end.
+    async fn end_of_key(&self, asker: Option<Authority>) -> Result<Option<Timestamp>, Error> {
+        let Some(asker) = asker else { return Ok(None) };
+        let found = self.store.owned(rows::api_keys::BY_ID, asker.key).await?;
+        Ok(found.and_then(|(_, stored)| stored.value.expires_at))
     }
 
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.

@@ -9,7 +9,7 @@ use super::{assert_denied, assert_refused};
 use crate::objectives::{key_for, person};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
-use crate::support::{TestApi, TestResponse};
+use crate::support::{START, TestApi, TestResponse};
 
 #[tokio::test]
 async fn admin_route_requires_its_own_context_of_a_bound_key() {
@@ -113,6 +113,37 @@ async fn secret_of_an_organization_key_is_not_replayed_to_a_bound_key() {
         };
         assert_eq!(send(&world.admin).await.status, 201, "{}", shared.name);
         assert_eq!(send(&bound).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn secret_without_end_is_not_replayed_to_a_key_that_ends() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let key_until = async |end: Option<i64>| {
+            let end = end.map(|seconds| START.plus_seconds(seconds));
+            let body = json!({"name": "Sync", "scopes": ["*"], "access_level": "admin", "expires_at": end});
+            let made = world.post("/v1/api-keys", body).await;
+            made.json()["secret"].as_str().unwrap().to_owned()
+        };
+        let body = json!({"name": "Made", "scopes": ["objectives:read"]});
+        let send = async |key: &str, idempotency: &str| {
+            let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", idempotency);
+            let answered = request.json(&body).send().await;
+            (answered.status, answered.header("idempotent-replayed").is_some())
+        };
+        let (endless, long) = (key_until(None).await, key_until(Some(7200)).await);
+        let (same, short) = (key_until(Some(7200)).await, key_until(Some(3600)).await);
+        assert_eq!(send(&endless, "k-1").await, (201, false), "{}", shared.name);
+        assert_eq!(send(&long, "k-1").await, (409, false), "{}", shared.name);
+        assert_eq!(send(&world.admin, "k-1").await, (201, true), "{}", shared.name);
+        let body = json!({"name": "Made", "scopes": ["objectives:read"], "expires_at": START.plus_seconds(60)});
+        let send = async |key: &str| {
+            let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "k-2");
+            request.json(&body).send().await.status
+        };
+        let answered = [send(&long).await, send(&same).await, send(&short).await, send(&endless).await];
+        assert_eq!(answered, [201, 201, 409, 201], "{}", shared.name);
     }
 }
 
