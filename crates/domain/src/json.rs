@@ -12,6 +12,10 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod number;
+
+pub use number::{Number, parse};
+
 use std::{fmt, slice, vec};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -25,7 +29,7 @@ pub enum Value {
     /// A boolean, `true` or `false`.
     Bool(bool),
     /// A number, integer or decimal.
-    Number(serde_json::Number),
+    Number(Number),
     /// A string, without escapes.
     Text(String),
     /// An array of values.
@@ -160,7 +164,7 @@ fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(&number.to_string()),
+        Value::Number(number) => out.push_str(&number.canonical()),
         Value::Text(text) => out.push_str(&serde_json::Value::from(text.as_str()).to_string()),
         Value::List(items) => write_all(items.iter(), '[', ']', out, write_canonical),
         Value::Object(members) => {
@@ -219,7 +223,7 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Value::Number(value.into()))
     }
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(serde_json::Number::from_f64(value).map_or(Value::Null, Value::Number))
+        Ok(serde_json::Number::from_f64(value).map_or(Value::Null, |number| Value::Number(number.into())))
     }
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
         Ok(Value::Text(value.to_owned()))

@@ -66,6 +66,7 @@ mod content;
 pub mod conversation;
 pub mod counts;
 pub mod csv;
+pub mod decimal;
 pub mod decision;
 pub mod erasure;
 pub mod event;

@@ -73,6 +73,10 @@ pub enum Shape {
         /// Largest accepted value, inclusive.
         max: i64,
     },
+    /// A decimal number within the bounds of [`Decimal`](crate::decimal::Decimal).
+    Decimal,
+    /// Such a decimal number, or a boolean.
+    DecimalOrFlag,
     /// A calendar date, `YYYY-MM-DD`.
     Date,
     /// An ISO 8601 duration of at least 30 days.

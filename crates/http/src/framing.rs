@@ -11,7 +11,7 @@ use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use candor_domain::csv;
 use candor_domain::idempotency::{IdempotencyKey, MAX_KEY_CHARS};
-use candor_domain::json::Value;
+use candor_domain::json::{self, Value};
 use candor_domain::refusal::DomainError;
 use futures_util::StreamExt;
 
@@ -249,7 +249,7 @@ pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
     if UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
         return Err(ErrorResponse::malformed("The body is UTF-16. Send it in UTF-8."));
     }
-    serde_json::from_slice(body.strip_prefix(UTF8_MARK).unwrap_or(body))
+    json::parse(body.strip_prefix(UTF8_MARK).unwrap_or(body))
         .map_err(|error| ErrorResponse::malformed(format!("The body is not valid JSON: {error}.")))
 }
 

@@ -142,7 +142,7 @@ fn to_typed(before: Option<&Custom>, cell: &str) -> Value {
     match before {
         Some(Custom::Number(stored)) => serde_json::from_str(cell).ok().map(|number: Number| {
             // `7.0` and `7` are one number: it is not written anew.
-            Value::Number(if is_same(stored, &number) { stored.clone() } else { number })
+            Value::Number(if is_same(stored, &number) { stored.clone() } else { number }.into())
         }),
         // Spreadsheets write booleans in capitals.
         Some(Custom::Flag(_)) if cell.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),

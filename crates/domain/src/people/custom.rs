@@ -60,7 +60,7 @@ impl KeyedValue for Custom {
     fn parse(value: &Value, max_chars: usize) -> Result<Self, ValueError> {
         match value {
             Value::Bool(flag) => Ok(Self::Flag(*flag)),
-            Value::Number(number) => Ok(Self::Number(number.clone())),
+            Value::Number(number) => Ok(Self::Number(number.value().clone())),
             Value::Text(text) => bounded(text, 0..=max_chars).map(|()| Self::Text(text.clone())),
             Value::Null | Value::List(_) | Value::Object(_) => {
                 Err(ValueError::format(format!("a string, number or boolean, not {}", value.kind())))

@@ -75,7 +75,7 @@ impl StoredUser<'_> {
             if let Some(value) = employee.custom_fields.0.get(&mapping.key) {
                 let value = match value {
                     Custom::Flag(flag) => Value::Bool(*flag),
-                    Custom::Number(number) => Value::Number(number.clone()),
+                    Custom::Number(number) => Value::Number(number.clone().into()),
                     Custom::Text(value) => text(value),
                 };
                 document.put(&mapping.path, value);

@@ -1,5 +1,6 @@
 //! Schema of a request body, generated from the domain's parsing rules.
 
+use candor_domain::decimal::{LARGEST, PLACES};
 use candor_domain::fields::Fields;
 use candor_domain::rule::{FieldDescription, Shape};
 use schemars::JsonSchema;
@@ -24,6 +25,8 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         Shape::Word(name) => reference_to(name),
         Shape::Flag => flag(),
         Shape::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
+        Shape::Decimal => decimal(&json!("number")),
+        Shape::DecimalOrFlag => decimal(&json!(["number", "boolean"])),
         Shape::Date => date(),
         Shape::Period => period(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
@@ -41,6 +44,11 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         }
         Shape::TextMap { max, key_chars, value_chars } => map(*max, *key_chars, *value_chars, &["string", "null"]),
     }
+}
+
+/// Returns the schema of a decimal number, or of these types.
+fn decimal(types: &Value) -> Value {
+    json!({"type": types, "minimum": -LARGEST, "maximum": LARGEST})
 }
 
 /// Returns the schema of a flat map with values of these types.
@@ -81,6 +89,7 @@ pub(super) fn bounds(shape: &Shape) -> Option<String> {
         Shape::Period => {
             Some("An ISO 8601 duration of at least 30 days, of years, months and days or of weeks.".to_owned())
         }
+        Shape::Decimal | Shape::DecimalOrFlag => Some(format!("At most {PLACES} decimal places.")),
         Shape::Recent(_)
         | Shape::Whole { .. }
         | Shape::Word(_)
@@ -107,6 +116,8 @@ fn greatest(shape: &Shape) -> Option<String> {
         Shape::Whole { max, .. } | Shape::Recent(max) => Some(max.to_string()),
         Shape::Word(_)
         | Shape::Flag
+        | Shape::Decimal
+        | Shape::DecimalOrFlag
         | Shape::Date
         | Shape::Period
         | Shape::Datetime
