@@ -118,6 +118,15 @@ impl Fields {
         }
     }
 
+    /// Reads a field that an entry may omit if `is_kept`: it then keeps its value. Null is refused.
+    pub fn required_unless<R: Rule>(&mut self, field: &Field<R>, is_kept: bool) -> Option<R::Value> {
+        match self.take_or_describe(field, |entry| entry.is_required = !is_kept) {
+            None if is_kept => None,
+            None | Some(Value::Null) => self.problems.take(field.name, Err(ValueError::required())),
+            Some(value) => self.problems.take(field.name, field.rule.parse(&value)),
+        }
+    }
+
     /// Reads a field of a new resource; null means the same as absent.
     pub fn optional<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         self.nullable(field).flatten()
@@ -172,6 +181,21 @@ impl Fields {
                 self.problems.add(*name, ValueError::new(Code::ReadOnly, "is set by the service"));
             }
         }
+    }
+
+    /// Returns `true` while fields are described, see [`Fields::described`].
+    pub(crate) const fn is_described(&self) -> bool {
+        self.described.is_some()
+    }
+
+    /// Returns `true` if a problem was found.
+    pub(crate) const fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Returns `true` if this field has a problem.
+    pub(crate) fn has_problem(&self, name: &str) -> bool {
+        self.problems.as_slice().iter().any(|problem| problem.field == name)
     }
 
     /// Adds a problem that concerns several fields, or their relation.

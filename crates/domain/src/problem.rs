@@ -41,8 +41,10 @@ pub enum Code {
     NotAParticipant,
     /// The person is not a reviewer of the assignment.
     NotAReviewer,
-    /// The operation does not support the parameter.
+    /// The operation does not support the field or parameter.
     NotPossible,
+    /// The scope of the referenced objective is not wider.
+    ScopeMismatch,
 }
 
 impl Code {
