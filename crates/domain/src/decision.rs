@@ -36,8 +36,13 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         vec![]
     }
 
-    /// Removes those of [`Resource::linked_ids`] that `is_shown` denies. The result is for display and never
-    /// saved.
+    /// Returns further such ids, which need no permission beside that of the resource.
+    fn named_ids(&self) -> Vec<LinkedId> {
+        vec![]
+    }
+
+    /// Removes those of [`Resource::linked_ids`] and [`Resource::named_ids`] that `is_shown` denies. The result is for
+    /// display and never saved.
     fn retain_linked(&mut self, _is_shown: &dyn Fn(LinkedId) -> bool) {}
 
     /// Returns the person whose custom fields are in the JSON form. `None` if there are none.
@@ -53,7 +58,8 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// Returns the hash that the `ETag` contains beside the version: a function of what this form of the resource shows,
     /// so that the tag does not tell whether something is hidden.
     fn shown_mark(&self) -> u64 {
-        let linked = mark_of_bytes(self.linked_ids().iter().flat_map(|id| id.to_bytes()));
+        let ids = self.linked_ids().into_iter().chain(self.named_ids());
+        let linked = mark_of_bytes(ids.flat_map(LinkedId::to_bytes));
         let parts = [linked, mark_of_names(&self.field_names())].into_iter().filter(|part| *part != 0);
         parts.fold(self.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part))
     }

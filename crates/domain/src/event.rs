@@ -60,7 +60,7 @@ pub enum EventType {
     /// An action changed the status of an objective.
     #[strum(to_string = "objective.status_changed")]
     ObjectiveStatusChanged,
-    /// Title, description or period of an objective changed.
+    /// Title, description, period, key results or parent of an objective changed.
     #[strum(to_string = "objective.updated")]
     ObjectiveUpdated,
     /// An objective was archived. Fires together with the status change.
@@ -180,6 +180,9 @@ pub enum EventType {
     /// A run of the retention that removed data was completed.
     #[strum(to_string = "retention.completed")]
     RetentionCompleted,
+    /// A check-in was added to an objective.
+    #[strum(to_string = "objective.checked_in")]
+    ObjectiveCheckedIn,
 }
 
 impl StringEnum for EventType {
@@ -251,7 +254,8 @@ impl EventType {
             | Self::EmployeeErased
             | Self::ErasureCompleted
             | Self::RetentionRemoved
-            | Self::RetentionCompleted => true,
+            | Self::RetentionCompleted
+            | Self::ObjectiveCheckedIn => true,
         }
     }
 

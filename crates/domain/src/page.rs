@@ -36,6 +36,8 @@ pub enum SortBy {
     DueBy,
     /// Time of the last message in a conversation.
     ActiveAt,
+    /// Time of the last check-in of an objective. Null counts as the earliest time.
+    CheckedInAt,
     /// Time of the request.
     RequestedAt,
     /// Beginning of a run.
@@ -55,6 +57,7 @@ impl SortBy {
             | Self::OccurredAt
             | Self::AttemptedAt
             | Self::ActiveAt
+            | Self::CheckedInAt
             | Self::RequestedAt
             | Self::StartedAt => {
                 matches!(key, Key::Time(_))

@@ -189,7 +189,7 @@ macro_rules! integers {
         })*
     };
 }
-integers!(u16, u32, i64, usize);
+integers!(u8, u16, u32, i64, usize);
 
 impl Codec<bool> for FlagColumn {
     fn write(value: &bool, out: &mut Cells) {

@@ -113,6 +113,7 @@ pub const fn sort_column(by: SortBy) -> Column {
         SortBy::AttemptedAt => ATTEMPTED_AT,
         SortBy::DueBy => Column::new("due_by", Type::Date),
         SortBy::ActiveAt => Column::new("active_at", Type::Time),
+        SortBy::CheckedInAt => CHECKED_IN_AT,
         SortBy::RequestedAt => Column::new("requested_at", Type::Time),
         SortBy::StartedAt => Column::new("started_at", Type::Time),
         SortBy::Commit => Column::new("position", Type::Int),
@@ -136,6 +137,7 @@ pub(crate) const OBSERVATION_DATE: Column = Column::new("observation_date", Type
 pub(crate) const NAME_KEY: Column = Column::new("name_key", Type::Text);
 pub(crate) const OCCURRED_AT: Column = Column::new("occurred_at", Type::Time);
 pub(crate) const ATTEMPTED_AT: Column = Column::new("attempted_at", Type::Time);
+pub(crate) const CHECKED_IN_AT: Column = Column::new("checked_in_at", Type::Time);
 pub(crate) const STATUS: Column = Column::new("status", Type::Text);
 /// Column that marks archived rows.
 pub const ARCHIVED: Column = Column::new("archived", Type::Flag);

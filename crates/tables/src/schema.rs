@@ -10,7 +10,7 @@ use candor_domain::conversation::{Conversation, Message};
 use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
 use candor_domain::notification::Notification;
-use candor_domain::objective::Objective;
+use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
 use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIssue};
@@ -118,6 +118,7 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Objective>(),
     plain("objective_metadata_values", &["digest", "objective_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("objective_id")]),
+    resource::<CheckIn>(),
     resource::<Observation>(),
     plain("observation_attributes", &["attribute_id", "observation_id"])
         .with(&[column::<IdColumn>("attribute_id"), column::<IdColumn>("observation_id")]),

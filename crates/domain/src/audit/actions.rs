@@ -57,6 +57,7 @@ pub const ACTIONS: &[&str] = &[
     "notification.read_all",
     "objective.approve",
     "objective.archive",
+    "objective.check_in",
     "objective.complete",
     "objective.create",
     "objective.miss",

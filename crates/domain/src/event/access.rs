@@ -52,7 +52,8 @@ impl EventType {
             Self::ObjectiveCreated
             | Self::ObjectiveStatusChanged
             | Self::ObjectiveUpdated
-            | Self::ObjectiveArchived => Some(Permission::ObjectivesRead),
+            | Self::ObjectiveArchived
+            | Self::ObjectiveCheckedIn => Some(Permission::ObjectivesRead),
             Self::AssignmentCreated
             | Self::AssignmentCompleted
             | Self::AssignmentUpdated

@@ -1,6 +1,8 @@
 //! Creation and updates of objectives (§4.2, decisions C4 to C7).
 
+use super::key_result_body::{self, Entry};
 use super::lifecycle::StatusChange;
+use super::parent::{self, PARENT, StoredParent};
 use super::{Content, ContentPatch, Family, Objective, Scope, Status};
 use crate::access::PermissionDenied;
 use crate::audit::AuditDraft;
@@ -8,7 +10,7 @@ use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
 use crate::fields::{Fields, Reference, StringEnum, Update};
-use crate::id::{EmployeeKind, ObjectiveId, ObjectiveKind};
+use crate::id::{EmployeeKind, KeyResultId, ObjectiveId, ObjectiveKind};
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::people::Role;
@@ -20,6 +22,9 @@ use crate::time::{Date, Timestamp};
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
     "id",
+    "progress",
+    "confidence",
+    "last_check_in_at",
     "linked_summary_ids",
     "created_at",
     "updated_at",
@@ -52,6 +57,9 @@ const STATUS: Field<OneOf<Status>> = Field::with_about(
 pub struct Draft {
     pub scope: Scope,
     pub owner: Reference<EmployeeKind>,
+    /// The objective that the new one supports.
+    pub parent: Option<Reference<ObjectiveKind>>,
+    key_results: Vec<Entry>,
     content: Content,
     period_start: Date,
     period_end: Date,
@@ -62,6 +70,9 @@ pub struct Draft {
 /// The body of an update, validated by itself. `None` leaves a field unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
+    /// The objective that this one supports; `Some(None)` for none.
+    pub parent: Option<Option<Reference<ObjectiveKind>>>,
+    key_results: Option<Vec<Entry>>,
     content: ContentPatch,
     period_start: Option<Date>,
     period_end: Option<Date>,
@@ -78,11 +89,15 @@ pub struct StoredOwner {
     pub in_reach: bool,
 }
 
-/// Stored facts about the resources that a creation names or collides with.
+/// Stored facts about the resources that a body names or collides with, and new ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct References {
-    /// The owner, if they exist.
+    /// The owner of a creation, if they exist.
     pub owner: Option<StoredOwner>,
+    /// The parent that the body names, if it exists and the caller sees it.
+    pub parent: Option<StoredParent>,
+    /// An id for each new key result of the body.
+    pub key_result_ids: Vec<KeyResultId>,
     /// The objectives that have an external id of the body.
     pub external_ids: ExternalIdHolders<ObjectiveKind>,
 }
@@ -98,6 +113,8 @@ impl Draft {
         let scope = Field::new("scope", rule::one_of(family.scopes_name(), family.scopes()));
         let scope = fields.present_or(&scope, family.default_scope());
         let owner = fields.required(&OWNER);
+        let parent = fields.optional(&PARENT);
+        let key_results = key_result_body::read_new(fields);
         let content = Content::read(fields);
         let period_start = fields.required(&PERIOD_START);
         let period_end = fields.required(&PERIOD_END);
@@ -109,6 +126,8 @@ impl Draft {
         Some(Self {
             scope,
             owner: owner?,
+            parent,
+            key_results: key_results?,
             content: content?,
             period_start: period_start?,
             period_end: period_end?,
@@ -125,6 +144,12 @@ impl Draft {
         Fields::parse_new(body, READ_ONLY, |fields| Self::read(fields, family))
     }
 
+    /// Returns the number of new key results.
+    #[must_use]
+    pub const fn new_key_results(&self) -> usize {
+        self.key_results.len()
+    }
+
     /// Returns the status of the new objective.
     pub(super) const fn first_status(&self) -> Status {
         self.status
@@ -135,6 +160,8 @@ impl Patch {
     /// Reads the fields of an update.
     pub fn read(fields: &mut Fields) -> Self {
         Self {
+            parent: fields.nullable(&PARENT),
+            key_results: key_result_body::read_patch(fields),
             content: ContentPatch::read(fields),
             period_start: fields.present(&PERIOD_START),
             period_end: fields.present(&PERIOD_END),
@@ -147,6 +174,12 @@ impl Patch {
     #[must_use]
     pub fn parse(body: Object) -> Update<Self> {
         Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
+    }
+
+    /// Returns the number of new key results.
+    #[must_use]
+    pub fn new_key_results(&self) -> usize {
+        self.key_results.as_deref().map_or(0, key_result_body::count_new)
     }
 }
 
@@ -163,14 +196,15 @@ impl ExternallyIdentified for Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored objective. If that is finished, returns only the wanted status:
-    /// [`Objective::update`] refuses every update of it and names that status (decision A8).
+    /// Checks the update against the stored objective, as the caller sees it. If that is finished, returns only the
+    /// wanted status: [`Objective::update`] refuses every update of it and names that status (decision A8). A parent
+    /// that the caller sees as sent is left out: a hidden parent stays (decision C13).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts and
     /// too many keys of metadata.
     pub fn against(&self, stored: &Objective) -> Result<Patch, ValidationErrors> {
-        let (patch, mut fields) = self.compare(stored);
+        let (mut patch, mut fields) = self.compare(stored);
         if stored.is_finished() {
             return Ok(Patch { status: patch.status, ..Patch::default() });
         }
@@ -180,6 +214,13 @@ impl Update<Patch> {
             fields.problem("period_end", flaw);
         }
         keyed::check_merged(&stored.metadata, &patch.metadata, &mut fields);
+        key_result_body::check_against(
+            patch.key_results.as_deref().unwrap_or_default(),
+            &stored.key_results,
+            &mut fields,
+        );
+        patch.parent =
+            patch.parent.take().filter(|parent| !parent::is_shown_as(stored.parent_id, parent.as_ref()));
         fields.finish(Some(patch))
     }
 }
@@ -190,8 +231,8 @@ impl Objective {
     /// # Errors
     /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
     /// [`PermissionDenied::NotBelow`] if the caller may not set objectives for the owner.
-    /// [`DomainError::Unprocessable`] for an owner who does not exist. [`DomainError::Conflict`] for an external
-    /// id that another objective has.
+    /// [`DomainError::Unprocessable`] for an owner who does not exist and for a parent that is not possible.
+    /// [`DomainError::Conflict`] for an external id that another objective has.
     pub fn create(
         id: ObjectiveId,
         draft: Draft,
@@ -207,6 +248,7 @@ impl Objective {
             return Err(PermissionDenied::OwnerNotAdmin.into());
         }
         found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
+        let parent_id = parent::required(draft.scope, draft.parent.as_ref(), found.parent)?;
         let mut state = Self {
             id,
             scope: draft.scope,
@@ -216,6 +258,11 @@ impl Objective {
             status: draft.status,
             period_start: draft.period_start,
             period_end: draft.period_end,
+            key_results: key_result_body::created(draft.key_results, &found.key_result_ids),
+            progress: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id,
             linked_summary_ids: vec![],
             created_at: at,
             updated_at: at,
@@ -225,9 +272,11 @@ impl Objective {
             completed_at: None,
             reviewed: None,
             held_back: false,
+            stated_progress: None,
             metadata: draft.metadata,
             external_id: draft.content.external_id,
         };
+        state = state.with_figures();
         state.reviewed = state.approved_at.map(|_| state.content());
         Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
     }
@@ -238,11 +287,12 @@ impl Objective {
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH
-    /// cannot reach, and for an external id that another objective has.
+    /// cannot reach, and for an external id that another objective has. [`DomainError::Unprocessable`] for a parent that
+    /// is not possible, and for problems of key results that only the stored ones show.
     pub fn update(
         &self,
         patch: &Patch,
-        external_ids: &ExternalIdHolders<ObjectiveKind>,
+        found: &References,
         needs_approval: bool,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
@@ -262,11 +312,23 @@ impl Objective {
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         state.metadata = self.metadata.merged(&patch.metadata);
-        external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
+        if let Some(entries) = &patch.key_results {
+            let replaced = key_result_body::replaced(entries, &self.key_results, &found.key_result_ids);
+            state.key_results = replaced.map_err(DomainError::Unprocessable)?;
+            state = state.with_figures();
+        }
+        if let Some(parent) = &patch.parent {
+            state.parent_id = parent::required(self.scope, parent.as_ref(), found.parent)?;
+        }
+        found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         let is_other_content = state.content() != self.content();
         let is_approved = self.status != Status::Proposed;
         state.changed_since_approval |= is_other_content && is_approved && needs_approval;
-        let edited = is_other_content || state.metadata != self.metadata || state.external_id != self.external_id;
+        let edited = is_other_content
+            || state.metadata != self.metadata
+            || state.external_id != self.external_id
+            || state.key_results != self.key_results
+            || state.parent_id != self.parent_id;
         if !moved && !edited {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Family, Filter, Scope, Status};
+use super::{ConfidenceFilter, Family, Filter, Scope, Status};
 use crate::counts::{self, CountRequest};
 use crate::fields::StringEnum;
 use crate::params::Params;
@@ -21,6 +21,8 @@ pub enum ObjectiveGroup {
     Scope,
     /// The month of the last day of the period.
     Month,
+    /// The confidence of the last check-in that states one.
+    Confidence,
 }
 
 impl StringEnum for ObjectiveGroup {
@@ -42,6 +44,10 @@ pub struct ObjectiveCount {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub month: Option<String>,
+    /// Confidence of the objectives; `none` for those without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OpenWord<ConfidenceFilter>")]
+    pub confidence: Option<String>,
     /// Number of objectives in the group.
     pub count: u64,
 }

@@ -2,10 +2,10 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Objective, Scope, Status};
+use super::{Confidence, Objective, Scope, Status};
 use crate::external_id;
 use crate::fields::StringEnum;
-use crate::id::EmployeeId;
+use crate::id::{EmployeeId, ObjectiveId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Param, Params, ValueForm};
@@ -62,6 +62,33 @@ impl Family {
     }
 }
 
+/// The values of `filter[confidence]`, by which objectives are counted too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "the other variants are those of `Confidence`")]
+pub enum ConfidenceFilter {
+    OnTrack,
+    AtRisk,
+    OffTrack,
+    /// Objectives without a confidence.
+    None,
+}
+
+impl StringEnum for ConfidenceFilter {
+    const NAME: &'static str = "ObjectiveConfidenceFilter";
+}
+
+impl From<Option<Confidence>> for ConfidenceFilter {
+    fn from(confidence: Option<Confidence>) -> Self {
+        match confidence {
+            Some(Confidence::OnTrack) => Self::OnTrack,
+            Some(Confidence::AtRisk) => Self::AtRisk,
+            Some(Confidence::OffTrack) => Self::OffTrack,
+            None => Self::None,
+        }
+    }
+}
+
 /// Conditions of a list of objectives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
@@ -79,6 +106,12 @@ pub struct Filter {
     pub period_end: Bounds<Date>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
+    /// Any of these confidences, without duplicates; empty for all.
+    pub confidences: Vec<ConfidenceFilter>,
+    /// Bounds of the last check-in. An objective without one counts as checked in at the earliest time.
+    pub last_check_in_at: Bounds<Timestamp>,
+    /// The objective that the objectives support.
+    pub parent_id: Option<ObjectiveId>,
     /// Digests of metadata values, all of which an entry must have.
     pub metadata: Vec<[u8; 16]>,
     /// Id in another system.
@@ -93,6 +126,8 @@ pub enum Expand {
     Owner,
     /// The summaries that include the objective.
     LinkedSummaries,
+    /// The objective that the objective supports.
+    Parent,
 }
 
 impl StringEnum for Expand {
@@ -105,6 +140,21 @@ const IN_REVIEW: Param<bool> = params::param(
     ValueForm::Flag,
     |text| if text == "true" { Ok(true) } else { Err(ValueError::format("`true`; leave the filter out for all")) },
 );
+
+const CONFIDENCE: Param<ConfidenceFilter> =
+    params::word("filter[confidence]", "Only entries with this confidence, or `none` for those without one.");
+
+const LAST_CHECK_IN_AT: Param<Timestamp> = params::datetime(
+    "filter[last_check_in_at]",
+    "Only objectives whose last check-in is within the bounds. One without a check-in counts as the earliest time.",
+);
+
+/// Reads the confidences of a list, without duplicates. All of them are no condition.
+fn confidences(params: &mut Params) -> Vec<ConfidenceFilter> {
+    let named = params.many(&CONFIDENCE);
+    let wanted: Vec<_> = ConfidenceFilter::ALL.iter().copied().filter(|word| named.contains(word)).collect();
+    if wanted.len() == ConfidenceFilter::ALL.len() { vec![] } else { wanted }
+}
 
 impl Filter {
     /// Creates the filter of all objectives of a family that a person owns, archived ones included.
@@ -129,6 +179,9 @@ impl Filter {
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
+            confidences: vec![],
+            last_check_in_at: Bounds::default(),
+            parent_id: None,
             metadata: vec![],
             external_id: None,
         }
@@ -167,6 +220,9 @@ impl Filter {
             statuses.retain(|status| *status == Status::Proposed);
         }
         Self {
+            confidences: confidences(params),
+            last_check_in_at: params.bounds(&LAST_CHECK_IN_AT),
+            parent_id: params.one(&params::id("filter[parent_id]", "Only objectives that support this one.")),
             // No objective has none of the statuses.
             scopes: if statuses.is_empty() { vec![] } else { scopes },
             owner_id,
@@ -214,6 +270,11 @@ impl Sortable for Objective {
             by: SortBy::UpdatedAt,
             key: |objective| Key::Time(objective.updated_at),
             words: &["-updated_at", "updated_at"],
+        },
+        SortKey {
+            by: SortBy::CheckedInAt,
+            key: |objective| Key::Time(objective.checked_in_at()),
+            words: &["-last_check_in_at", "last_check_in_at"],
         },
     ];
 }

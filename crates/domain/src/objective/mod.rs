@@ -2,15 +2,26 @@
 
 mod authorization;
 mod change;
+mod check_in;
 mod counts;
+pub mod key_result;
+mod key_result_body;
 mod lifecycle;
 mod list;
+mod parent;
+mod progress;
 
 pub(crate) use change::backwards;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, References, StoredOwner};
+pub use check_in::{
+    CheckIn, CheckInDraft, CheckedInObjective, CheckedKeyResult, Confidence, checked_text, parse_checked,
+    parse_list as parse_check_ins, read_list as read_check_ins,
+};
 pub use counts::{ObjectiveCount, ObjectiveGroup};
+pub use key_result::{KeyResult, MAX_KEY_RESULTS, Metric};
 pub use lifecycle::{Action, Verb};
-pub use list::{Expand, Family, Filter};
+pub use list::{ConfidenceFilter, Expand, Family, Filter};
+pub use parent::StoredParent;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -123,6 +134,19 @@ content! {
         pub period_start: Date,
         /// Last day of the period. Not before `period_start`.
         pub period_end: Date,
+        /// Measures of the objective, in the order of the request.
+        pub key_results: Vec<KeyResult>,
+        /// Progress in percent, rounded down: the weighted mean of the key results. Without key results that of the last
+        /// check-in that states one. Null if none is known.
+        pub progress: Option<u8>,
+        /// Confidence of the last check-in that states one. Null before.
+        #[serde(serialize_with = "check_in::optional_word")]
+        #[schemars(with = "Option<OpenWord<Confidence>>")]
+        pub confidence: Option<Confidence>,
+        /// Time of the last check-in. Null before.
+        pub last_check_in_at: Option<Timestamp>,
+        /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+        pub parent_id: Option<ObjectiveId>,
         /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
         /// the key cannot see are omitted. Empty without `summaries:read`.
         pub linked_summary_ids: Vec<SummaryId>,
@@ -146,6 +170,9 @@ content! {
         /// automatically (decision C3).
         #[serde(skip)]
         pub held_back: bool,
+        /// Progress of the last check-in that states one.
+        #[serde(skip)]
+        pub stated_progress: Option<u8>,
         /// Texts for other systems, by key. They have no meaning for the service.
         pub metadata: Metadata,
         /// Id of the objective in another system. Unique among all objectives. Null if there is none.
@@ -181,8 +208,13 @@ impl Resource for Objective {
         self.linked_summary_ids.iter().copied().map(LinkedId::Summary).collect()
     }
 
+    fn named_ids(&self) -> Vec<LinkedId> {
+        self.parent_id.map(LinkedId::Objective).into_iter().collect()
+    }
+
     fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
         self.linked_summary_ids.retain(|id| is_shown(LinkedId::Summary(*id)));
+        self.parent_id = self.parent_id.filter(|id| is_shown(LinkedId::Objective(*id)));
     }
 }
 
@@ -197,6 +229,13 @@ impl Objective {
     #[must_use]
     pub const fn is_finished(&self) -> bool {
         matches!(self.status, Status::Completed | Status::Missed | Status::Archived)
+    }
+
+    /// Returns the time by which objectives are ordered and filtered by their last check-in. None counts as the earliest
+    /// time.
+    #[must_use]
+    pub fn checked_in_at(&self) -> Timestamp {
+        self.last_check_in_at.unwrap_or(Timestamp::from_millis(0))
     }
 
     /// Returns the present text and period.
@@ -229,6 +268,11 @@ pub(crate) mod tests {
             status,
             period_start: NOON.date(),
             period_end: NOON.date().next(),
+            key_results: vec![],
+            progress: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id: None,
             linked_summary_ids: vec![],
             created_at: NOON,
             updated_at: NOON,
@@ -238,6 +282,7 @@ pub(crate) mod tests {
             completed_at: (status == Status::Completed).then_some(NOON),
             reviewed: None,
             held_back: false,
+            stated_progress: None,
             metadata: Metadata::default(),
             external_id: None,
         }
@@ -256,6 +301,11 @@ pub(crate) mod tests {
             "status",
             "period_start",
             "period_end",
+            "key_results",
+            "progress",
+            "confidence",
+            "last_check_in_at",
+            "parent_id",
             "linked_summary_ids",
             "created_at",
             "updated_at",

@@ -238,9 +238,11 @@ impl Family {
             T::ObservationCreated | T::ObservationUpdated | T::ObservationArchived | T::ObservationRestored => {
                 Some(Self::Observation)
             }
-            T::ObjectiveCreated | T::ObjectiveStatusChanged | T::ObjectiveUpdated | T::ObjectiveArchived => {
-                Some(Self::Objective)
-            }
+            T::ObjectiveCreated
+            | T::ObjectiveStatusChanged
+            | T::ObjectiveUpdated
+            | T::ObjectiveArchived
+            | T::ObjectiveCheckedIn => Some(Self::Objective),
             T::EmployeeCreated
             | T::EmployeeUpdated
             | T::EmployeeDeactivated

@@ -51,12 +51,14 @@ impl Services {
 
 /// Describes a change with the reply that it would have. `change` is `None` if the request changes nothing.
 fn effects(change: Option<&ChangeSet>, reply: &Reply) -> Result<Reply, Error> {
-    let made = MadeValues { ids: change.map(new_ids).unwrap_or_default(), members: reply.made_members };
+    let mut ids = change.map(new_ids).unwrap_or_default();
+    ids.extend(&reply.made_ids);
+    let made = MadeValues { ids, members: reply.made_members };
     let (status, _) = reply.outcome.to_stored();
     let data = match reply.outcome {
         Outcome::Removed => json::Value::Null,
         Outcome::Done | Outcome::Created(_) | Outcome::Accepted => {
-            let body = serde_json::from_slice(&reply.body).map_err(|error| Error::Bug(error.to_string()))?;
+            let body = json::parse(&reply.body).map_err(|error| Error::Bug(error.to_string()))?;
             made.without_members(body)
         }
     };
@@ -93,7 +95,7 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
 /// Values that a change makes anew each time. A dry run shows null in their place, because the real change makes
 /// others.
 struct MadeValues {
-    /// Ids of new rows.
+    /// Ids of new rows, and new ids within them.
     ids: BTreeSet<[u8; 16]>,
     /// Members of the body whose value is new, such as a secret.
     members: &'static [&'static str],

@@ -11,7 +11,7 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{self, Side};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
-use candor_domain::id::{EmployeeId, Id};
+use candor_domain::id::{EmployeeId, Id, Kind};
 use candor_domain::people::Employee;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
@@ -38,6 +38,7 @@ pub(crate) struct PendingChange<T> {
     reporting: Option<(Option<EmployeeId>, ReportingLineChange)>,
     answer: Option<Bytes>,
     made_members: &'static [&'static str],
+    made_ids: Vec<[u8; 16]>,
     others: Vec<ChangeSet>,
     fresh: Vec<LinkedId>,
 }
@@ -53,6 +54,7 @@ impl<T> PendingChange<T> {
             reporting: None,
             answer: None,
             made_members: &[],
+            made_ids: vec![],
             others: vec![],
             fresh: vec![],
         }
@@ -93,6 +95,12 @@ impl<T> PendingChange<T> {
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
+    }
+
+    /// Adds new ids within the resource, which are not those of rows.
+    pub(crate) fn making<K: Kind>(mut self, ids: impl IntoIterator<Item = Id<K>>) -> Self {
+        self.made_ids.extend(ids.into_iter().map(Id::to_bytes));
+        self
     }
 
     /// Adds ids of new resources of this change, which the caller may see in the response.
@@ -258,8 +266,18 @@ impl Services {
         before: Option<&Versioned<T>>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
-        let PendingChange { decision, requires, writes, events, reporting, answer, made_members, others, fresh } =
-            planned;
+        let PendingChange {
+            decision,
+            requires,
+            writes,
+            events,
+            reporting,
+            answer,
+            made_members,
+            made_ids,
+            others,
+            fresh,
+        } = planned;
         let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
         let rendered = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
@@ -290,7 +308,8 @@ impl Services {
         }
         change.requires = requires;
         change.notices = notices;
-        Ok((Box::new(change), ResponseBody { bytes: answer.unwrap_or(bytes), etag_extra, made_members }))
+        let bytes = answer.unwrap_or(bytes);
+        Ok((Box::new(change), ResponseBody { bytes, etag_extra, made_members, made_ids }))
     }
 }
 
@@ -299,10 +318,12 @@ struct ResponseBody {
     bytes: Bytes,
     etag_extra: u64,
     made_members: &'static [&'static str],
+    made_ids: Vec<[u8; 16]>,
 }
 
 impl ResponseBody {
     fn reply(self, reply: impl FnOnce(Bytes) -> Reply) -> Reply {
-        reply(self.bytes).with_etag_extra(self.etag_extra).with_made_members(self.made_members)
+        let reply = reply(self.bytes).with_etag_extra(self.etag_extra).with_made_members(self.made_members);
+        reply.with_made_ids(self.made_ids)
     }
 }

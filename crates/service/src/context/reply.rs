@@ -55,11 +55,13 @@ pub struct Reply {
     pub replayed: bool,
     /// Members of the body whose values this request makes, such as a secret. Dry runs show null in their place.
     pub made_members: &'static [&'static str],
+    /// Ids in the body that this request makes, beside those of rows. Dry runs show null in their place.
+    pub made_ids: Vec<[u8; 16]>,
 }
 
 impl Reply {
     const fn new(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
-        Self { outcome, body, version, etag_extra: 0, replayed: false, made_members: &[] }
+        Self { outcome, body, version, etag_extra: 0, replayed: false, made_members: &[], made_ids: vec![] }
     }
 
     /// Creates a reply with status 200.
@@ -90,6 +92,12 @@ impl Reply {
     #[must_use]
     pub fn with_made_members(self, made_members: &'static [&'static str]) -> Self {
         Self { made_members, ..self }
+    }
+
+    /// Returns the reply with this value of [`Reply::made_ids`].
+    #[must_use]
+    pub fn with_made_ids(self, made_ids: Vec<[u8; 16]>) -> Self {
+        Self { made_ids, ..self }
     }
 
     /// Returns the reply with this value of [`Reply::etag_extra`].

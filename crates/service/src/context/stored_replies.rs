@@ -154,6 +154,17 @@ impl Services {
         let (asker, version, mark, id, body) = parts().ok_or_else(incomplete)?;
         let version = (version > 0).then_some(Version(version));
         let outcome = Outcome::from_stored(kept.status, &id);
-        Ok((asker, Reply { outcome, body, version, etag_extra: mark, replayed: true, made_members: &[] }))
+        Ok((
+            asker,
+            Reply {
+                outcome,
+                body,
+                version,
+                etag_extra: mark,
+                replayed: true,
+                made_members: &[],
+                made_ids: vec![],
+            },
+        ))
     }
 }

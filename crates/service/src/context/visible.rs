@@ -132,7 +132,7 @@ impl Sight {
         let mut is_less = false;
         if let Some(links) = &self.links {
             let is_shown = |id| links.contains(&id) || fresh.contains(&id);
-            is_less |= resource.linked_ids().into_iter().any(|id| !is_shown(id));
+            is_less |= resource.linked_ids().into_iter().chain(resource.named_ids()).any(|id| !is_shown(id));
             resource.retain_linked(&is_shown);
         }
         let person = resource.fields_of();
@@ -159,11 +159,16 @@ async fn shown_links<T: Resource>(
         return Ok(None);
     }
     let linked: BTreeSet<_> = resources.iter().flat_map(Resource::linked_ids).collect();
-    if linked.is_empty() {
+    let mut asked: BTreeSet<_> = resources.iter().flat_map(Resource::named_ids).collect();
+    if linked.is_empty() && asked.is_empty() {
         return Ok(None);
     }
-    let shown = if is_permitted { seen(services, context, &linked).await? } else { BTreeSet::new() };
-    Ok((shown.len() < linked.len()).then_some(shown))
+    let all = asked.len() + linked.len();
+    if is_permitted {
+        asked.extend(linked);
+    }
+    let shown = if viewer == Viewer::Everything { asked } else { seen(services, context, &asked).await? };
+    Ok((shown.len() < all).then_some(shown))
 }
 
 /// Returns the custom fields in these resources that the caller may see; `None` if it may see all of them.

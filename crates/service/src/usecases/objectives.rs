@@ -3,11 +3,12 @@
 use candor_domain::access::Permission;
 use candor_domain::audit;
 use candor_domain::counts::CountRequest;
-use candor_domain::id::{EmployeeId, ObjectiveId, SummaryId};
+use candor_domain::fields::Reference;
+use candor_domain::id::{EmployeeId, KeyResultId, ObjectiveId, ObjectiveKind, SummaryId};
 use candor_domain::json::Object;
 use candor_domain::objective::{
     Action, Draft, Expand, Family, Filter, Objective, ObjectiveCount, ObjectiveGroup, Patch, References,
-    StoredOwner, Verb,
+    StoredOwner, StoredParent, Verb,
 };
 use candor_domain::organization::Review;
 use candor_domain::page::{PageRequest, Sortable};
@@ -15,7 +16,7 @@ use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
 use candor_domain::time::Timestamp;
-use candor_domain::visibility::Viewer;
+use candor_domain::visibility::{LinkedId, Viewer};
 use candor_port_storage::{StorageExt, Versioned};
 use candor_tables::rows;
 
@@ -35,6 +36,7 @@ use crate::usecases::{audit_log, organization};
 pub(crate) struct Included {
     owners: Inlined<Employee>,
     summaries: Inlined<Summary>,
+    parents: Inlined<Objective>,
 }
 
 /// Maximum number of summaries inlined in one objective, the newest ones. `linked_summary_ids` lists all.
@@ -56,6 +58,7 @@ impl Expandable for Objective {
         match path {
             Expand::Owner => Some(Permission::EmployeesRead),
             Expand::LinkedSummaries => Some(Permission::SummariesRead),
+            Expand::Parent => None,
         }
     }
 
@@ -71,11 +74,13 @@ impl Expandable for Objective {
     ) -> Result<Included, Error> {
         let summaries = items.iter().flat_map(newest).copied();
         let owners = items.iter().map(|item| item.owner_id);
-        let (owners, summaries) = tokio::try_join!(
+        let parents = items.iter().filter_map(|item| item.parent_id);
+        let (owners, summaries, parents) = tokio::try_join!(
             expand::inline_referenced(services, context, paths.contains(&Expand::Owner), owners),
             visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
+            visible::inline_many(services, context, paths.contains(&Expand::Parent), parents),
         )?;
-        Ok(Included { owners, summaries })
+        Ok(Included { owners, summaries, parents })
     }
 
     /// Omits summaries that the caller does not see.
@@ -83,7 +88,9 @@ impl Expandable for Objective {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let linked = found.summaries.as_ref();
         let linked = linked.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
-        shown.member("linked_summaries", linked)
+        shown.member("linked_summaries", linked)?;
+        let parents = found.parents.as_ref();
+        shown.member("parent", parents.map(|all| self.parent_id.and_then(|parent| all.get(&parent))))
     }
 }
 
@@ -97,7 +104,8 @@ pub async fn list(
     family: Family,
     params: Params,
 ) -> Result<Reply, Error> {
-    let request = Filter::parse(family, params)?;
+    let mut request = Filter::parse(family, params)?;
+    hide_unseen(services, context, &mut request.filter).await?;
     let listing = rows::objectives::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::page(services, context, &request, listing).await
 }
@@ -112,7 +120,8 @@ pub async fn counts(
     family: Family,
     params: Params,
 ) -> Result<Reply, Error> {
-    let CountRequest { filter, groups } = Filter::parse_counts(family, params)?;
+    let CountRequest { mut filter, groups } = Filter::parse_counts(family, params)?;
+    hide_unseen(services, context, &mut filter).await?;
     let keys: Vec<_> = groups.iter().map(|group| rows::objectives::group_key(*group)).collect();
     let listing = rows::objectives::list(&filter, context.caller.viewer(), Objective::DEFAULT, &PageRequest::ALL);
     counts::reply(services, context, listing, &keys, |counted| {
@@ -122,6 +131,7 @@ pub async fn counts(
                 ObjectiveGroup::Status => &mut shown.status,
                 ObjectiveGroup::Scope => &mut shown.scope,
                 ObjectiveGroup::Month => &mut shown.month,
+                ObjectiveGroup::Confidence => &mut shown.confidence,
             };
             *member = counts::text(value);
         }
@@ -130,9 +140,33 @@ pub async fn counts(
     .await
 }
 
+/// Empties a filter by a parent that the caller does not see.
+async fn hide_unseen(services: &Services, context: &RequestContext, filter: &mut Filter) -> Result<(), Error> {
+    if !visible::may_filter_by(services, context, filter.parent_id.map(LinkedId::Objective)).await? {
+        filter.scopes.clear();
+    }
+    Ok(())
+}
+
+/// Returns the parent that a body names, if it exists and the caller sees it.
+async fn parent(
+    services: &Services,
+    context: &RequestContext,
+    named: Option<&Reference<ObjectiveKind>>,
+) -> Result<Option<StoredParent>, Error> {
+    let Some(id) = named.and_then(|named| named.id) else { return Ok(None) };
+    let stored = visible::find::<Objective>(services, context, id).await?.map(|row| row.value);
+    Ok(stored.map(|parent| StoredParent { id, scope: parent.scope, status: parent.status }))
+}
+
+/// Returns an id for each new key result.
+fn key_result_ids(services: &Services, count: usize, at: Timestamp) -> Vec<KeyResultId> {
+    (0..count).map(|_| services.id(at)).collect()
+}
+
 /// Returns the objective if it belongs to this family and the caller sees it; otherwise not found (decisions A2,
 /// B5).
-async fn seen(
+pub(super) async fn seen(
     services: &Services,
     context: &RequestContext,
     family: Family,
@@ -211,7 +245,9 @@ pub async fn create(
         };
         let bodies = std::slice::from_ref(&draft);
         let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
-        let (review, owner, external_ids) = tokio::try_join!(review(services, context), owner, holders)?;
+        let parent = parent(services, context, draft.parent.as_ref());
+        let (review, owner, external_ids, parent) =
+            tokio::try_join!(review(services, context), owner, holders, parent)?;
         draft.may_be_created_by(&context.caller, review)?;
         let owner = match owner.map(|owner| owner.value) {
             None => None,
@@ -222,8 +258,10 @@ pub async fn create(
                 Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, below) })
             }
         };
-        let found = References { owner, external_ids };
-        Ok(PendingChange::new(Objective::create(services.id(at), draft, &found, at)?))
+        let key_result_ids = key_result_ids(services, draft.new_key_results(), at);
+        let found = References { owner, external_ids, parent, key_result_ids };
+        let decision = Objective::create(services.id(at), draft, &found, at)?;
+        Ok(PendingChange::new(decision).making(found.key_result_ids))
     };
     services.create(context, decide).await
 }
@@ -248,10 +286,14 @@ pub async fn update(
         stored.value.may_be_changed_by(&context.caller)?;
         let bodies = std::slice::from_ref(&patch);
         let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
-        let (external_ids, review) = tokio::try_join!(holders, review(services, context))?;
+        let parent = parent(services, context, patch.parent.as_ref().and_then(Option::as_ref));
+        let (external_ids, review, parent) = tokio::try_join!(holders, review(services, context), parent)?;
         let needs_approval = stored.value.needs_approval_from_others(&context.caller, review);
-        let decision = stored.value.update(&patch, &external_ids, needs_approval, at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let key_result_ids = key_result_ids(services, patch.new_key_results(), at);
+        let found = References { owner: None, external_ids, parent, key_result_ids };
+        let decision = stored.value.update(&patch, &found, needs_approval, at)?;
+        let change = decision.map(|decision| PendingChange::new(decision).making(found.key_result_ids));
+        Ok((stored, change))
     };
     services.update(context, decide).await
 }

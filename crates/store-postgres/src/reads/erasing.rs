@@ -22,6 +22,7 @@ pub(crate) const REWRITTEN: &[&str] = &[
     "api_keys",
     "assignments",
     "audit_entries",
+    "check_ins",
     "connectors",
     "conversations",
     "employees",

@@ -23,6 +23,7 @@ pub mod api_keys;
 pub mod assignments;
 pub mod attributes;
 pub mod audit;
+pub mod check_ins;
 pub mod connectors;
 pub mod conversations;
 pub mod deliveries;

@@ -3,7 +3,9 @@
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
 use candor_domain::keyed::KeyedMap;
-use candor_domain::objective::{Family, Filter, Objective, ObjectiveGroup, Scope, Status};
+use candor_domain::objective::{
+    ConfidenceFilter, Family, Filter, KeyResult, Objective, ObjectiveGroup, Scope, Status, key_result,
+};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
 use candor_domain::time::Timestamp;
@@ -11,9 +13,11 @@ use candor_domain::visibility::{Readers, Viewer};
 
 use super::summaries::INCLUDES;
 use super::{EXTERNAL_ID, METADATA_FILTER, column};
+use crate::codec::{Codec, Layout};
 use crate::counts::GroupKey;
-use crate::flat::{Column, Index, MemberTable, Related, SqlValue, Table, Type};
-use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
+use crate::error::CorruptRow;
+use crate::flat::{Cells, Column, Index, MemberTable, Reader, Related, SqlValue, Table, Type};
+use crate::listing::{CHECKED_IN_AT, Condition, Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
 
@@ -31,6 +35,33 @@ const LINKED_SUMMARIES: Related = Related {
 /// Side table of the metadata of objectives, as digests.
 const METADATA: MemberTable =
     MemberTable { name: "objective_metadata_values", owner: "objective_id", member: "digest" };
+
+/// Column of the confidence, in the words of its filter.
+const CONFIDENCE: Column = column("confidence_key", Type::Text);
+/// Column of the objective that an objective supports.
+const PARENT: Column = column("parent_id", Type::Id);
+
+/// Codec of key results. Null if there are none.
+#[derive(Debug)]
+struct KeyResultsColumn;
+
+impl Layout for KeyResultsColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<Vec<KeyResult>> for KeyResultsColumn {
+    fn write(value: &Vec<KeyResult>, out: &mut Cells) {
+        out.put(SqlValue::Text(key_result::text(value)));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<KeyResult>>, CorruptRow> {
+        row.opt_parse(key_result::parse)
+    }
+}
+
+fn stored_key_results(results: &[KeyResult]) -> Option<Vec<KeyResult>> {
+    (!results.is_empty()).then(|| results.to_vec())
+}
 
 stored! {
     Objective, id: ObjectiveKind, row: objective;
@@ -53,14 +84,27 @@ stored! {
         metadata: Json,
         external_id: Option<TextColumn>,
         changed_since_approval: Option<FlagColumn> = Some(objective.changed_since_approval),
+        key_results: Option<KeyResultsColumn> = stored_key_results(&objective.key_results),
+        stated_progress: Option<Int>,
+        confidence: Option<OneOfColumn>,
+        last_check_in_at: Option<Time>,
+        parent_id: Option<IdColumn>,
     }
     derived {
         shelf: TextColumn = shelf(objective.scope, objective.status == Status::Archived),
         scope_status: TextColumn = scope_status(objective.scope, objective.status),
         due_on: Option<DateColumn> = objective.starts_on(),
+        confidence_key: OneOfColumn = ConfidenceFilter::from(objective.confidence),
+        checked_in_at: Time = objective.checked_in_at(),
     }
     related { linked_summary_ids = LINKED_SUMMARIES }
-    fields { linked_summary_ids, changed_since_approval: changed_since_approval.unwrap_or_default() }
+    fields {
+        linked_summary_ids,
+        changed_since_approval: changed_since_approval.unwrap_or_default(),
+        key_results: key_results.unwrap_or_default(),
+        progress: None,
+    }
+    finish with_figures();
     table Table {
         members: &[METADATA],
         indexes: &[
@@ -71,9 +115,19 @@ stored! {
             Index::on(&["shelf", "updated_at", "id"]),
             Index::on(&["scope_status", "updated_at", "id"]),
             Index::on(&["owner_id", "scope_status", "period_end", "id"]).to_few(),
+            Index::on(&["parent_id", "scope_status", "period_end", "id"]).to_few(),
+            Index::on(&["shelf", "confidence_key", "period_end", "id"]),
+            Index::on(&["scope_status", "confidence_key", "period_end", "id"]),
+            Index::on(&["shelf", "checked_in_at", "id"]),
+            Index::on(&["scope_status", "checked_in_at", "id"]),
             Index::unique(&["external_id"]),
         ],
-        parameters: &[("shelf", "status"), ("scope_status", "status"), METADATA_FILTER],
+        parameters: &[
+            ("shelf", "status"),
+            ("scope_status", "status"),
+            ("checked_in_at", "last_check_in_at"),
+            METADATA_FILTER,
+        ],
         shares_commits: true,
         ..Table::named("objectives")
     };
@@ -112,6 +166,7 @@ pub const fn group_key(group: ObjectiveGroup) -> GroupKey {
         ObjectiveGroup::Status => GroupKey::Column(STATUS),
         ObjectiveGroup::Scope => GroupKey::Column(column("scope", Type::Text)),
         ObjectiveGroup::Month => GroupKey::Month(sort_column(SortBy::PeriodEnd)),
+        ObjectiveGroup::Confidence => GroupKey::Column(CONFIDENCE),
     }
 }
 
@@ -131,53 +186,80 @@ fn scope_status(scope: Scope, status: Status) -> String {
 /// (§4.2, decision B5).
 ///
 /// A person sees the objectives owned by themselves and by people below them, and those of the whole organization.
-/// The two parts have no objective in common.
+/// The two parts have no objective in common. With several confidences, each has its own parts: an index has the order
+/// of the rows of one.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
-    let owner = column("owner_id", Type::Id);
-    let list = |scopes: &[Scope]| {
-        let mut it = Listing::new::<Objective>(sort, page);
-        it.runs = Some(runs(filter, scopes, filter.owner_id.is_some()));
-        it.is(owner, filter.owner_id);
-        if filter.in_review {
-            it.conditions.push(Condition::AtLeast(
-                column("submitted_at", Type::Time),
-                SqlValue::Time(Timestamp::from_millis(0)),
-            ));
-        }
-        it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
-        it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
-        it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-        it.keyed(METADATA, &filter.metadata);
-        it.is(EXTERNAL_ID, filter.external_id.clone());
-        it
-    };
+    let confidences = filter.confidences.iter().copied().map(Some);
+    let confidences: Vec<_> = if filter.confidences.is_empty() { vec![None] } else { confidences.collect() };
+    let parts = confidences.into_iter().flat_map(|confidence| {
+        let base = |scopes: &[Scope]| {
+            let mut part = part(filter, scopes, sort, page);
+            part.is(CONFIDENCE, confidence.map(|confidence| confidence.word().to_owned()));
+            part
+        };
+        seen_parts(filter, viewer, base)
+    });
+    TypedListing::from_parts(parts.collect())
+}
+
+/// Returns the list of the objectives of these scopes.
+fn part(filter: &Filter, scopes: &[Scope], sort: Sort, page: &PageRequest) -> Listing {
+    let mut it = Listing::new::<Objective>(sort, page);
+    it.runs = Some(runs(filter, scopes, filter.owner_id.is_some() || filter.parent_id.is_some()));
+    it.is(column("owner_id", Type::Id), filter.owner_id);
+    it.is(PARENT, filter.parent_id);
+    if filter.in_review {
+        it.conditions.push(Condition::AtLeast(
+            column("submitted_at", Type::Time),
+            SqlValue::Time(Timestamp::from_millis(0)),
+        ));
+    }
+    it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
+    it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
+    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.within(CHECKED_IN_AT, filter.last_check_in_at, SqlValue::Time);
+    it.keyed(METADATA, &filter.metadata);
+    it.is(EXTERNAL_ID, filter.external_id.clone());
+    it
+}
+
+/// Returns the parts of a list that the viewer may see. `list` makes the part of some scopes.
+fn seen_parts(filter: &Filter, viewer: Viewer, list: impl Fn(&[Scope]) -> Listing) -> Vec<Listing> {
     let Viewer::Person(person) = viewer else {
-        return TypedListing::from_parts(if filter.scopes.is_empty() {
-            vec![]
-        } else {
-            vec![list(&filter.scopes)]
-        });
+        return if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] };
     };
-    let (everyones, personal): (Vec<_>, Vec<_>) = filter.scopes.iter().partition(|scope| **scope == Scope::Org);
+    let (everyones, personal): (Vec<Scope>, Vec<Scope>) =
+        filter.scopes.iter().partition(|scope| **scope == Scope::Org);
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
         // Fewer runs make it faster to scan the index and look up the owner of each row. The runs of a family
         // include objectives of the organization, so another condition excludes them.
-        if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| filter.owner_id.is_none()) {
+        let is_of_few = filter.owner_id.is_some() || filter.parent_id.is_some();
+        if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| !is_of_few) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
                 theirs.words(column("scope", Type::Text), personal.iter().map(|status| status.word()));
             }
         }
-        theirs.conditions.push(Condition::Reach(owner, person));
+        theirs.conditions.push(Condition::Reach(column("owner_id", Type::Id), person));
         lists.push(theirs);
     }
     if !everyones.is_empty() {
         lists.push(list(&everyones));
     }
-    TypedListing::from_parts(lists)
+    lists
+}
+
+/// List of the objectives of any status that support this one.
+#[must_use]
+pub fn supporting(parent: ObjectiveId, limit: u16) -> TypedListing<Objective> {
+    let mut children = Listing::ordered::<Objective>(sort_column(SortBy::PeriodEnd), false, limit);
+    let pairs = Scope::ALL.iter().flat_map(|scope| Status::ALL.iter().map(|status| scope_status(*scope, *status)));
+    children.runs = Some((column("scope_status", Type::Text), pairs.map(SqlValue::Text).collect()));
+    children.is(PARENT, Some(parent));
+    children.alone()
 }
 
 /// Returns the runs of a list of objectives, see [`Listing::runs`]. If the list contains all objectives of a

@@ -65,6 +65,9 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         period_start: Bounds::default(),
         period_end: Bounds::default(),
         updated_at: Bounds::default(),
+        confidences: vec![],
+        last_check_in_at: Bounds::default(),
+        parent_id: None,
         metadata: vec![],
         external_id: None,
     };

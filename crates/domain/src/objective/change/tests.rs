@@ -20,7 +20,7 @@ fn patched_status_moves_only_between_approved_and_in_progress() {
             let stored = objective(from, false);
             let patch = Patch { status: Some(to), ..Patch::default() };
             let result = stored
-                .update(&patch, &ExternalIdHolders::default(), false, NOON)
+                .update(&patch, &References::default(), false, NOON)
                 .map(|decision| decision.map(|decision| decision.state.status));
             let finished = matches!(from, Completed | Missed | Archived);
             match (from, to) {
@@ -53,10 +53,7 @@ fn patch_of_a_finished_objective_keeps_only_its_status() {
         let patch = Patch::parse(body(text)).against(&stored).unwrap();
         assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
         assert!(
-            matches!(
-                stored.update(&patch, &ExternalIdHolders::default(), false, NOON),
-                Err(DomainError::Conflict(_))
-            ),
+            matches!(stored.update(&patch, &References::default(), false, NOON), Err(DomainError::Conflict(_))),
             "{status:?}"
         );
     }
@@ -70,13 +67,14 @@ fn metadata_and_external_id_are_edits_of_an_objective() {
     let mut holders = ExternalIdHolders::default();
     let other = ObjectiveId::from_ulid(ulid::Ulid(9));
     holders.add("crm-7", other, true);
+    let found = References { external_ids: holders, ..References::default() };
     for text in [r#"{"metadata":{"cycle":"h1"}}"#, r#"{"external_id":"crm-8"}"#] {
-        let after = stored.update(&patch(text), &holders, false, NOON).unwrap().unwrap();
+        let after = stored.update(&patch(text), &found, false, NOON).unwrap().unwrap();
         assert_eq!(after.events, [EventType::ObjectiveUpdated], "{text}");
         assert!(after.state.updated_at > stored.updated_at, "{text}");
     }
-    assert_eq!(stored.update(&patch(r#"{"metadata":{"absent":null}}"#), &holders, false, NOON), Ok(None));
-    let taken = stored.update(&patch(r#"{"external_id":"crm-7"}"#), &holders, false, NOON);
+    assert_eq!(stored.update(&patch(r#"{"metadata":{"absent":null}}"#), &found, false, NOON), Ok(None));
+    let taken = stored.update(&patch(r#"{"external_id":"crm-7"}"#), &found, false, NOON);
     assert_eq!(taken, Err(DomainError::already_taken("external_id", "crm-7", Some(other))));
     let full = Objective {
         metadata: Metadata((0..20).map(|key| (key.to_string(), String::new())).collect()),

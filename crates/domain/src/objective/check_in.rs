@@ -1,0 +1,383 @@
+//! Check-ins: append-only records of where an objective stands (decision C12).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
+
+use super::{KeyResult, Metric, Objective, REMARK_CHARS, Status};
+use crate::access::{Caller, PermissionDenied};
+use crate::audit::AuditDraft;
+use crate::decimal::{self, Decimal};
+use crate::decision::{Decision, Resource};
+use crate::fields::{Fields, Reference, StringEnum, as_word};
+use crate::id::{CheckInId, CheckInKind, EmployeeId, EmployeeKind, KeyResultId, KeyResultKind, ObjectiveId};
+use crate::json::{Object, Value};
+use crate::page::{Key, SortBy, SortKey, Sortable};
+use crate::params::{ListRequest, Params};
+use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
+use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Shape, Text, Whole};
+use crate::schema::OpenWord;
+use crate::time::Timestamp;
+
+const READ_ONLY: &[&str] = &["id", "objective_id", "created_at"];
+const KEY_RESULTS: &str = "key_results";
+
+const PROGRESS: Field<Whole> = Field::with_about(
+    "progress",
+    rule::whole(0..=100),
+    "Only for an objective without key results; 422 otherwise, because it follows from them.",
+);
+const CONFIDENCE: Field<OneOf<Confidence>> = Field::new("confidence", rule::word());
+const NOTE: Field<Text> = Field::new("note", rule::text(1..=REMARK_CHARS));
+const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
+    "author_id",
+    rule::reference(),
+    "A key that acts for a person writes as that person; another person or null is a 403.",
+);
+const KEY_RESULT_ID: Field<ReferenceRule<KeyResultKind>> =
+    Field::with_about("id", rule::reference(), "Key result of the objective.");
+const CURRENT: Field<Checked<Measured>> = Field::with_about(
+    "current",
+    rule::rule(measured, || Shape::DecimalOrFlag),
+    "Value now. For the metric `boolean` 0, 1, `false` or `true`.",
+);
+
+/// Expectation about the end of an objective.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Confidence {
+    /// The target will be reached.
+    OnTrack,
+    /// The target may be missed.
+    AtRisk,
+    /// The target will be missed without a change.
+    OffTrack,
+}
+
+impl StringEnum for Confidence {
+    const NAME: &'static str = "ObjectiveConfidence";
+}
+
+/// A value that a check-in states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    Number(Decimal),
+    Flag(bool),
+}
+
+fn measured(value: &Value) -> Result<Measured, ValueError> {
+    if let Value::Bool(flag) = value {
+        Ok(Measured::Flag(*flag))
+    } else {
+        decimal::read(value).map(Measured::Number)
+    }
+}
+
+/// A key result whose value a check-in has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CheckedKeyResult")]
+pub struct CheckedKeyResult {
+    /// Id of the key result, with the prefix `kr_`.
+    pub id: KeyResultId,
+    /// Title of the key result at the time of the check-in.
+    pub title: String,
+    /// Value before the check-in.
+    pub from: Decimal,
+    /// Value after the check-in.
+    pub to: Decimal,
+}
+
+/// A record of where an objective stands. Immutable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckIn {
+    /// Id of the check-in, with the prefix `chk_`.
+    pub id: CheckInId,
+    /// Objective of the check-in.
+    pub objective_id: ObjectiveId,
+    /// Author of the check-in. Null if the request names no author.
+    pub author_id: Option<EmployeeId>,
+    /// Progress of the objective after the check-in, in percent. Null if none is known.
+    pub progress: Option<u8>,
+    /// Confidence as stated. Null if the check-in states none.
+    #[serde(serialize_with = "optional_word")]
+    #[schemars(with = "Option<OpenWord<Confidence>>")]
+    pub confidence: Option<Confidence>,
+    /// Note in plain text. Null if there is none.
+    pub note: Option<String>,
+    /// Key results whose value changed.
+    pub key_results: Vec<CheckedKeyResult>,
+    /// Time of the check-in.
+    pub created_at: Timestamp,
+    /// Owner of the objective. Stores find the check-ins about a person by it.
+    #[serde(skip)]
+    pub owner_id: EmployeeId,
+}
+
+/// Serializes a confidence as its word.
+///
+/// # Errors
+/// Returns errors of the serializer.
+pub(super) fn optional_word<S: serde::Serializer>(
+    value: &Option<Confidence>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) => as_word(value, serializer),
+    }
+}
+
+impl Resource for CheckIn {
+    type Kind = CheckInKind;
+    const NAME: &'static str = "check_in";
+
+    fn id(&self) -> CheckInId {
+        self.id
+    }
+
+    fn updated_at(&self) -> Timestamp {
+        self.created_at
+    }
+}
+
+/// Data of the event `objective.checked_in`: the objective with the check-in.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "CheckedInObjective")]
+pub struct CheckedInObjective<'a> {
+    /// The objective after the check-in, as GET shows it.
+    #[serde(flatten)]
+    pub objective: &'a Objective,
+    /// The check-in.
+    pub check_in: &'a CheckIn,
+}
+
+/// A value of a key result in a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Measurement {
+    id: Reference<KeyResultKind>,
+    current: Measured,
+}
+
+/// The body of a check-in, validated by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckInDraft {
+    /// The author. `None` if the field is absent, `Some(None)` if the field is null.
+    author: Option<Option<Reference<EmployeeKind>>>,
+    progress: Option<u8>,
+    confidence: Option<Confidence>,
+    note: Option<String>,
+    measurements: Vec<Measurement>,
+}
+
+fn read_measurement(fields: &mut Fields) -> Option<Measurement> {
+    let (id, current) = (fields.required(&KEY_RESULT_ID), fields.required(&CURRENT));
+    Some(Measurement { id: id?, current: current? })
+}
+
+fn place(at: usize, member: &str) -> String {
+    format!("{KEY_RESULTS}[{at}].{member}")
+}
+
+impl CheckInDraft {
+    /// Reads the fields of a check-in.
+    pub fn read(fields: &mut Fields) -> Option<Self> {
+        let author = fields.nullable(&AUTHOR);
+        let progress = fields.optional(&PROGRESS).and_then(|progress| u8::try_from(progress).ok());
+        let (confidence, note) = (fields.optional(&CONFIDENCE), fields.optional(&NOTE));
+        let measurements = Field::with_about(
+            KEY_RESULTS,
+            rule::several(0..=super::MAX_KEY_RESULTS, read_measurement),
+            "Values of key results. Those that it does not name stay as they are.",
+        );
+        let measurements = match fields.present(&measurements) {
+            None => Some(vec![]),
+            Some(read) => fields.nested(KEY_RESULTS, read),
+        };
+        let measurements = measurements?;
+        for (at, measurement) in measurements.iter().enumerate() {
+            if measurements.iter().take(at).any(|earlier| earlier.id == measurement.id) {
+                fields.problem(&place(at, "id"), ValueError::format("given only once"));
+            }
+        }
+        let is_empty = progress.is_none() && confidence.is_none() && note.is_none() && measurements.is_empty();
+        if is_empty && !fields.has_problems() {
+            let message = "is required, or confidence, note or key_results";
+            fields.problem("progress", ValueError::new(Code::Required, message));
+        }
+        Some(Self { author, progress, confidence, note, measurements })
+    }
+
+    /// Reads the body of a check-in.
+    ///
+    /// # Errors
+    /// One problem for each wrong field.
+    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
+        Fields::parse_new(body, READ_ONLY, Self::read)
+    }
+
+    /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
+    ///
+    /// # Errors
+    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or null.
+    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
+        let author = caller.speaker(self.author)?;
+        Ok(Self { author: Some(author), ..self })
+    }
+
+    /// Returns the reference to the author.
+    #[must_use]
+    pub fn author(&self) -> Option<&Reference<EmployeeKind>> {
+        self.author.as_ref()?.as_ref()
+    }
+}
+
+impl Measurement {
+    /// Returns the value for a key result.
+    fn value_for(&self, result: &KeyResult) -> Result<Decimal, ValueError> {
+        match (self.current, result.metric) {
+            (Measured::Flag(flag), Metric::Boolean) => Ok(if flag { Decimal::ONE } else { Decimal::ZERO }),
+            (Measured::Flag(_), Metric::Number | Metric::Percent) => {
+                Err(ValueError::format("a number, not a boolean"))
+            }
+            (Measured::Number(value), Metric::Boolean) if value != Decimal::ZERO && value != Decimal::ONE => {
+                Err(ValueError::new(Code::OutOfRange, "must be 0, 1, false or true"))
+            }
+            (Measured::Number(value), Metric::Number | Metric::Percent | Metric::Boolean) => Ok(value),
+        }
+    }
+}
+
+impl Objective {
+    /// Checks in: sets the figures of the objective. Returns the objective after the check-in, and the decision that
+    /// adds the check-in. `author_exists` says whether the author of the draft does.
+    ///
+    /// # Errors
+    /// [`DomainError::Conflict`] unless the objective is approved or in progress; [`DomainError::Unprocessable`] for an
+    /// unknown author or key result, a value that its metric does not have, and a progress that follows from key
+    /// results.
+    pub fn check_in(
+        &self,
+        id: CheckInId,
+        draft: CheckInDraft,
+        author_exists: bool,
+        at: Timestamp,
+    ) -> Result<(Self, Decision<CheckIn>), DomainError> {
+        if !matches!(self.status, Status::Approved | Status::InProgress) {
+            return Err(DomainError::transition("status", self.status.word(), "check_in"));
+        }
+        let mut problems = ValidationErrors::none();
+        if let Some(author) = draft.author().filter(|_| !author_exists) {
+            problems.add("author_id", author.not_found());
+        }
+        if draft.progress.is_some() && !self.key_results.is_empty() {
+            let message = "follows from the key results; omit it and state their values";
+            problems.add("progress", ValueError::new(Code::NotPossible, message));
+        }
+        let (key_results, checked) = self.measured(&draft.measurements, &mut problems);
+        problems.or(()).map_err(DomainError::Unprocessable)?;
+        let at = at.strictly_after(self.updated_at);
+        let state = Self {
+            key_results,
+            stated_progress: draft.progress.or(self.stated_progress),
+            confidence: draft.confidence.or(self.confidence),
+            last_check_in_at: Some(at),
+            updated_at: at,
+            ..self.clone()
+        };
+        let state = state.with_figures();
+        let check_in = CheckIn {
+            id,
+            objective_id: self.id,
+            author_id: draft.author().and_then(|author| author.id),
+            progress: state.progress,
+            confidence: draft.confidence,
+            note: draft.note,
+            key_results: checked,
+            created_at: at,
+            owner_id: self.owner_id,
+        };
+        let audit = AuditDraft::new(&state, "objective.check_in").with_changes(self, &state);
+        Ok((state, Decision { state: check_in, events: vec![], audit, notices: vec![] }))
+    }
+
+    /// Returns the key results with these values, and the changed ones.
+    fn measured(
+        &self,
+        measurements: &[Measurement],
+        problems: &mut ValidationErrors,
+    ) -> (Vec<KeyResult>, Vec<CheckedKeyResult>) {
+        let (mut results, mut checked) = (self.key_results.clone(), vec![]);
+        for (at, measurement) in measurements.iter().enumerate() {
+            let Some(result) = results.iter_mut().find(|result| Some(result.id) == measurement.id.id) else {
+                problems.add(place(at, "id"), measurement.id.not_found());
+                continue;
+            };
+            let Some(to) = problems.take(&place(at, "current"), measurement.value_for(result)) else { continue };
+            let from = result.current;
+            if from != to {
+                checked.push(CheckedKeyResult { id: result.id, title: result.title.clone(), from, to });
+            }
+            *result = KeyResult { checked: Some(to), ..result.clone() }.with_figures();
+        }
+        (results, checked)
+    }
+}
+
+/// A changed key result as stores keep it. Decimals are numbers of ten-thousandths.
+#[derive(Serialize, Deserialize)]
+struct StoredChecked {
+    id: String,
+    title: String,
+    from: i64,
+    to: i64,
+}
+
+/// Returns the text that [`parse_checked`] reads.
+#[must_use]
+pub fn checked_text(results: &[CheckedKeyResult]) -> String {
+    let stored = results.iter().map(|result| StoredChecked {
+        id: result.id.to_string(),
+        title: result.title.clone(),
+        from: result.from.units(),
+        to: result.to.units(),
+    });
+    serde_json::to_string(&stored.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Reads the stored key results of a check-in. Returns `None` for any other text.
+#[must_use]
+pub fn parse_checked(text: &str) -> Option<Vec<CheckedKeyResult>> {
+    let stored: Vec<StoredChecked> = serde_json::from_str(text).ok()?;
+    let restored = |stored: StoredChecked| {
+        let (from, to) = (Decimal::from_units(stored.from)?, Decimal::from_units(stored.to)?);
+        Some(CheckedKeyResult { id: stored.id.parse().ok()?, title: stored.title, from, to })
+    };
+    stored.into_iter().map(restored).collect()
+}
+
+/// Reads the parameters of the list of check-ins of an objective.
+pub fn read_list(objective: ObjectiveId, params: &mut Params) -> ListRequest<(), ()> {
+    params.list::<CheckIn, _, _>(&format!("check-ins of {objective}"), (), vec![])
+}
+
+/// Parses the parameters of the list of check-ins of an objective.
+///
+/// # Errors
+/// One problem for each wrong parameter.
+pub fn parse_list(objective: ObjectiveId, mut params: Params) -> Result<ListRequest<(), ()>, ValidationErrors> {
+    let request = read_list(objective, &mut params);
+    params.finish(request)
+}
+
+impl Sortable for CheckIn {
+    const ORDERS_NAME: &'static str = "CheckInSort";
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
+        by: SortBy::CreatedAt,
+        key: |check_in| Key::Time(check_in.created_at),
+        words: &["-created_at", "created_at"],
+    }];
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+use serde_json::json;
+
+use super::super::tests::{NOON, objective};
+use super::super::{Patch, References};
+use super::*;
+use crate::access::AccessLevel;
+use crate::access::tests::{bound, unbound};
+use crate::event::EventType;
+use crate::json;
+use ulid::Ulid;
+
+fn object(body: &str) -> Object {
+    let Ok(Value::Object(members)) = json::parse(body.as_bytes()) else { panic!("{body}") };
+    members
+}
+
+fn draft(body: &str) -> CheckInDraft {
+    CheckInDraft::parse(object(body)).unwrap()
+}
+
+fn id(number: u128) -> CheckInId {
+    CheckInId::from_ulid(Ulid(number))
+}
+
+fn kr(number: u128) -> KeyResultId {
+    KeyResultId::from_ulid(Ulid(number))
+}
+
+/// An objective in progress with a number, a falling number and a boolean as key results.
+fn measured() -> Objective {
+    let stored = Objective { key_results: vec![], ..objective(Status::InProgress, false) };
+    let body = r#"{"key_results":[{"title":"a","target":10},{"title":"b","start":100,"target":0,"weight":2},
+                                  {"title":"c","metric":"boolean"}]}"#;
+    let patch = Patch::parse(object(body)).against(&stored).unwrap();
+    let found = References { key_result_ids: vec![kr(1), kr(2), kr(3)], ..References::default() };
+    stored.update(&patch, &found, false, NOON).unwrap().unwrap().state
+}
+
+fn codes(result: Result<(Objective, Decision<CheckIn>), DomainError>) -> Vec<(String, Code)> {
+    match result {
+        Err(DomainError::Unprocessable(problems)) => {
+            problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn check_in_sets_the_figures_of_the_objective() {
+    let stored = measured();
+    let body = format!(
+        r#"{{"confidence":"at_risk","note":"Slow.","key_results":[{{"id":"{}","current":2.5}},
+            {{"id":"{}","current":100}},{{"id":"{}","current":true}}]}}"#,
+        kr(1),
+        kr(2),
+        kr(3)
+    );
+    let (state, decision) = stored.check_in(id(1), draft(&body), true, NOON).unwrap();
+    // (0.25 × 1 + 0 × 2 + 1 × 1) / 4
+    assert_eq!(state.progress, Some(31));
+    assert_eq!((state.confidence, state.last_check_in_at), (Some(Confidence::AtRisk), Some(state.updated_at)));
+    assert!(state.updated_at > stored.updated_at);
+    let check_in = decision.state;
+    let wanted = json!({
+        "id": id(1), "objective_id": stored.id, "author_id": null, "progress": 31, "confidence": "at_risk",
+        "note": "Slow.", "created_at": state.updated_at,
+        "key_results": [
+            {"id": kr(1), "title": "a", "from": 0, "to": 2.5},
+            {"id": kr(3), "title": "c", "from": 0, "to": 1},
+        ],
+    });
+    assert_eq!(serde_json::to_value(&check_in).unwrap(), wanted, "the second value did not change");
+    assert_eq!(decision.audit.action, "objective.check_in");
+    let changed: Vec<_> = decision.audit.changes.keys().map(String::as_str).collect();
+    assert_eq!(changed, ["confidence", "key_results", "last_check_in_at", "progress"]);
+    assert_eq!(parse_checked(&checked_text(&check_in.key_results)), Some(check_in.key_results));
+}
+
+#[test]
+fn progress_of_key_results_rounds_down_and_is_kept() {
+    let one = |state: &Objective, number: u128, current: &str| {
+        let body = format!(r#"{{"key_results":[{{"id":"{}","current":{current}}}]}}"#, kr(number));
+        state.check_in(id(1), draft(&body), true, NOON).unwrap().0
+    };
+    let first = one(&measured(), 1, "9.9999");
+    assert_eq!((first.key_results[0].progress, first.progress), (99, Some(24)));
+    let second = one(&first, 2, "-5");
+    assert_eq!((second.key_results[1].progress, second.progress), (100, Some(74)));
+    assert_eq!(second.key_results[0].current.to_string(), "9.9999");
+    let third = second.check_in(id(2), draft(r#"{"note":"No news."}"#), true, NOON).unwrap();
+    assert_eq!((third.0.progress, third.1.state.progress), (Some(74), Some(74)));
+    assert_eq!(third.0.confidence, None);
+}
+
+#[test]
+fn stated_progress_counts_only_without_key_results() {
+    let stored = objective(Status::Approved, false);
+    assert_eq!(stored.progress, None);
+    let (stated, _) = stored.check_in(id(1), draft(r#"{"progress":40}"#), true, NOON).unwrap();
+    let (quiet, _) = stated.check_in(id(2), draft(r#"{"confidence":"on_track"}"#), true, NOON).unwrap();
+    assert_eq!((stated.progress, quiet.progress), (Some(40), Some(40)));
+    let body = r#"{"key_results":[{"title":"a","target":10}]}"#;
+    let patch = Patch::parse(object(body)).against(&quiet).unwrap();
+    let found = References { key_result_ids: vec![kr(1)], ..References::default() };
+    let with = quiet.update(&patch, &found, false, NOON).unwrap().unwrap().state;
+    assert_eq!(with.progress, Some(0));
+    let refused = with.check_in(id(3), draft(r#"{"progress":50}"#), true, NOON);
+    assert_eq!(codes(refused), [("progress".to_owned(), Code::NotPossible)]);
+    let none = Patch::parse(object(r#"{"key_results":[]}"#)).against(&with).unwrap();
+    let without = with.update(&none, &References::default(), false, NOON).unwrap().unwrap().state;
+    assert_eq!(without.progress, Some(40), "as stated last");
+}
+
+#[test]
+fn current_value_stays_when_other_members_change() {
+    let body = format!(r#"{{"key_results":[{{"id":"{}","current":5}}]}}"#, kr(1));
+    let (stored, _) = measured().check_in(id(1), draft(&body), true, NOON).unwrap();
+    let body = format!(
+        r#"{{"key_results":[{{"id":"{}","target":20,"current":5}},{{"id":"{}","start":50}}]}}"#,
+        kr(1),
+        kr(2)
+    );
+    let patch = Patch::parse(object(&body)).against(&stored).unwrap();
+    let state = stored.update(&patch, &References::default(), false, NOON).unwrap().unwrap().state;
+    assert_eq!((state.key_results[0].current.to_string(), state.key_results[0].progress), ("5".to_owned(), 25));
+    assert_eq!(state.key_results[1].current.to_string(), "50", "the start, as no check-in named it");
+}
+
+#[test]
+fn check_in_is_possible_while_approved_or_in_progress() {
+    for status in Status::ALL.iter().copied() {
+        let result = objective(status, false).check_in(id(1), draft(r#"{"progress":1}"#), true, NOON);
+        if matches!(status, Status::Approved | Status::InProgress) {
+            assert!(result.is_ok(), "{status:?}");
+        } else {
+            let refused = DomainError::transition("status", status.word(), "check_in");
+            assert_eq!(result.unwrap_err(), refused, "{status:?}");
+        }
+    }
+}
+
+#[test]
+fn wrong_body_of_a_check_in_names_its_place() {
+    let long = format!(r#"{{"note":"{}"}}"#, "x".repeat(REMARK_CHARS + 1));
+    let eleven = format!(
+        r#"{{"key_results":[{}]}}"#,
+        (1..=11).map(|number| format!(r#"{{"id":"{}","current":1}}"#, kr(number))).collect::<Vec<_>>().join(",")
+    );
+    let twice = format!(r#"{{"key_results":[{{"id":"{0}","current":1}},{{"id":"{0}","current":2}}]}}"#, kr(1));
+    for (body, field, code) in [
+        ("{}", "progress", Code::Required),
+        (r#"{"author_id":null,"key_results":[]}"#, "progress", Code::Required),
+        (r#"{"progress":null,"note":null}"#, "progress", Code::Required),
+        (r#"{"progress":101}"#, "progress", Code::OutOfRange),
+        (r#"{"progress":1.5}"#, "progress", Code::InvalidFormat),
+        (r#"{"confidence":"sure"}"#, "confidence", Code::InvalidEnum),
+        (r#"{"note":""}"#, "note", Code::TooShort),
+        (long.as_str(), "note", Code::TooLong),
+        (eleven.as_str(), "key_results", Code::TooLong),
+        (twice.as_str(), "key_results[1].id", Code::InvalidFormat),
+        (r#"{"key_results":null}"#, "key_results", Code::Required),
+        (r#"{"key_results":[{"id":"kr_1"}]}"#, "key_results[0].current", Code::Required),
+        (r#"{"key_results":[{"current":1}]}"#, "key_results[0].id", Code::Required),
+        (r#"{"key_results":[{"id":"kr_1","current":"1"}]}"#, "key_results[0].current", Code::InvalidFormat),
+        (r#"{"key_results":[{"id":"kr_1","current":0.00001}]}"#, "key_results[0].current", Code::InvalidFormat),
+        (r#"{"key_results":[{"id":"kr_1","current":1e13}]}"#, "key_results[0].current", Code::OutOfRange),
+        (r#"{"progress":1,"created_at":"x"}"#, "created_at", Code::ReadOnly),
+        (r#"{"progress":1,"mood":"x"}"#, "mood", Code::UnknownField),
+    ] {
+        let problems = CheckInDraft::parse(object(body)).unwrap_err();
+        let found: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
+        assert_eq!(found, [(field, code)], "{body}");
+    }
+}
+
+#[test]
+fn stored_key_results_refuse_values_that_they_do_not_have() {
+    let stored = measured();
+    for (number, current, member, code) in [
+        (1, "true", "current", Code::InvalidFormat),
+        (3, "2", "current", Code::OutOfRange),
+        (3, "0.5", "current", Code::OutOfRange),
+        (9, "1", "id", Code::NotFoundInOrganization),
+    ] {
+        let body = format!(r#"{{"key_results":[{{"id":"{}","current":{current}}}]}}"#, kr(number));
+        let refused = stored.check_in(id(1), draft(&body), true, NOON);
+        assert_eq!(codes(refused), [(format!("key_results[0].{member}"), code)], "{body}");
+    }
+    for current in ["0", "1", "false", "true", "1.0"] {
+        let body = format!(r#"{{"key_results":[{{"id":"{}","current":{current}}}]}}"#, kr(3));
+        let (state, _) = stored.check_in(id(1), draft(&body), true, NOON).unwrap();
+        let wanted = if matches!(current, "0" | "false") { "0" } else { "1" };
+        assert_eq!(state.key_results[2].current.to_string(), wanted, "{current}");
+    }
+}
+
+#[test]
+fn author_is_a_known_person_and_that_of_a_bound_key() {
+    let author = EmployeeId::from_ulid(Ulid(7));
+    let named = draft(&format!(r#"{{"progress":1,"author_id":"{author}"}}"#));
+    let stored = objective(Status::Approved, false);
+    let (_, decision) = stored.check_in(id(1), named.clone(), true, NOON).unwrap();
+    assert_eq!(decision.state.author_id, Some(author));
+    let refused = stored.check_in(id(1), named.clone(), false, NOON);
+    assert_eq!(codes(refused), [("author_id".to_owned(), Code::NotFoundInOrganization)]);
+    let other = bound(EmployeeId::from_ulid(Ulid(8)), false);
+    assert_eq!(named.clone().written_by(&other), Err(PermissionDenied::OtherPerson));
+    assert_eq!(named.clone().written_by(&bound(author, false)).as_ref(), Ok(&named));
+    let silent = draft(r#"{"progress":1}"#);
+    let own = silent.clone().written_by(&bound(author, false)).unwrap();
+    assert_eq!(own.author().and_then(|author| author.id), Some(author));
+    let none = silent.written_by(&unbound(AccessLevel::Standard)).unwrap();
+    assert_eq!(none.author(), None);
+}
+
+#[test]
+fn event_has_the_objective_and_its_check_in() {
+    let (state, decision) = measured().check_in(id(1), draft(r#"{"note":"x"}"#), true, NOON).unwrap();
+    let data =
+        serde_json::to_string(&CheckedInObjective { objective: &state, check_in: &decision.state }).unwrap();
+    let data: serde_json::Value = serde_json::from_str(&data).unwrap();
+    let mut wanted = serde_json::to_value(&state).unwrap();
+    wanted["check_in"] = serde_json::to_value(&decision.state).unwrap();
+    assert_eq!(data, wanted);
+    assert!(decision.events.is_empty(), "the objective fires {:?}", EventType::ObjectiveCheckedIn);
+}

@@ -1,0 +1,145 @@
+//! Key results: the measures of an objective (decision C11).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
+
+use super::Objective;
+use super::progress::{Quotient, mean_percent};
+use crate::decimal::Decimal;
+use crate::fields::{StringEnum, as_word};
+use crate::id::KeyResultId;
+use crate::schema::OpenWord;
+
+/// Maximum number of key results of an objective.
+pub const MAX_KEY_RESULTS: usize = 10;
+/// Maximum length of a title, in characters.
+pub const KEY_RESULT_TITLE_CHARS: usize = 200;
+/// Maximum length of a unit, in characters.
+pub const UNIT_CHARS: usize = 20;
+/// Largest weight.
+pub const MAX_WEIGHT: i64 = 100;
+
+/// Kind of values that a key result measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Metric {
+    /// A number with an optional unit.
+    Number,
+    /// A percentage.
+    Percent,
+    /// A fact: 0 until it is true, then 1.
+    Boolean,
+}
+
+impl StringEnum for Metric {
+    const NAME: &'static str = "KeyResultMetric";
+}
+
+/// A measure of an objective.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KeyResult {
+    /// Id of the key result, with the prefix `kr_`.
+    pub id: KeyResultId,
+    /// Title: the measured value in a few words. It must not be blank.
+    pub title: String,
+    /// Kind of the values. Immutable.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<Metric>")]
+    pub metric: Metric,
+    /// Unit of the values, such as `EUR`. Null if there is none.
+    pub unit: Option<String>,
+    /// Value at the beginning.
+    pub start: Decimal,
+    /// Value to reach. It may be below `start`.
+    pub target: Decimal,
+    /// Value of the last check-in that names the key result. `start` before.
+    pub current: Decimal,
+    /// Weight in the progress of the objective.
+    pub weight: u8,
+    /// Part of the way from `start` to `target`, in percent, rounded down.
+    pub progress: u8,
+    /// Value of the last check-in that names the key result.
+    #[serde(skip)]
+    pub checked: Option<Decimal>,
+}
+
+impl KeyResult {
+    fn quotient(&self) -> Quotient {
+        Quotient::new(self.start, self.target, self.current)
+    }
+
+    /// Returns the key result with the figures that follow from its bounds and from the last check-in.
+    #[must_use]
+    pub(super) fn with_figures(self) -> Self {
+        let moved = Self { current: self.checked.unwrap_or(self.start), ..self };
+        Self { progress: moved.quotient().percent(), ..moved }
+    }
+}
+
+impl Objective {
+    /// Returns the objective with the progress that follows from its key results, or from the last check-in that
+    /// states one.
+    #[must_use]
+    pub fn with_figures(self) -> Self {
+        let weighted: Vec<_> = self.key_results.iter().map(|result| (result.quotient(), result.weight)).collect();
+        Self { progress: mean_percent(&weighted).or(self.stated_progress), ..self }
+    }
+}
+
+/// A key result as stores keep it. Decimals are numbers of ten-thousandths.
+#[derive(Serialize, Deserialize)]
+struct StoredKeyResult {
+    id: String,
+    title: String,
+    metric: String,
+    unit: Option<String>,
+    start: i64,
+    target: i64,
+    checked: Option<i64>,
+    weight: u8,
+}
+
+/// Returns the text that [`parse`] reads.
+#[must_use]
+pub fn text(results: &[KeyResult]) -> String {
+    let stored = results.iter().map(|result| StoredKeyResult {
+        id: result.id.to_string(),
+        title: result.title.clone(),
+        metric: result.metric.word().to_owned(),
+        unit: result.unit.clone(),
+        start: result.start.units(),
+        target: result.target.units(),
+        checked: result.checked.map(Decimal::units),
+        weight: result.weight,
+    });
+    serde_json::to_string(&stored.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Reads stored key results. Returns `None` for any other text.
+#[must_use]
+pub fn parse(text: &str) -> Option<Vec<KeyResult>> {
+    let stored: Vec<StoredKeyResult> = serde_json::from_str(text).ok()?;
+    stored.into_iter().map(restored).collect()
+}
+
+fn restored(stored: StoredKeyResult) -> Option<KeyResult> {
+    let start = Decimal::from_units(stored.start)?;
+    let checked = match stored.checked {
+        None => None,
+        Some(units) => Some(Decimal::from_units(units)?),
+    };
+    let result = KeyResult {
+        id: stored.id.parse().ok()?,
+        title: stored.title,
+        metric: Metric::from_word(&stored.metric).ok()?,
+        unit: stored.unit,
+        start,
+        target: Decimal::from_units(stored.target)?,
+        current: start,
+        weight: stored.weight,
+        progress: 0,
+        checked,
+    };
+    Some(result.with_figures())
+}

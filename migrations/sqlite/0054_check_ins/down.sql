@@ -1,0 +1,13 @@
+DROP TABLE check_ins;
+DROP INDEX objectives_by_status_and_check_in;
+DROP INDEX objectives_by_check_in;
+DROP INDEX objectives_by_status_and_confidence;
+DROP INDEX objectives_by_confidence;
+DROP INDEX objectives_by_parent;
+ALTER TABLE objectives DROP COLUMN checked_in_at;
+ALTER TABLE objectives DROP COLUMN confidence_key;
+ALTER TABLE objectives DROP COLUMN parent_id;
+ALTER TABLE objectives DROP COLUMN last_check_in_at;
+ALTER TABLE objectives DROP COLUMN confidence;
+ALTER TABLE objectives DROP COLUMN stated_progress;
+ALTER TABLE objectives DROP COLUMN key_results;
