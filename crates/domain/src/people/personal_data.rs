@@ -31,6 +31,8 @@ pub enum PersonalDataType {
     EmployeeObjective,
     /// Objective of a team or the organization that the person owns.
     ManagerObjective,
+    /// Check-in that the person wrote, or on an objective that the person owns.
+    CheckIn,
     /// Summary about the person.
     Summary,
     /// Request for feedback about the person.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::routes::assignments::ASSIGNMENT;
 use crate::routes::attributes::ATTRIBUTE;
+use crate::routes::check_ins::CHECK_IN;
 use crate::routes::conversations::{CONVERSATION, MESSAGE};
 use crate::routes::departments::DEPARTMENT;
 use crate::routes::employees::EMPLOYEE;
@@ -27,6 +28,7 @@ const fn data(resource: ExportedResource) -> Schema {
         ExportedResource::Employees => EMPLOYEE,
         ExportedResource::Observations => OBSERVATION,
         ExportedResource::EmployeeObjectives | ExportedResource::ManagerObjectives => OBJECTIVE,
+        ExportedResource::CheckIns => CHECK_IN,
         ExportedResource::Summaries => SUMMARY,
         ExportedResource::Conversations => CONVERSATION,
         ExportedResource::Messages => MESSAGE,

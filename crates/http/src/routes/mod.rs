@@ -5,6 +5,7 @@
 
 pub(crate) mod assignments;
 pub(crate) mod attributes;
+pub(crate) mod check_ins;
 pub(crate) mod connectors;
 pub(crate) mod conversations;
 pub(crate) mod departments;
@@ -30,10 +31,12 @@ pub(crate) mod webhooks;
 use crate::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 24] = [
+pub(crate) const GROUPS: [RouteGroup; 26] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
+    check_ins::OF_EMPLOYEES,
+    check_ins::OF_MANAGERS,
     assignments::GROUP,
     conversations::GROUP,
     summaries::GROUP,

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use super::events::HISTORY_ENTRY;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Method, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, array, field, reference_to};
+use crate::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::schema::words::{enum_member, enumeration, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource};
 
 /// Path, operation id and summary of a route.
 type Named = (&'static str, &'static str, &'static str);
@@ -157,7 +157,7 @@ const fn of_records<R: Resource>() -> [Route; 6] {
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
             .description(
-                "Changes the title, description, period, metadata or external id, or moves the objective between \
+                "Changes the title, description, period, key results, parent, metadata or external id, or moves the objective between \
                  `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective \
                  has the `external_id`.",
             )
@@ -297,6 +297,12 @@ pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {
             array(&reference_to("Summary")),
             "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
         ),
+        field(
+            "parent",
+            nullable(reference_to("Objective")),
+            "Objective that this one supports. Null if there is none or the key cannot see it. Present with \
+             `expand=parent`.",
+        ),
     ];
     resource::<Objective, _>(|fields| objective::Draft::read(fields, Family::Employees), expanded)
 })
@@ -332,6 +338,8 @@ fn words() -> Vec<Member> {
         ),
         enum_member::<objective::Status>("Status of an objective."),
         status_filter::<objective::Status>("Filter of objectives by status."),
+        enum_member::<objective::Metric>("Kind of values that a key result measures."),
+        enum_member::<objective::ConfidenceFilter>("Filter of objectives by confidence, and their groups by it."),
         enum_member::<objective::ObjectiveGroup>("Members by which objectives are counted."),
         enum_member::<objective::Expand>("Related resources that an objective can include."),
         enumeration(FIRST_STATUSES_NAME, &first, "Statuses that an objective can be created with."),
@@ -346,10 +354,15 @@ fn scopes_of(family: Family) -> Member {
     enumeration(family.scopes_name(), &words, "Scopes of the objectives under these paths.")
 }
 
-fn example() -> Value {
+pub(super) fn example() -> Value {
     json!({
         "id": OBJECTIVE_ID, "scope": "employee", "owner_id": EMPLOYEE_ID, "title": "Answer every ticket within a day",
         "description": null, "status": "proposed", "period_start": "2026-04-01", "period_end": "2026-06-30",
+        "key_results": [{
+            "id": KEY_RESULT_ID, "title": "Tickets answered within a day", "metric": "percent", "unit": null, "start": 0,
+            "target": 100, "current": 12.5, "weight": 1, "progress": 12,
+        }],
+        "progress": 12, "confidence": "at_risk", "last_check_in_at": AT, "parent_id": null,
         "linked_summary_ids": [], "created_at": AT, "updated_at": AT, "submitted_at": null, "approved_at": null,
         "changed_since_approval": false,
         "completed_at": null, "metadata": {"review_cycle": "2026-h1"}, "external_id": null,
@@ -360,5 +373,6 @@ fn example_of_create() -> Value {
     json!({
         "owner_id": EMPLOYEE_ID, "title": "Answer every ticket within a day",
         "period_start": "2026-04-01", "period_end": "2026-06-30",
+        "key_results": [{"title": "Tickets answered within a day", "metric": "percent"}],
     })
 }

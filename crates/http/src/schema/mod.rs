@@ -27,6 +27,8 @@ pub(crate) const MANAGER_ID: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
 pub(crate) const ORGANIZATION_ID: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
 /// Example id of an objective.
 pub(crate) const OBJECTIVE_ID: &str = "obj_01KJPWD6M24DF9HWRAYHFSFV52";
+/// Example id of a key result.
+pub(crate) const KEY_RESULT_ID: &str = "kr_01KJPWD6M24DF9HWRAYHFSFV52";
 /// Example id of an API key.
 pub(crate) const KEY_ID: &str = "key_01KJPWD6M04KS4Y1FG6WTW7EAH";
 

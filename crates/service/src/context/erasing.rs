@@ -142,6 +142,10 @@ async fn counts(
         ),
         count("objectives", objectives(Family::Employees).await? + objectives(Family::Managers).await?),
         count(
+            "check_ins",
+            person_data::count(services, tenant, |page| rows::check_ins::about(person, page)).await?,
+        ),
+        count(
             "summaries",
             person_data::count(services, tenant, |page| person_data::summaries(person, page)).await?,
         ),

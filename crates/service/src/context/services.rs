@@ -9,7 +9,7 @@ use candor_domain::access::api_key::MAX_OF_ORGANIZATION;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
-use candor_domain::id::{AssignmentId, Id, Kind};
+use candor_domain::id::{AssignmentId, Id, Kind, ObjectiveId};
 use candor_domain::notification::UNREAD_DAYS;
 use candor_domain::people::invitation::ORGANIZATION_MAILS_PER_DAY;
 use candor_domain::refusal::DomainError;
@@ -146,6 +146,7 @@ pub struct Services {
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,
     submission_locks: KeyedLocks,
+    check_in_locks: KeyedLocks,
 }
 
 impl Services {
@@ -185,6 +186,7 @@ impl Services {
             export_permits: ExportPermits::default(),
             move_locks: KeyedLocks::default(),
             submission_locks: KeyedLocks::default(),
+            check_in_locks: KeyedLocks::default(),
         }
     }
 
@@ -200,6 +202,12 @@ impl Services {
     /// fifty reviewers may submit at once.
     pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> OwnedMutexGuard<()> {
         self.submission_locks.lock(assignment.to_bytes()).await
+    }
+
+    /// Waits for the lock on check-ins of an objective. Its version admits one at a time, and a whole team may check in
+    /// at once.
+    pub(crate) async fn check_in_lock(&self, objective: ObjectiveId) -> OwnedMutexGuard<()> {
+        self.check_in_locks.lock(objective.to_bytes()).await
     }
 
     /// Creates an id for something created at `at`.

@@ -3,16 +3,20 @@
 use candor_domain::access::Tenant;
 use candor_domain::audit::AuditEntry;
 use candor_domain::erasure::INDEX_SECONDS;
+use candor_domain::id::ObjectiveId;
 use candor_domain::notification::Notification;
+use candor_domain::objective::{CheckIn, Objective};
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::{ErasedRow, ErasureChange, RemovalId};
-use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::flat::{Column, SqlValue, Stored, Table, Type};
 use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
+use candor_tables::rows;
 
 use crate::context::error::Error;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 
 /// Maximum number of rows of a page of a scan.
 pub(super) const PAGE: u16 = 200;
@@ -45,6 +49,15 @@ pub(super) fn blank_values() -> Vec<(Column, SqlValue)> {
     ]
 }
 
+/// Returns the changes that remove the rows in side tables of these rows, and the check-ins of objectives.
+pub(super) fn remove_parts(table: &Table, ids: &[SqlValue]) -> Vec<ErasureChange> {
+    let members = table.members.iter().map(|members| (members.name, Column::new(members.owner, Type::Id)));
+    let check_ins =
+        (table.name == Objective::TABLE.name).then_some((CheckIn::TABLE.name, rows::check_ins::OBJECTIVE));
+    let parts = members.chain(check_ins);
+    parts.map(|(table, by)| ErasureChange::Delete { table, by, values: ids.to_vec() }).collect()
+}
+
 impl Removal<'_> {
     pub(super) async fn apply(&self, changes: &[ErasureChange]) -> Result<(), Error> {
         Ok(self.services.store.apply_erasure(self.tenant, changes).await?)
@@ -74,6 +87,51 @@ impl Removal<'_> {
         let values = ids.iter().copied().map(SqlValue::Id).collect();
         let delete = ErasureChange::Delete { table: T::TABLE.name, by: ID, values };
         self.apply(&[self.record(kind, ids), delete]).await
+    }
+
+    /// Deletes and records the check-ins of objectives. Returns `false` if it was stopped.
+    pub(super) async fn remove_check_ins(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
+        let page = PageRequest { limit: PAGE, after: None };
+        for objective in objectives {
+            loop {
+                if !(self.goes_on)() {
+                    return Ok(false);
+                }
+                let list = rows::check_ins::list(ObjectiveId::from_bytes(*objective), CheckIn::DEFAULT, &page);
+                let found = self.services.store.page(self.tenant, list).await?;
+                if found.items.is_empty() {
+                    break;
+                }
+                let ids = found.items.iter().map(|check_in| check_in.id.to_bytes()).collect();
+                self.remove_all::<CheckIn>("check_ins", ids).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes the parent from the objectives that support one of these objectives. `name` is the actor in the audit log.
+    /// Returns `false` if it was stopped.
+    pub(super) async fn leave_parents(&self, name: &str, parents: &[[u8; 16]]) -> Result<bool, Error> {
+        let services = self.services;
+        for parent in parents {
+            loop {
+                if !(self.goes_on)() {
+                    return Ok(false);
+                }
+                let children = rows::objectives::supporting(ObjectiveId::from_bytes(*parent), PAGE);
+                let children = services.store.entries(self.tenant, children).await?;
+                if children.is_empty() {
+                    break;
+                }
+                for child in children {
+                    let at = services.clock.now();
+                    let decision = child.value.without_parent(at);
+                    let events = services.events(&decision.events, &render(&decision.state)?, at);
+                    services.commit_of_system(self.tenant, name, decision, events, child.version, at).await?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Removes the selected notifications. Returns `false` if it was stopped.

@@ -25,7 +25,7 @@ use crate::context::error::Error;
 use crate::context::holds::unheld;
 use crate::context::retained::{Expired, Source, expired, people_who_left};
 use crate::context::services::{ATTEMPTS, Services, render};
-use crate::runtime::removal::{Removal, blank_entries, finish_files};
+use crate::runtime::removal::{Removal, blank_entries, finish_files, remove_parts};
 use crate::runtime::search_index;
 
 /// Maximum number of organizations whose run one call continues.
@@ -236,17 +236,17 @@ impl Job<'_> {
         if source == Source::Conversations && !self.remove_messages(some).await? {
             return Ok(false);
         }
-        let at = self.services.clock.now();
         let ids: Vec<[u8; 16]> = some.iter().map(|row| row.id).collect();
+        if matches!(source, Source::Objectives(_)) && !self.removal().leave_parents(RETENTION, &ids).await? {
+            return Ok(false);
+        }
+        let at = self.services.clock.now();
         let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
         let texts: Vec<_> = some.iter().map(|row| row.text.clone()).collect();
         let table = source.table();
         let mut changes = vec![unheld(some), self.removal().record(source.name(), ids)];
         changes.push(blank_entries(texts.iter().cloned().map(SqlValue::Text).collect()));
-        changes.extend(table.members.iter().map(|members| {
-            let by = Column::new(members.owner, Type::Id);
-            ErasureChange::Delete { table: members.name, by, values: values.clone() }
-        }));
+        changes.extend(remove_parts(table, &values));
         let mut writes: Vec<_> =
             some.iter().map(|row| Write::Removed(RowKey { table, id: row.id }, row.version)).collect();
         writes.push(Write::Erase(changes));

@@ -3,6 +3,7 @@
 pub mod assignments;
 pub mod audit_log;
 pub mod catalog;
+pub mod check_ins;
 pub mod connectors;
 pub mod conversations;
 pub mod copy;

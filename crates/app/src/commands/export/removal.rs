@@ -1,6 +1,6 @@
 //! Writes the files of an export anew without the rows that the service removed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -47,7 +47,8 @@ pub(super) fn rewrite(
 /// The removed ids: those of the file `removed.ndjson`, and new ones.
 struct Removed {
     lines: Vec<String>,
-    ids: BTreeSet<String>,
+    /// Times of the removal by id.
+    ids: BTreeMap<String, String>,
 }
 
 impl Removed {
@@ -60,12 +61,12 @@ impl Removed {
                 lines.push(line.map_err(Error::io("read", &path))?);
             }
         }
-        Ok(Self { lines, ids: BTreeSet::new() })
+        Ok(Self { lines, ids: BTreeMap::new() })
     }
 
     /// Notes a removed row. A row has a line for each of its states.
     fn add(&mut self, resource: ExportedResource, id: &str, removed_at: &str) {
-        if self.ids.insert(id.to_owned()) {
+        if self.ids.insert(id.to_owned(), removed_at.to_owned()).is_none() {
             let line = json!({"id": id, "type": resource.line_type(), "removed_at": removed_at});
             self.lines.push(line.to_string());
         }
@@ -97,6 +98,12 @@ impl OldFile<'_> {
         self.for_each_row(|number, row| {
             let is_last = last_states.get(row.id()).is_none_or(|last| *last == number);
             let (id, before) = (row.id().to_owned(), row.value.clone());
+            // The files of objectives precede that of their check-ins, which go with them.
+            let objective = row.value["objective_id"].as_str();
+            if let Some(removed_at) = objective.and_then(|objective| removed.ids.get(objective)).cloned() {
+                removed.add(resource, &id, &removed_at);
+                return Ok(());
+            }
             let mut kept = Some(row.value);
             for removal in removals {
                 kept = kept.and_then(|value| removal.apply_to(value));

@@ -7,7 +7,7 @@ use candor_domain::conversation::{self, About, Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{ERASED_BODY, Mentions};
 use candor_domain::notification::{Notification, excerpt};
-use candor_domain::objective::Family;
+use candor_domain::objective::{Family, Objective};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::Invitation;
@@ -22,11 +22,11 @@ use candor_tables::read::ID;
 use candor_tables::rows;
 
 use super::scans::digest;
-use super::{Job, PIECE};
+use super::{ERASER, Job, PIECE};
 use crate::context::error::Error;
 use crate::context::holds::{HeldPeople, unheld};
 use crate::context::person_data;
-use crate::runtime::removal::blank_entries;
+use crate::runtime::removal::{blank_entries, remove_parts};
 
 /// Ids of the resources and conversations that a legal hold of another person keeps.
 #[derive(Debug, Default)]
@@ -77,6 +77,10 @@ impl Job<'_> {
             let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
             let (stay, go): (Vec<_>, Vec<_>) = page.items.iter().partition(|row| held.keep(*row));
             kept.ids.extend(stay.into_iter().map(|row| row.id().to_bytes()));
+            let ids: Vec<_> = go.iter().map(|row| row.id().to_bytes()).collect();
+            if T::NAME == Objective::NAME && !self.leave_objectives(&ids).await? {
+                return Ok(false);
+            }
             if !go.is_empty() {
                 let mut changes = vec![unheld(go.iter().copied())];
                 changes.extend(self.removals(kind, &go));
@@ -86,6 +90,12 @@ impl Job<'_> {
                 return Ok(true);
             }
         }
+    }
+
+    /// Removes what refers to these objectives: their check-ins, and the parent of those that support one of them.
+    async fn leave_objectives(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
+        let removal = self.removal();
+        Ok(removal.leave_parents(ERASER, objectives).await? && removal.remove_check_ins(objectives).await?)
     }
 
     /// Removes the notifications to the person.
@@ -111,10 +121,7 @@ impl Job<'_> {
         let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
         let texts = rows.iter().map(|row| SqlValue::Text(row.id().to_string())).collect();
         let mut changes = vec![self.record(kind, ids), blank_entries(texts)];
-        for members in T::TABLE.members {
-            let by = Column::new(members.owner, Type::Id);
-            changes.push(ErasureChange::Delete { table: members.name, by, values: values.clone() });
-        }
+        changes.extend(remove_parts(T::TABLE, &values));
         changes.push(ErasureChange::Delete { table: T::TABLE.name, by: ID, values });
         changes
     }

@@ -161,6 +161,7 @@ impl PersonalData {
             PersonalDataType::Observation => self.observations(out).await,
             PersonalDataType::EmployeeObjective => self.objectives(kind, Family::Employees, out).await,
             PersonalDataType::ManagerObjective => self.objectives(kind, Family::Managers, out).await,
+            PersonalDataType::CheckIn => self.check_ins(out).await,
             PersonalDataType::Summary => self.summaries(out).await,
             PersonalDataType::Assignment => self.assignments(out).await,
             PersonalDataType::Conversation => self.conversations(out).await,
@@ -244,6 +245,12 @@ impl PersonalData {
         let person = self.person;
         let list = |page: &PageRequest| person_data::objectives(person, family, page);
         self.rows(kind, list, |_| None, true, out).await
+    }
+
+    async fn check_ins(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let person = self.person;
+        let list = |page: &PageRequest| rows::check_ins::of_person(person, page);
+        self.rows(PersonalDataType::CheckIn, list, |row| row.author_id, false, out).await
     }
 
     async fn summaries(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {

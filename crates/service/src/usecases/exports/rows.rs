@@ -6,7 +6,7 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::export::{ExportPlace, ExportedResource};
-use candor_domain::objective::{Family, Objective};
+use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::summary::Summary;
@@ -69,6 +69,7 @@ pub(super) async fn read(
         ExportedResource::Observations => page::<Observation>(services, at, |_| true).await,
         ExportedResource::EmployeeObjectives => page(services, at, in_family(Family::Employees)).await,
         ExportedResource::ManagerObjectives => page(services, at, in_family(Family::Managers)).await,
+        ExportedResource::CheckIns => page::<CheckIn>(services, at, |_| true).await,
         ExportedResource::Summaries => page::<Summary>(services, at, |_| true).await,
         ExportedResource::Conversations => page::<Conversation>(services, at, |_| true).await,
         ExportedResource::Messages => page::<Message>(services, at, |_| true).await,
