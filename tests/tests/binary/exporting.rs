@@ -51,7 +51,7 @@ fn export_writes_a_file_for_each_resource_and_a_manifest() {
         assert_eq!(rows(&folder.join("employees.ndjson"))[person["id"].as_str().unwrap()], person);
     }
     let files = manifest(&folder)["files"].clone();
-    assert_eq!(files.as_object().unwrap().len(), 10);
+    assert_eq!(files.as_object().unwrap().len(), 11);
     for file in files.as_object().unwrap().values() {
         let path = folder.join(file["file"].as_str().unwrap());
         let text = fs::read_to_string(&path).unwrap();
@@ -59,7 +59,7 @@ fn export_writes_a_file_for_each_resource_and_a_manifest() {
         assert_eq!(file["sha256"].as_str().unwrap().len(), 64);
     }
     let left = fs::read_dir(&folder).unwrap().count();
-    assert_eq!(left, 11, "no temporary files are left");
+    assert_eq!(left, 12, "no temporary files are left");
     let again = candor(&place, &["export", "--out", "copy"]);
     assert_eq!(again.code, Some(2), "{}", again.stderr);
     assert!(again.stderr.contains("has a complete export"), "{}", again.stderr);
@@ -171,7 +171,9 @@ fn following_export_appends_changed_rows() {
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let having = files.filter(|path| fs::read_to_string(path).unwrap().contains(text));
-    having.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    let mut names: Vec<_> = having.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }
 
 #[test]
@@ -181,11 +183,17 @@ fn following_export_keeps_nothing_of_an_erased_person() {
     let id = client.all("/v1/employees")[0]["id"].as_str().unwrap().to_owned();
     let observation = json!({"employee_id": id, "type": "strength", "observation": "SECRET of, \"them\""});
     let observed = client.post("/v1/observations", &observation).unwrap().json()["id"].clone();
+    let goal = json!({"owner_id": id, "title": "SECRET goal", "status": "approved", "period_start": "2026-01-01",
+        "period_end": "2030-12-31"});
+    let goal = client.post("/v1/employee-objectives", &goal).unwrap().json()["id"].clone();
+    let path = format!("/v1/employee-objectives/{}/check-ins", goal.as_str().unwrap());
+    let noted = client.post(&path, &json!({"note": "SECRET note"})).unwrap().json()["id"].clone();
     let texts = [("copy", "ndjson"), ("cells", "csv")];
     for (out, format) in texts {
         candor(&place, &["export", "--out", out, "--format", format]).succeeded();
         let folder = place.folder.path().join(out);
-        assert_eq!(files_with(&folder, "SECRET"), [format!("observations.{format}")]);
+        let files = ["check_ins", "employee_objectives", "observations"].map(|name| format!("{name}.{format}"));
+        assert_eq!(files_with(&folder, "SECRET"), files);
     }
     let erase = |client: &mut Client| {
         for request in ["deactivate", "erasure"] {
@@ -197,16 +205,18 @@ fn following_export_keeps_nothing_of_an_erased_person() {
     for (out, format) in texts {
         let folder = place.folder.path().join(out);
         let process = spawn(&place, &["export", "--out", out, "--format", format, "--follow"]);
-        let is_gone = || manifest(&folder)["files"]["removed"]["rows"] == 1;
+        let is_gone = || manifest(&folder)["files"]["removed"]["rows"] == 3;
         assert!(wait_until(PATIENCE, is_gone).is_some(), "{out}: the text stays");
         signal(process.id(), "INT");
         assert_eq!(finished(process).code, Some(0));
         assert_eq!(files_with(&folder, "SECRET"), [""; 0]);
         let removed = rows(&folder.join("removed.ndjson"));
-        assert_eq!(removed[observed.as_str().unwrap()]["type"], "observation");
+        for (id, kind) in [(&observed, "observation"), (&goal, "employee_objective"), (&noted, "check_in")] {
+            assert_eq!(removed[id.as_str().unwrap()]["type"], kind);
+        }
         assert!(fs::read_to_string(folder.join(format!("employees.{format}"))).unwrap().contains("Former"));
         let left = fs::read_dir(&folder).unwrap().count();
-        assert_eq!(left, 12, "no temporary files are left");
+        assert_eq!(left, 13, "no temporary files are left");
         for file in manifest(&folder)["files"].as_object().unwrap().values() {
             let bytes = fs::metadata(folder.join(file["file"].as_str().unwrap())).unwrap().len();
             assert_eq!(file["bytes"], bytes, "{file}");

@@ -6,6 +6,7 @@ mod cost_of_texts;
 mod csv_fuzz;
 mod csv_reader;
 mod errors;
+mod objective_histories;
 mod reporting;
 mod round_trip;
 mod scim_dialects;

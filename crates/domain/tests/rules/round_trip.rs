@@ -152,9 +152,9 @@ fn observation_sent_back_changes_nothing() {
     }
 }
 
-#[test]
-fn objective_sent_back_changes_nothing() {
-    let plain = Objective {
+/// A proposed objective without key results.
+pub(crate) fn plain_objective() -> Objective {
+    Objective {
         id: id(1),
         scope: objective::Scope::Employee,
         owner_id: id(2),
@@ -163,6 +163,11 @@ fn objective_sent_back_changes_nothing() {
         status: objective::Status::Proposed,
         period_start: AT.date(),
         period_end: AT.date(),
+        key_results: vec![],
+        progress: None,
+        confidence: None,
+        last_check_in_at: None,
+        parent_id: None,
         linked_summary_ids: vec![],
         created_at: AT,
         updated_at: AT,
@@ -172,9 +177,15 @@ fn objective_sent_back_changes_nothing() {
         completed_at: None,
         reviewed: None,
         held_back: false,
+        stated_progress: None,
         metadata: Metadata::default(),
         external_id: None,
-    };
+    }
+}
+
+#[test]
+fn objective_sent_back_changes_nothing() {
+    let plain = plain_objective();
     let in_review = Objective {
         submitted_at: Some(AT),
         description: Some(String::new()),
@@ -184,13 +195,25 @@ fn objective_sent_back_changes_nothing() {
     };
     let mut holders = ExternalIdHolders::default();
     holders.add("crm-1", plain.id, true);
-    let begun = Objective { scope: objective::Scope::Org, approved_at: Some(AT), ..in_review.clone() };
+    let found = objective::References { external_ids: holders, ..Default::default() };
+    let stored = r#"[{"id":"kr_00000000000000000000000001","title":"a","metric":"number","unit":"EUR","start":1,
+        "target":9999999999999998,"checked":-2,"weight":3}]"#;
+    let begun = Objective {
+        scope: objective::Scope::Manager,
+        approved_at: Some(AT),
+        key_results: objective::key_result::parse(stored).unwrap(),
+        confidence: Some(objective::Confidence::AtRisk),
+        last_check_in_at: Some(AT),
+        parent_id: Some(id(9)),
+        ..in_review.clone()
+    }
+    .with_figures();
     let approved = Objective { status: objective::Status::Approved, held_back: true, ..begun.clone() };
     let in_progress =
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
     for objective in [plain, in_review, approved, in_progress] {
         let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
-        assert_eq!(objective.update(&patch, &holders, true, LATER), Ok(None), "{objective:?}");
+        assert_eq!(objective.update(&patch, &found, true, LATER), Ok(None), "{objective:?}");
     }
 }
 

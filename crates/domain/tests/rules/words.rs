@@ -51,7 +51,11 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<assignment::SubmissionStatus>();
     check_words::<conversation::Type>();
     check_words::<notification::Type>();
+    check_words::<objective::Confidence>();
+    check_words::<objective::ConfidenceFilter>();
     check_words::<objective::Expand>();
+    check_words::<objective::Metric>();
+    check_words::<objective::ObjectiveGroup>();
     check_words::<objective::Scope>();
     check_words::<objective::Status>();
     check_words::<observation::Expand>();
@@ -88,6 +92,7 @@ fn problem_codes_are_those_of_the_contract() {
         "not_a_participant",
         "not_a_reviewer",
         "not_possible",
+        "scope_mismatch",
     ];
     assert_eq!(written, wanted);
 }

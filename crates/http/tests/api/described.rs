@@ -131,6 +131,7 @@ fn answer_enumerations_are_open_except_event_tags() {
     let families = [
         "ObservationEventType",
         "ObjectiveEventType",
+        "ObjectiveCheckedInEventType",
         "EmployeeEventType",
         "ErasureEventType",
         "RetentionCompletedEventType",

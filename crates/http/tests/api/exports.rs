@@ -71,10 +71,26 @@ async fn export_has_every_resource_in_the_form_of_get() {
         let resource = ExportedResource::ALL.iter().find(|resource| resource.line_type() == kind).unwrap();
         *counts.get_mut(resource.word()).unwrap() += 1;
         let id = line["data"]["id"].as_str().unwrap();
-        let path = if *resource == ExportedResource::Messages {
-            format!("/v1/conversations/{}/messages/{id}", line["data"]["conversation_id"].as_str().unwrap())
-        } else {
-            format!("/v1/{}/{id}", resource.word().replace('_', "-"))
+        let part_of = |member: &str| line["data"][member].as_str().unwrap();
+        let path = match resource {
+            ExportedResource::Messages => {
+                format!("/v1/conversations/{}/messages/{id}", part_of("conversation_id"))
+            }
+            ExportedResource::CheckIns => {
+                let objective = part_of("objective_id");
+                let is_own = objective == resources.id("checked-employee-objectives");
+                let family = if is_own { "employee-objectives" } else { "manager-objectives" };
+                format!("/v1/{family}/{objective}/check-ins/{id}")
+            }
+            ExportedResource::Employees
+            | ExportedResource::Observations
+            | ExportedResource::EmployeeObjectives
+            | ExportedResource::ManagerObjectives
+            | ExportedResource::Summaries
+            | ExportedResource::Conversations
+            | ExportedResource::Assignments
+            | ExportedResource::Departments
+            | ExportedResource::Attributes => format!("/v1/{}/{id}", resource.word().replace('_', "-")),
         };
         assert_eq!(world.get(&path).await.json(), line["data"], "{path}");
     }

@@ -35,10 +35,8 @@ impl Resources {
         let fed = world.bare("GET", "/v1/events").key(key).send().await.json();
         let event = fed["data"][0]["id"].as_str().unwrap().to_owned();
         let invited = made("/v1/employees", person).await;
-        let objective = |owner: &str| json!({"owner_id": owner, "title": "Answer within a day", "period_start": "2026-04-01", "period_end": "2026-06-30"});
-        let employee_objective = made("/v1/employee-objectives", objective(&employee)).await;
-        let manager_objective = made("/v1/manager-objectives", objective(&employee)).await;
-        let notification = notified_of(world, key, &manager_objective).await;
+        let mut resources = objectives_of(world, key, &employee).await;
+        let notification = notified_of(world, key, &resources["manager-objectives"]).await;
         let department = made("/v1/departments", json!({"name": "Care"})).await;
         let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
@@ -54,7 +52,7 @@ impl Resources {
         let summary = made("/v1/summaries", body).await;
         let erasure = prepare_people(world, key, &invited).await;
         let run = retention::stored_run(world, key).await;
-        Self(BTreeMap::from([
+        resources.extend([
             ("erasures", erasure),
             ("retention", run),
             ("summaries", summary),
@@ -63,9 +61,7 @@ impl Resources {
             ("messages", message),
             ("observations", observation),
             ("employees", employee),
-            ("employee-objectives", employee_objective),
             ("notifications", notification),
-            ("manager-objectives", manager_objective),
             ("invited", invited),
             ("departments", department),
             ("attributes", attribute),
@@ -75,7 +71,8 @@ impl Resources {
             ("webhooks", webhook),
             ("deliveries", delivery),
             ("events", event),
-        ]))
+        ]);
+        Self(resources)
     }
 
     /// Returns the id of the family's resource.
@@ -86,8 +83,16 @@ impl Resources {
     /// Returns a route's path with the id of a suitable resource.
     pub(crate) fn path(&self, route: &Route) -> String {
         let invited = ["/invitation", "/invite", "/legal-hold"].iter().any(|end| route.path.ends_with(end));
-        let family = if invited { "invited" } else { family(route) };
+        let family = match route.path {
+            _ if invited => "invited",
+            // Check-ins need an objective that is approved.
+            path if path.starts_with("/employee-objectives/{id}/check-ins") => "checked-employee-objectives",
+            path if path.starts_with("/manager-objectives/{id}/check-ins") => "checked-manager-objectives",
+            _ => family(route),
+        };
         let second = match route.path {
+            path if path.contains("{check_in_id}") && path.starts_with("/employee") => "employee-check-ins",
+            path if path.contains("{check_in_id}") => "manager-check-ins",
             path if path.contains("{message_id}") => "messages",
             path if path.contains("{issue_id}") => "sync-issues",
             _ => "deliveries",
@@ -142,9 +147,13 @@ impl Resources {
             "ObservationCreate" => json!({"employee_id": employee, "type": "strength", "observation": "Helps."}),
             "ObservationUpdate" => json!({"impact": "Trust"}),
             "EmployeeObjectiveCreate" | "ManagerObjectiveCreate" => {
-                json!({"owner_id": employee, "title": "Listen", "period_start": "2026-04-01", "period_end": "2026-04-01"})
+                json!({"owner_id": employee, "title": "Listen", "period_start": "2026-04-01", "period_end": "2026-04-01",
+                       "key_results": [{"title": "Talks", "target": 12.5}]})
             }
-            "ObjectiveUpdate" => json!({"description": "Weekends excepted."}),
+            "ObjectiveUpdate" => {
+                json!({"description": "Weekends excepted.", "key_results": [{"title": "Talks", "target": 10}]})
+            }
+            "CheckInCreate" => json!({"progress": 40, "confidence": "at_risk", "note": "Slow."}),
             "ObjectiveReject" => json!({"reason": "Too vague"}),
             "ObjectiveApprove" | "ObjectiveComplete" | "ObjectiveMiss" => json!({}),
             "AssignmentCreate" => json!({"employee_id": employee, "title": "Another", "reviewer_ids": [employee]}),
@@ -186,6 +195,31 @@ impl Resources {
     }
 }
 
+/// Creates a proposed objective of each family, and an approved one with a check-in. Returns the ids of all.
+async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'static str, String> {
+    let made = async |path: String, body: Value| {
+        world.clock.advance_millis(1);
+        let answered = world.bare("POST", &path).key(key).json(&body).send().await;
+        assert_eq!(answered.status, 201, "{path}: {}", answered.text());
+        answered.json()["id"].as_str().unwrap().to_owned()
+    };
+    let mut ids = BTreeMap::new();
+    for (family, checked, check_ins) in [
+        ("employee-objectives", "checked-employee-objectives", "employee-check-ins"),
+        ("manager-objectives", "checked-manager-objectives", "manager-check-ins"),
+    ] {
+        let body = |status: &str| {
+            json!({"owner_id": owner, "title": "Answer within a day", "status": status, "period_start": "2026-04-01",
+                   "period_end": "2026-06-30"})
+        };
+        let proposed = made(format!("/v1/{family}"), body("proposed")).await;
+        let objective = made(format!("/v1/{family}"), body("approved")).await;
+        let check_in = made(format!("/v1/{family}/{objective}/check-ins"), json!({"progress": 10})).await;
+        ids.extend([(family, proposed), (checked, objective), (check_ins, check_in)]);
+    }
+    ids
+}
+
 /// Rejects an objective, and returns the notification of its owner.
 async fn notified_of(world: &TestApi, key: &str, objective: &str) -> String {
     let reject = format!("/v1/manager-objectives/{objective}/reject");
@@ -220,6 +254,7 @@ pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
         .replace("{id}", id)
         .replace("{delivery_id}", second)
         .replace("{message_id}", second)
+        .replace("{check_in_id}", second)
         .replace("{issue_id}", second);
     let query = match path.rsplit('/').next() {
         Some("search") => "?q=calm",

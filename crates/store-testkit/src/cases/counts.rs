@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_domain::counts::MAX_GROUPS;
+use candor_domain::fields::StringEnum;
 use candor_domain::objective::{self, Family};
 use candor_domain::observation::{self, Filter, Observation, ObservationGroup, Type};
 use candor_domain::page::{PageRequest, Sortable};
@@ -119,18 +120,21 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
 
 async fn objective_counts_match_their_list(world: CaseContext) {
     let owner = world.hired().await.id;
-    let all: Vec<_> = (0..20).map(|_| world.make.objective(owner)).collect();
+    let confidence = || world.random.maybe(60, objective::Confidence::ALL);
+    let made = || objective::Objective { confidence: confidence(), ..world.make.objective(owner) };
+    let all: Vec<_> = (0..20).map(|_| made()).collect();
     world.save(all.iter().cloned().map(|row| Write::put(&Row::new(row))).collect()).await;
     let filter = objective::Filter::parse(Family::Employees, Params::new(vec![])).unwrap().filter;
-    for group in
-        [objective::ObjectiveGroup::Status, objective::ObjectiveGroup::Scope, objective::ObjectiveGroup::Month]
-    {
+    for group in objective::ObjectiveGroup::ALL.iter().copied() {
         let mut wanted = Expected::new();
         for row in all.iter().filter(|row| filter.scopes.contains(&row.scope)) {
             let word = match group {
                 objective::ObjectiveGroup::Status => <&str>::from(row.status).to_owned(),
                 objective::ObjectiveGroup::Scope => <&str>::from(row.scope).to_owned(),
                 objective::ObjectiveGroup::Month => row.period_end.to_string()[..7].to_owned(),
+                objective::ObjectiveGroup::Confidence => {
+                    row.confidence.map_or("none", StringEnum::word).to_owned()
+                }
             };
             *wanted.entry(vec![SqlValue::Text(word)]).or_default() += 1;
         }

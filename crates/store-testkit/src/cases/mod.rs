@@ -2,6 +2,7 @@
 
 mod assignments;
 mod batches;
+mod check_ins;
 mod checks;
 mod claims;
 mod clock_jumps;
@@ -78,6 +79,7 @@ pub(crate) fn all() -> Vec<Case> {
         upkeep::cases(),
         itself::cases(),
         objectives::cases(),
+        check_ins::cases(),
         older_rows::cases(),
         conversations::cases(),
         assignments::cases(),

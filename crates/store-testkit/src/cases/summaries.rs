@@ -193,6 +193,9 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
+            confidences: vec![],
+            last_check_in_at: Bounds::default(),
+            parent_id: None,
             metadata: vec![],
             external_id: None,
         };

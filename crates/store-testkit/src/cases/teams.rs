@@ -89,6 +89,9 @@ impl Teams {
             period_start: Bounds::default(),
             period_end: Bounds::default(),
             updated_at: Bounds::default(),
+            confidences: vec![],
+            last_check_in_at: Bounds::default(),
+            parent_id: None,
             metadata: vec![],
             external_id: None,
         };

@@ -4,7 +4,7 @@ use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
 use candor_domain::notification::{self, Notification};
-use candor_domain::objective::{Family, Objective};
+use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds, Params};
@@ -189,6 +189,33 @@ fn message_and_conversation_filters_have_an_index() {
     let slow = slow::<Conversation>(|sort| rows::conversations::list(&about, Viewer::Everything, sort, &PAGE));
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
     assert_eq!(slow, others.map(|sort| (sort, vec!["filter[about_id]".to_owned()])));
+}
+
+#[test]
+fn objective_lists_by_check_in_and_parent_have_an_index() {
+    let (by_end, by_check_in) = (Sort::down(SortBy::PeriodEnd), Sort::up(SortBy::CheckedInAt));
+    let (at_risk, none) = (("filter[confidence]", "at_risk"), ("filter[confidence]", "none"));
+    let since = ("filter[last_check_in_at][lte]", "2026-03-01T00:00:00Z");
+    let parent = ("filter[parent_id]", "obj_00000000000000000000000001");
+    let approved = ("filter[status]", "approved");
+    let none_left: &[&str] = &[];
+    for (query, sort, unanswered) in [
+        (&[at_risk][..], by_end, none_left),
+        (&[at_risk, none], by_end, none_left),
+        (&[at_risk, approved], by_end, none_left),
+        (&[at_risk], by_check_in, &["filter[confidence]"]),
+        (&[], by_check_in, none_left),
+        (&[since, approved], by_check_in, none_left),
+        (&[since], by_end, &["filter[last_check_in_at]"]),
+        (&[parent], by_end, none_left),
+    ] {
+        let lists = objectives(query, Viewer::Everything, sort);
+        assert_eq!(unanswered_parameters(&lists), unanswered, "{query:?}");
+        assert!(lists.iter().all(|list| AccessPath::new(list).is_answered() == unanswered.is_empty()));
+    }
+    assert_eq!(slow::<CheckIn>(|sort| rows::check_ins::list(Id::from_bytes([7; 16]), sort, &PAGE)), []);
+    assert!(is_answered(&rows::check_ins::of_person(someone(), &PAGE)));
+    assert!(is_answered(&rows::objectives::supporting(Id::from_bytes([7; 16]), 100)));
 }
 
 #[test]

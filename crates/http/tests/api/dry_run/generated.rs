@@ -85,7 +85,7 @@ impl Generator {
                 members.remove(name);
             }
         }
-        const OTHERS: [&str; 15] = [
+        const OTHERS: [&str; 17] = [
             "manager_id",
             "department_id",
             "external_id",
@@ -100,6 +100,8 @@ impl Generator {
             "rotate_secret",
             "reason",
             "included_observation_ids",
+            "parent_id",
+            "key_results",
             "unknown",
         ];
         for name in OTHERS {
@@ -131,6 +133,13 @@ impl Generator {
             "metadata" => {
                 json!({"cycle": self.random.pick(&["h1", "h2"]), "source": self.random.pick(&[Some("form"), None])})
             }
+            "progress" => json!(self.random.below(102)),
+            "confidence" => word(&["on_track", "at_risk", "off_track"]),
+            "key_results" => {
+                let result = json!({"title": "Talks", "target": 10.5, "weight": 1 + self.random.below(3)});
+                json!(vec![result; self.random.below(3)])
+            }
+            "parent_id" => json!(self.id("manager-objectives")),
             "send_invite" | "rotate_secret" | "acknowledged" => json!(self.random.chance(50)),
             "status" => word(&["proposed", "approved", "in_progress", "completed", "archived"]),
             "period_start" | "period_end" => word(&["2026-03-01", "2026-04-01", "2026-06-30"]),
@@ -161,7 +170,7 @@ impl Generator {
     /// Keeps the id and the tag of a resource that a request made or changed.
     pub(crate) fn note(&mut self, route: &Route, answered: &crate::support::TestResponse) {
         self.tags.extend(answered.header("etag").map(str::to_owned));
-        if answered.status != 201 || route.path.ends_with("/messages") {
+        if answered.status != 201 || ["/messages", "/check-ins"].iter().any(|end| route.path.ends_with(end)) {
             return;
         }
         let id = answered.json()["id"].as_str().unwrap().to_owned();

@@ -108,6 +108,14 @@ impl Reader<'_> {
             copy.add(self.pages(list).await);
         }
         copy.add([self.get("organization").await]);
+        for (family, is_own) in [("employee-objectives", true), ("manager-objectives", false)] {
+            let is_of =
+                |value: &&Value| (value["scope"] == "employee") == is_own && !value["last_check_in_at"].is_null();
+            let ids: Vec<_> = copy.with_prefix("obj_").filter(is_of).map(|value| value["id"].clone()).collect();
+            for id in ids {
+                copy.add(self.pages(&format!("{family}/{}/check-ins", id.as_str().unwrap())).await);
+            }
+        }
         for conversation in copy.ids("cnv_") {
             copy.add(self.pages(&format!("conversations/{conversation}/messages")).await);
         }
@@ -151,6 +159,11 @@ impl Copy {
                     self.add([data.clone()]);
                     self.erase(data["id"].as_str().unwrap());
                 }
+                "objective.checked_in" => {
+                    let mut objective = data.clone();
+                    let check_in = objective.as_object_mut().unwrap().remove("check_in");
+                    self.add([objective].into_iter().chain(check_in));
+                }
                 _ if ["webhook.", "api_key.", "test.", "retention."]
                     .iter()
                     .any(|prefix| kind.starts_with(prefix)) => {}
@@ -159,10 +172,12 @@ impl Copy {
         }
     }
 
-    /// Removes resources, and the messages of conversations.
+    /// Removes resources, the messages of conversations and the check-ins of objectives.
     fn remove(&mut self, ids: &[Value]) {
-        self.0
-            .retain(|id, value| !ids.iter().any(|removed| removed == id || *removed == value["conversation_id"]));
+        let is_part = |value: &Value, removed: &Value| {
+            ["conversation_id", "objective_id"].iter().any(|member| value[*member] == *removed)
+        };
+        self.0.retain(|id, value| !ids.iter().any(|removed| removed == id || is_part(value, removed)));
     }
 
     /// Returns the data as copies have it: without what legal holds keep in the service after an erasure (§6.2.1).
@@ -179,6 +194,9 @@ impl Copy {
     /// Removes the resources about an erased person, and blanks the messages of the person and the conversations about
     /// the person (§6.2.1).
     fn erase(&mut self, person: &str) {
+        let owned = self.with_prefix("obj_").filter(|value| value["owner_id"] == person);
+        let owned: Vec<_> = owned.map(|value| value["id"].clone()).collect();
+        self.remove(&owned);
         self.0.retain(|id, value| {
             let is_message = id.starts_with("msg_");
             is_message || value["employee_id"] != person && value["owner_id"] != person

@@ -45,9 +45,16 @@ fn routes() -> Vec<&'static Route> {
 fn fields(route: &Route) -> &'static [&'static str] {
     match family(route) {
         "observations" => &["observation", "impact", "attribute_ids", "metadata", "external_id"],
-        "employee-objectives" | "manager-objectives" => {
-            &["title", "description", "period_end", "status", "metadata", "external_id"]
-        }
+        "employee-objectives" | "manager-objectives" => &[
+            "title",
+            "description",
+            "period_end",
+            "status",
+            "key_results",
+            "parent_id",
+            "metadata",
+            "external_id",
+        ],
         "employees" => &["last_name", "manager_id", "department_id", "custom_fields", "job_title", "external_id"],
         "attributes" => &["name", "category"],
         "conversations" => &["title", "participant_ids"],
@@ -143,7 +150,8 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
     let events = reader.events_until(&cursor, &name).await;
     let count = events.len();
     copy.apply(events);
-    let stored = reader.read().await.without_kept();
+    // A change of a kept row fires its event again, and a conversation about the pseudonym can begin.
+    let (copy, stored) = (copy.without_kept(), reader.read().await.without_kept());
     let (copy, stored) = match start {
         Start::Lists => (copy, stored),
         Start::Export => (copy.exported(), stored.exported()),

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod changed;
+mod check_ins;
 mod concurrent;
 mod contract;
 mod lists;

@@ -41,9 +41,11 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     let it =
         format!("/v1/employee-objectives/{}", text(&done("POST", "/v1/employee-objectives", body).await, "id"));
     done("PATCH", &it, json!({"title": "Another"})).await;
-    for action in ["submit", "archive"] {
+    for action in ["submit", "approve"] {
         done("POST", &format!("{it}/{action}"), json!({})).await;
     }
+    done("POST", &format!("{it}/check-ins"), json!({"progress": 40})).await;
+    done("POST", &format!("{it}/archive"), json!({})).await;
     let other =
         done("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"}))
             .await;
