@@ -108,13 +108,15 @@ class Copy:
             self.db.execute("INSERT OR REPLACE INTO resources VALUES (?, ?, ?)", row)
 
     def remove(self, ids):
-        """Removes resources, and the messages of removed conversations."""
+        """Removes resources, the messages of removed conversations, and the check-ins of removed objectives."""
         for resource in list(self.all().values()):
-            if resource["id"] in ids or resource.get("conversation_id") in ids:
+            if any(resource.get(member) in ids for member in ("id", "conversation_id", "objective_id")):
                 self.db.execute("DELETE FROM resources WHERE id = ?", (resource["id"],))
 
     def erase(self, person):
         """Removes the resources about an erased person, and blanks the person's messages and the conversations about them."""
+        about = [resource["id"] for resource in self.all().values() if resource.get("owner_id") == person]
+        self.remove(about)
         for resource in list(self.all().values()):
             if resource.get("author_id") == person and "conversation_id" in resource:
                 self.put("messages", {**resource, "body": "[erased]"})
@@ -132,7 +134,7 @@ class Copy:
 
 
 def changed_at(resource):
-    # Messages never change.
+    # Messages and check-ins never change.
     return resource.get("updated_at") or resource["created_at"]
 
 
@@ -144,13 +146,16 @@ def list_of(resource):
 
 
 def read_everything(service):
-    """Yields every resource with the name of its list, and the messages of every conversation."""
+    """Yields every resource with the name of its list, the messages of conversations and the check-ins of objectives."""
     for name, everything in LISTS.items():
         for resource in service.every(f"/{name}?{everything}"):
             yield name, resource
             if name == "conversations":
                 for message in service.every(f"/conversations/{resource['id']}/messages"):
                     yield "messages", message
+            if resource.get("last_check_in_at"):
+                for check_in in service.every(f"/{name}/{resource['id']}/check-ins"):
+                    yield "check-ins", check_in
 
 
 def begin(service, copy):
@@ -198,6 +203,9 @@ def apply(service, copy, event, resource):
         # Changes the conversation's `last_message_at`.
         copy.put("conversations", service.get(f"/conversations/{resource['conversation_id']}"))
         return
+    if event == "objective.checked_in":
+        resource = dict(resource)
+        copy.put("check-ins", resource.pop("check_in"))
     name = list_of(resource)
     if name is None:
         return  # An event about a resource that this program does not copy.

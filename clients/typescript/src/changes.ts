@@ -8,6 +8,7 @@ const ERASED = "[erased]";
 const ROW_TYPES: Readonly<Record<string, ExportRowType>> = {
   emp: "employee",
   obs: "observation",
+  chk: "check_in",
   sum: "summary",
   cnv: "conversation",
   msg: "message",
@@ -24,7 +25,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Rows that the service removed: those with `ids` and the messages of removed conversations, or those about the erased
- * `person`. Messages of the person and conversations about them stay without their texts.
+ * `person`. Messages of the person and conversations about them stay without their texts. The check-ins of a removed
+ * objective are removed too: a program that applies removals row by row deletes those with its `objective_id`.
  */
 export class Removal {
   constructor(
@@ -36,7 +38,7 @@ export class Removal {
   /** Returns a stored row as it is after the removal, or `null` if the row was removed. */
   applyTo<Row extends object>(row: Row): Row | null {
     const members = row as Members;
-    if (this.ids.has(String(members["id"])) || this.ids.has(String(members["conversation_id"]))) return null;
+    if (["id", "conversation_id", "objective_id"].some((name) => this.ids.has(String(members[name])))) return null;
     if (this.person === null) return row;
     const about = members["about"] as { id?: unknown } | null | undefined;
     if (members["conversation_id"] && members["author_id"] === this.person) return { ...row, body: ERASED };
@@ -67,11 +69,13 @@ export class ChangeBatch {
       removals.push(...removalsOf(event.event, event.created_at, data));
       // The texts of an earlier event about an erased person were removed. The removal follows.
       if (isErased(event)) continue;
-      const type = rowType(data);
-      if (type === undefined) continue;
-      const id = String(data["id"]);
-      rows.delete(id);
-      rows.set(id, { type, data } as object as ExportRow);
+      for (const resource of resourcesOf(event.event, data)) {
+        const type = rowType(resource);
+        if (type === undefined) continue;
+        const id = String(resource["id"]);
+        rows.delete(id);
+        rows.set(id, { type, data: resource } as object as ExportRow);
+      }
     }
     return new ChangeBatch([...rows.values()], removals, cursor);
   }
@@ -83,10 +87,16 @@ export class ChangeBatch {
       if (stored === undefined || changedAt(stored) <= changedAt(data)) rows.set(data.id, data);
     }
     for (const removal of this.removals) {
+      const removed = new Set<string>();
       for (const [id, row] of rows) {
         const kept = removal.applyTo(row);
-        if (kept === null) rows.delete(id);
-        else if (kept !== row) rows.set(id, kept);
+        if (kept === null) {
+          rows.delete(id);
+          removed.add(id);
+        } else if (kept !== row) rows.set(id, kept);
+      }
+      for (const [id, row] of rows) {
+        if (removed.has(String((row as object as Members)["objective_id"]))) rows.delete(id);
       }
     }
   }
@@ -104,6 +114,13 @@ function removalsOf(event: string, at: string, data: Members): Removal[] {
   return [];
 }
 
+/** Returns the resources of an event. A check-in comes with its objective. */
+function resourcesOf(event: string, data: Members): Members[] {
+  if (event !== "objective.checked_in") return [data];
+  const { check_in: checkIn, ...objective } = data;
+  return [objective, checkIn as Members];
+}
+
 /** Returns the type of the exported row, or `undefined` if exports do not have the resource. */
 function rowType(data: Members): ExportRowType | undefined {
   const prefix = String(data["id"]).split("_")[0] ?? "";
@@ -111,7 +128,7 @@ function rowType(data: Members): ExportRowType | undefined {
   return ROW_TYPES[prefix];
 }
 
-/** Returns the time of the last change of a row. Messages never change. */
+/** Returns the time of the last change of a row. Messages and check-ins never change. */
 function changedAt(row: RowData): string {
   const members = row as object as Members;
   return String(members["updated_at"] ?? members["created_at"] ?? "");

@@ -1,7 +1,7 @@
 //! Changes: the feed of events as rows to store and rows to remove.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reqwest::Method;
@@ -22,10 +22,13 @@ use crate::request::{Core, Options, Spec};
 const PAGE: &str = "100";
 /// Text that replaces what an erased person wrote, and the titles of conversations about them.
 const ERASED: &str = "[erased]";
+/// Type of the row of a check-in.
+const CHECK_IN: &str = "check_in";
 /// Types of exported rows by the prefix of their ids. The type of an objective follows from its scope.
-const ROW_TYPES: [(&str, &str); 8] = [
+const ROW_TYPES: [(&str, &str); 9] = [
     ("emp", "employee"),
     ("obs", "observation"),
+    ("chk", CHECK_IN),
     ("sum", "summary"),
     ("cnv", "conversation"),
     ("msg", "message"),
@@ -192,16 +195,24 @@ impl ChangeBatch {
             "employee.erased" => subject.id.as_deref().map(|id| RemovedRows::AboutPerson(id.to_owned())),
             _ => None,
         };
-        self.removals.extend(removed.map(|rows| Removal { removed_at: event.created_at, rows }));
+        self.removals.extend(removed.map(|rows| Removal { removed_at: event.created_at.clone(), rows }));
         // The texts of an earlier event about an erased person were removed. The removal follows.
         if subject.erased == Some(true) {
             return;
         }
-        if let (Some(row_type), Some(id)) = (subject.row_type(), subject.id.as_deref()) {
-            self.upserts.retain(|row| row.id != id);
-            let id = id.to_owned();
-            self.upserts.push(ChangedRow { row_type, id, data: event.data.clone() });
+        let (Some(row_type), Some(id)) = (subject.row_type(), subject.id.as_deref()) else { return };
+        match checked_in(&event) {
+            None => self.store(row_type, id, event.data.clone()),
+            Some((objective, check_in)) => {
+                self.store(row_type, id, objective);
+                self.store(CHECK_IN, &check_in.id, check_in.data);
+            }
         }
+    }
+
+    fn store(&mut self, row_type: &'static str, id: &str, data: Box<RawValue>) {
+        self.upserts.retain(|row| row.id != id);
+        self.upserts.push(ChangedRow { row_type, id: id.to_owned(), data });
     }
 
     /// Applies the changes to rows by their ids. A row that is newer than its change stays.
@@ -217,13 +228,18 @@ impl ChangeBatch {
             }
         }
         for removal in &self.removals {
-            rows.retain(|_, row| match removal.apply_to(row.take()) {
+            let mut removed = BTreeSet::new();
+            rows.retain(|id, row| match removal.apply_to(row.take()) {
                 Some(kept) => {
                     *row = kept;
                     true
                 }
-                None => false,
+                None => {
+                    removed.insert(id.clone());
+                    false
+                }
             });
+            rows.retain(|_, row| row["objective_id"].as_str().is_none_or(|id| !removed.contains(id)));
         }
         Ok(())
     }
@@ -231,13 +247,15 @@ impl ChangeBatch {
 
 impl Removal {
     /// Returns a stored row as it is after the removal, or `None` if the row was removed. Rows that the removal does
-    /// not concern are returned unchanged.
+    /// not concern are returned unchanged. The check-ins of a removed objective are removed too: a program that applies
+    /// removals row by row deletes those with its `objective_id`.
     #[must_use]
     pub fn apply_to(&self, mut row: Value) -> Option<Value> {
         let is = |member: &str, id: &str| row[member] == id;
         match &self.rows {
             RemovedRows::Ids(ids) => {
-                let is_removed = ids.iter().any(|id| is("id", id) || is("conversation_id", id));
+                let is_part = |id: &str| is("conversation_id", id) || is("objective_id", id);
+                let is_removed = ids.iter().any(|id| is("id", id) || is_part(id));
                 (!is_removed).then_some(row)
             }
             RemovedRows::AboutPerson(person) => {
@@ -257,7 +275,25 @@ impl Removal {
     }
 }
 
-/// Returns the time of the last change of a row. Messages never change.
+/// A check-in, which an event has beside its objective.
+struct EventCheckIn {
+    id: String,
+    data: Box<RawValue>,
+}
+
+/// Returns the two rows of the event `objective.checked_in`. `None` for all other events.
+fn checked_in(event: &FeedEvent) -> Option<(Box<RawValue>, EventCheckIn)> {
+    if event.event != "objective.checked_in" {
+        return None;
+    }
+    let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(event.data.get()).ok()?;
+    let data = members.remove("check_in")?;
+    let subject = serde_json::from_str::<Subject<'_>>(data.get()).ok()?;
+    let id = subject.id?.into_owned();
+    Some((serde_json::value::to_raw_value(&members).ok()?, EventCheckIn { id, data }))
+}
+
+/// Returns the time of the last change of a row. Messages and check-ins never change.
 fn changed_at(row: &Value) -> Option<&str> {
     row["updated_at"].as_str().or_else(|| row["created_at"].as_str())
 }
@@ -302,67 +338,4 @@ impl Subject<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn batch(events: &[(&str, Value)]) -> ChangeBatch {
-        let data = events.iter().map(|(event, data)| {
-            let data = RawValue::from_string(data.to_string()).unwrap();
-            FeedEvent { event: (*event).to_owned(), created_at: "2026-03-02T09:00:00.000Z".to_owned(), data }
-        });
-        ChangeBatch::new(data.collect(), None)
-    }
-
-    fn rows(rows: &[Value]) -> BTreeMap<String, Value> {
-        rows.iter().map(|row| (row["id"].as_str().unwrap().to_owned(), row.clone())).collect()
-    }
-
-    #[test]
-    fn type_of_a_row_follows_from_id_and_scope() {
-        let changes = batch(&[
-            ("conversation.message.created", json!({"id": "msg_1"})),
-            ("objective.created", json!({"id": "obj_1", "scope": "employee"})),
-            ("objective.created", json!({"id": "obj_2", "scope": "org"})),
-            ("webhook.disabled", json!({"id": "whk_1"})),
-            ("test.ping", json!({"message": "a test"})),
-        ]);
-        let types: Vec<_> = changes.upserts.iter().map(|row| row.row_type).collect();
-        assert_eq!(types, ["message", "employee_objective", "manager_objective"]);
-    }
-
-    #[test]
-    fn last_state_of_a_resource_counts_and_newer_rows_stay() {
-        let at = |time: &str, text: &str| json!({"id": "obs_1", "updated_at": time, "observation": text});
-        let changes = batch(&[("observation.created", at("1", "a")), ("observation.updated", at("2", "b"))]);
-        assert_eq!(changes.upserts.len(), 1);
-        let (mut old, mut new) = (rows(&[at("1", "a")]), rows(&[at("3", "c")]));
-        changes.apply_to(&mut old).unwrap();
-        changes.apply_to(&mut new).unwrap();
-        assert_eq!((&old["obs_1"]["observation"], &new["obs_1"]["observation"]), (&json!("b"), &json!("c")));
-    }
-
-    #[test]
-    fn nothing_of_an_erased_person_is_left() {
-        let mut copy = rows(&[
-            json!({"id": "emp_1", "first_name": "SECRET"}),
-            json!({"id": "obs_1", "employee_id": "emp_1", "observation": "SECRET"}),
-            json!({"id": "obj_1", "owner_id": "emp_1", "title": "SECRET"}),
-            json!({"id": "msg_1", "conversation_id": "cnv_1", "author_id": "emp_1", "body": "SECRET"}),
-            json!({"id": "cnv_1", "title": "SECRET", "about": {"type": "employee", "id": "emp_1"}}),
-            json!({"id": "obs_2", "employee_id": "emp_2", "author_id": "emp_1", "observation": "kept"}),
-            json!({"id": "cnv_2", "title": "kept"}),
-            json!({"id": "msg_2", "conversation_id": "cnv_2", "author_id": "emp_2", "body": "SECRET"}),
-        ]);
-        let changes = batch(&[
-            ("observation.created", json!({"id": "obs_3", "employee_id": "emp_1", "observation": "SECRET"})),
-            ("objective.created", json!({"id": "obj_9", "erased": true})),
-            ("employee.erased", json!({"id": "emp_1", "first_name": "Former"})),
-            ("erasure.completed", json!({"id": "era_1", "employee_id": "emp_1"})),
-            ("retention.removed", json!({"id": "rtn_1", "ids": ["cnv_2"]})),
-        ]);
-        changes.apply_to(&mut copy).unwrap();
-        assert!(!format!("{copy:?}").contains("SECRET"), "{copy:?}");
-        assert_eq!(copy.keys().collect::<Vec<_>>(), ["cnv_1", "emp_1", "msg_1", "obs_2"]);
-    }
-}
+mod tests;

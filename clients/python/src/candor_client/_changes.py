@@ -13,6 +13,7 @@ ERASED: Final = "[erased]"
 ROW_TYPES: Final = {
     "emp": "employee",
     "obs": "observation",
+    "chk": "check_in",
     "sum": "summary",
     "cnv": "conversation",
     "msg": "message",
@@ -27,8 +28,9 @@ ROW_TYPES: Final = {
 class Removal:
     """Rows that the service removed.
 
-    Either the rows with `ids` and the messages of removed conversations, or the rows about the erased `person`.
-    Messages of the person and conversations about them stay without their texts.
+    Either the rows with `ids`, with the messages of removed conversations, or the rows about the erased `person`.
+    Messages of the person and conversations about them stay without their texts. The check-ins of a removed objective
+    are removed too: a program that applies removals row by row deletes those with its `objective_id`.
     """
 
     removed_at: str
@@ -37,7 +39,7 @@ class Removal:
 
     def apply_to(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
         """Returns a stored row as it is after the removal, or None if the row was removed."""
-        if row.get("id") in self.ids or row.get("conversation_id") in self.ids:
+        if any(row.get(member) in self.ids for member in ("id", "conversation_id", "objective_id")):
             return None
         if self.person is None:
             return dict(row)
@@ -73,11 +75,16 @@ class ChangeBatch:
             # The texts of an earlier event about an erased person were removed. The removal follows.
             if data.get("erased") is True:
                 continue
-            kind = _row_type(data)
-            if kind is not None:
-                identifier = str(data["id"])
-                rows.pop(identifier, None)
-                rows[identifier] = cast("types.ExportRow", {"type": kind, "data": data})
+            # A check-in comes with its objective.
+            resources = [data]
+            if event["event"] == "objective.checked_in":
+                resources = [{name: value for name, value in data.items() if name != "check_in"}, data["check_in"]]
+            for resource in resources:
+                kind = _row_type(resource)
+                if kind is not None:
+                    identifier = str(resource["id"])
+                    rows.pop(identifier, None)
+                    rows[identifier] = cast("types.ExportRow", {"type": kind, "data": resource})
         return cls(list(rows.values()), removals, cursor)
 
     def apply_to(self, rows: MutableMapping[str, Mapping[str, Any]]) -> None:
@@ -88,12 +95,17 @@ class ChangeBatch:
             if stored is None or _changed_at(stored) <= _changed_at(row):
                 rows[row["id"]] = row
         for removal in self.removals:
+            removed: set[str] = set()
             for identifier, row in list(rows.items()):
                 kept = removal.apply_to(row)
                 if kept is None:
                     del rows[identifier]
+                    removed.add(identifier)
                 elif kept != row:
                     rows[identifier] = kept
+            for identifier, row in list(rows.items()):
+                if row.get("objective_id") in removed:
+                    del rows[identifier]
 
 
 def _removals(event: str, at: str, data: Mapping[str, Any]) -> list[Removal]:
@@ -112,5 +124,5 @@ def _row_type(data: Mapping[str, Any]) -> str | None:
 
 
 def _changed_at(row: Mapping[str, Any]) -> str:
-    """Returns the time of the last change of a row. Messages never change."""
+    """Returns the time of the last change of a row. Messages and check-ins never change."""
     return str(row.get("updated_at") or row.get("created_at") or "")

@@ -3575,7 +3575,9 @@ class EmployeeObjectives:
         period_end: str,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.EmployeeObjectiveCreateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -3600,9 +3602,16 @@ class EmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                in this order.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
                 key, or one that acts for an org admin. Default: `employee`.
             status: Status of the objective. Default: `proposed`.
@@ -3617,7 +3626,9 @@ class EmployeeObjectives:
                 period_end=period_end,
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 scope=scope,
                 status=status,
             ),
@@ -3714,7 +3725,9 @@ class EmployeeObjectives:
         *,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ObjectiveUpdateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -3727,9 +3740,9 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes the title, description, period, metadata or external id, or moves the objective between
-        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
-        has the `external_id`.
+        Changes the title, description, period, key results, parent, metadata or external id, or moves
+        the objective between `approved` and `in_progress`. 409 if it is completed, missed or archived,
+        or another objective has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
 
@@ -3737,9 +3750,17 @@ class EmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                which replace the stored ones. An entry with the `id` of a stored one keeps the members
+                that it omits.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             period_end: Last day of the period. Not before `period_start`.
             period_start: First day of the period. An approved objective starts on this day, in UTC.
             status: Status of the objective. Only moves between `approved` and `in_progress` are
@@ -3752,7 +3773,9 @@ class EmployeeObjectives:
             body=given(
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -3840,6 +3863,136 @@ class EmployeeObjectives:
             headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
+        return answer
+
+    def list_check_ins(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.CheckInSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Pages[types.CheckIn]:
+        """List the check-ins of an employee's objective.
+
+        Lists the check-ins of an objective, newest first.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/employee-objectives/{segment(id)}/check-ins",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return Pages(self._core, spec)
+
+    def create_check_in(
+        self,
+        id: str,
+        /,
+        *,
+        author_id: str | None | Unset = UNSET,
+        confidence: types.ObjectiveConfidence | None | Unset = UNSET,
+        key_results: Sequence[types.CheckInCreateKeyResult] | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        progress: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Check in on an employee's objective.
+
+        Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results.
+        At least one of these or a note is required. 409 unless the objective is approved or in
+        progress. `If-Match` takes the `ETag` of the objective.
+
+        Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            author_id: Author of the check-in. Null if the request names no author. The id starts
+                with `emp_`. 422 if the organization has no such resource. A key that acts for a person
+                writes as that person; another person or null is a 403.
+            confidence: Confidence as stated. Null if the check-in states none.
+            key_results: Key results whose value changed. At most 10 entries. Values of key results.
+                Those that it does not name stay as they are.
+            note: Note in plain text. Null if there is none. 1 to 2000 characters.
+            progress: Progress of the objective after the check-in, in percent. Null if none is
+                known. Only for an objective without key results; 422 otherwise, because it follows from
+                them.
+        """
+        spec = Spec(
+            "POST",
+            f"/employee-objectives/{segment(id)}/check-ins",
+            body=given(
+                author_id=author_id,
+                confidence=confidence,
+                key_results=key_results,
+                note=note,
+                progress=progress,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = self._core.send(spec)
+        return answer
+
+    def get_check_in(
+        self,
+        id: str,
+        check_in_id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Get one check-in of an employee's objective.
+
+        Returns one check-in of the objective.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/employee-objectives/{segment(id)}/check-ins/{segment(check_in_id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = self._core.send(spec)
         return answer
 
     def complete(
@@ -4100,7 +4253,9 @@ class AsyncEmployeeObjectives:
         period_end: str,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.EmployeeObjectiveCreateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         scope: types.EmployeeObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -4125,9 +4280,16 @@ class AsyncEmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                in this order.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
                 key, or one that acts for an org admin. Default: `employee`.
             status: Status of the objective. Default: `proposed`.
@@ -4142,7 +4304,9 @@ class AsyncEmployeeObjectives:
                 period_end=period_end,
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 scope=scope,
                 status=status,
             ),
@@ -4239,7 +4403,9 @@ class AsyncEmployeeObjectives:
         *,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ObjectiveUpdateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -4252,9 +4418,9 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Update an employee's objective, or move it between approved and in_progress.
 
-        Changes the title, description, period, metadata or external id, or moves the objective between
-        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
-        has the `external_id`.
+        Changes the title, description, period, key results, parent, metadata or external id, or moves
+        the objective between `approved` and `in_progress`. 409 if it is completed, missed or archived,
+        or another objective has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
 
@@ -4262,9 +4428,17 @@ class AsyncEmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                which replace the stored ones. An entry with the `id` of a stored one keeps the members
+                that it omits.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             period_end: Last day of the period. Not before `period_start`.
             period_start: First day of the period. An approved objective starts on this day, in UTC.
             status: Status of the objective. Only moves between `approved` and `in_progress` are
@@ -4277,7 +4451,9 @@ class AsyncEmployeeObjectives:
             body=given(
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -4365,6 +4541,136 @@ class AsyncEmployeeObjectives:
             headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
+        return answer
+
+    def list_check_ins(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.CheckInSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncPages[types.CheckIn]:
+        """List the check-ins of an employee's objective.
+
+        Lists the check-ins of an objective, newest first.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/employee-objectives/{segment(id)}/check-ins",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def create_check_in(
+        self,
+        id: str,
+        /,
+        *,
+        author_id: str | None | Unset = UNSET,
+        confidence: types.ObjectiveConfidence | None | Unset = UNSET,
+        key_results: Sequence[types.CheckInCreateKeyResult] | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        progress: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Check in on an employee's objective.
+
+        Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results.
+        At least one of these or a note is required. 409 unless the objective is approved or in
+        progress. `If-Match` takes the `ETag` of the objective.
+
+        Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            author_id: Author of the check-in. Null if the request names no author. The id starts
+                with `emp_`. 422 if the organization has no such resource. A key that acts for a person
+                writes as that person; another person or null is a 403.
+            confidence: Confidence as stated. Null if the check-in states none.
+            key_results: Key results whose value changed. At most 10 entries. Values of key results.
+                Those that it does not name stay as they are.
+            note: Note in plain text. Null if there is none. 1 to 2000 characters.
+            progress: Progress of the objective after the check-in, in percent. Null if none is
+                known. Only for an objective without key results; 422 otherwise, because it follows from
+                them.
+        """
+        spec = Spec(
+            "POST",
+            f"/employee-objectives/{segment(id)}/check-ins",
+            body=given(
+                author_id=author_id,
+                confidence=confidence,
+                key_results=key_results,
+                note=note,
+                progress=progress,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = await self._core.send(spec)
+        return answer
+
+    async def get_check_in(
+        self,
+        id: str,
+        check_in_id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Get one check-in of an employee's objective.
+
+        Returns one check-in of the objective.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/employee-objectives/{segment(id)}/check-ins/{segment(check_in_id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = await self._core.send(spec)
         return answer
 
     async def complete(
@@ -6247,7 +6553,9 @@ class ManagerObjectives:
         period_end: str,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ManagerObjectiveCreateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -6272,9 +6580,16 @@ class ManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                in this order.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
                 key, or one that acts for an org admin. Default: `manager`.
             status: Status of the objective. Default: `proposed`.
@@ -6289,7 +6604,9 @@ class ManagerObjectives:
                 period_end=period_end,
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 scope=scope,
                 status=status,
             ),
@@ -6386,7 +6703,9 @@ class ManagerObjectives:
         *,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ObjectiveUpdateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -6399,9 +6718,9 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes the title, description, period, metadata or external id, or moves the objective between
-        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
-        has the `external_id`.
+        Changes the title, description, period, key results, parent, metadata or external id, or moves
+        the objective between `approved` and `in_progress`. 409 if it is completed, missed or archived,
+        or another objective has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
 
@@ -6409,9 +6728,17 @@ class ManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                which replace the stored ones. An entry with the `id` of a stored one keeps the members
+                that it omits.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             period_end: Last day of the period. Not before `period_start`.
             period_start: First day of the period. An approved objective starts on this day, in UTC.
             status: Status of the objective. Only moves between `approved` and `in_progress` are
@@ -6424,7 +6751,9 @@ class ManagerObjectives:
             body=given(
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -6512,6 +6841,136 @@ class ManagerObjectives:
             headers=extra_headers,
         )
         answer: types.Objective = self._core.send(spec)
+        return answer
+
+    def list_check_ins(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.CheckInSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Pages[types.CheckIn]:
+        """List the check-ins of a manager's or org objective.
+
+        Lists the check-ins of an objective, newest first.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/manager-objectives/{segment(id)}/check-ins",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return Pages(self._core, spec)
+
+    def create_check_in(
+        self,
+        id: str,
+        /,
+        *,
+        author_id: str | None | Unset = UNSET,
+        confidence: types.ObjectiveConfidence | None | Unset = UNSET,
+        key_results: Sequence[types.CheckInCreateKeyResult] | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        progress: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Check in on a manager's or org objective.
+
+        Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results.
+        At least one of these or a note is required. 409 unless the objective is approved or in
+        progress. `If-Match` takes the `ETag` of the objective.
+
+        Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            author_id: Author of the check-in. Null if the request names no author. The id starts
+                with `emp_`. 422 if the organization has no such resource. A key that acts for a person
+                writes as that person; another person or null is a 403.
+            confidence: Confidence as stated. Null if the check-in states none.
+            key_results: Key results whose value changed. At most 10 entries. Values of key results.
+                Those that it does not name stay as they are.
+            note: Note in plain text. Null if there is none. 1 to 2000 characters.
+            progress: Progress of the objective after the check-in, in percent. Null if none is
+                known. Only for an objective without key results; 422 otherwise, because it follows from
+                them.
+        """
+        spec = Spec(
+            "POST",
+            f"/manager-objectives/{segment(id)}/check-ins",
+            body=given(
+                author_id=author_id,
+                confidence=confidence,
+                key_results=key_results,
+                note=note,
+                progress=progress,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = self._core.send(spec)
+        return answer
+
+    def get_check_in(
+        self,
+        id: str,
+        check_in_id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Get one check-in of a manager's or org objective.
+
+        Returns one check-in of the objective.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/manager-objectives/{segment(id)}/check-ins/{segment(check_in_id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = self._core.send(spec)
         return answer
 
     def complete(
@@ -6772,7 +7231,9 @@ class AsyncManagerObjectives:
         period_end: str,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ManagerObjectiveCreateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         scope: types.ManagerObjectiveScope | Unset = UNSET,
         status: types.ObjectiveFirstStatus | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -6797,9 +7258,16 @@ class AsyncManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                in this order.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             scope: Scope of the goal. Writes to objectives of the scope `org` need an admin-level
                 key, or one that acts for an org admin. Default: `manager`.
             status: Status of the objective. Default: `proposed`.
@@ -6814,7 +7282,9 @@ class AsyncManagerObjectives:
                 period_end=period_end,
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 scope=scope,
                 status=status,
             ),
@@ -6911,7 +7381,9 @@ class AsyncManagerObjectives:
         *,
         description: str | None | Unset = UNSET,
         external_id: str | None | Unset = UNSET,
+        key_results: Sequence[types.ObjectiveUpdateKeyResult] | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
+        parent_id: str | None | Unset = UNSET,
         period_end: str | Unset = UNSET,
         period_start: str | Unset = UNSET,
         status: types.ObjectiveStatus | Unset = UNSET,
@@ -6924,9 +7396,9 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Update a manager's or org objective, or move it between approved and in_progress.
 
-        Changes the title, description, period, metadata or external id, or moves the objective between
-        `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective
-        has the `external_id`.
+        Changes the title, description, period, key results, parent, metadata or external id, or moves
+        the objective between `approved` and `in_progress`. 409 if it is completed, missed or archived,
+        or another objective has the `external_id`.
 
         Needs the scope `objectives:write`. Counts as `write`.
 
@@ -6934,9 +7406,17 @@ class AsyncManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
+            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+                which replace the stored ones. An entry with the `id` of a stored one keeps the members
+                that it omits.
             metadata: Texts for other systems, by key. They have no meaning for the service. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
+            parent_id: Objective of a wider scope that this one supports. Null if there is none or
+                the key cannot see it. The id starts with `obj_`. 422 if the organization has no such
+                resource. A manager or org objective for the scope `employee`, an org objective for
+                `manager`; `org` has none. 422 if it is archived, of another scope, or not visible to
+                the key.
             period_end: Last day of the period. Not before `period_start`.
             period_start: First day of the period. An approved objective starts on this day, in UTC.
             status: Status of the objective. Only moves between `approved` and `in_progress` are
@@ -6949,7 +7429,9 @@ class AsyncManagerObjectives:
             body=given(
                 description=description,
                 external_id=external_id,
+                key_results=key_results,
                 metadata=metadata,
+                parent_id=parent_id,
                 period_end=period_end,
                 period_start=period_start,
                 status=status,
@@ -7037,6 +7519,136 @@ class AsyncManagerObjectives:
             headers=extra_headers,
         )
         answer: types.Objective = await self._core.send(spec)
+        return answer
+
+    def list_check_ins(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.CheckInSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncPages[types.CheckIn]:
+        """List the check-ins of a manager's or org objective.
+
+        Lists the check-ins of an objective, newest first.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/manager-objectives/{segment(id)}/check-ins",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def create_check_in(
+        self,
+        id: str,
+        /,
+        *,
+        author_id: str | None | Unset = UNSET,
+        confidence: types.ObjectiveConfidence | None | Unset = UNSET,
+        key_results: Sequence[types.CheckInCreateKeyResult] | Unset = UNSET,
+        note: str | None | Unset = UNSET,
+        progress: int | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Check in on a manager's or org objective.
+
+        Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results.
+        At least one of these or a note is required. 409 unless the objective is approved or in
+        progress. `If-Match` takes the `ETag` of the objective.
+
+        Needs the scope `objectives:write`. Counts as `write`.
+
+        Args:
+            author_id: Author of the check-in. Null if the request names no author. The id starts
+                with `emp_`. 422 if the organization has no such resource. A key that acts for a person
+                writes as that person; another person or null is a 403.
+            confidence: Confidence as stated. Null if the check-in states none.
+            key_results: Key results whose value changed. At most 10 entries. Values of key results.
+                Those that it does not name stay as they are.
+            note: Note in plain text. Null if there is none. 1 to 2000 characters.
+            progress: Progress of the objective after the check-in, in percent. Null if none is
+                known. Only for an objective without key results; 422 otherwise, because it follows from
+                them.
+        """
+        spec = Spec(
+            "POST",
+            f"/manager-objectives/{segment(id)}/check-ins",
+            body=given(
+                author_id=author_id,
+                confidence=confidence,
+                key_results=key_results,
+                note=note,
+                progress=progress,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = await self._core.send(spec)
+        return answer
+
+    async def get_check_in(
+        self,
+        id: str,
+        check_in_id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.CheckIn:
+        """Get one check-in of a manager's or org objective.
+
+        Returns one check-in of the objective.
+
+        Needs the scope `objectives:read`. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/manager-objectives/{segment(id)}/check-ins/{segment(check_in_id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.CheckIn = await self._core.send(spec)
         return answer
 
     async def complete(

@@ -651,6 +651,179 @@ AuditEntrySort: TypeAlias = Literal[
 """Sort orders of this list. A leading `-` sorts in descending order."""
 
 
+class CheckIn(TypedDict):
+    """A record of where an objective stands. Immutable."""
+
+    id: str
+    """Id of the check-in, with the prefix `chk_`."""
+
+    objective_id: str
+    """Objective of the check-in."""
+
+    author_id: str | None
+    """Author of the check-in. Null if the request names no author."""
+
+    progress: int | None
+    """Progress of the objective after the check-in, in percent. Null if none is known."""
+
+    confidence: ObjectiveConfidence | str | None
+    """Confidence as stated. Null if the check-in states none."""
+
+    note: str | None
+    """Note in plain text. Null if there is none. 1 to 2000 characters."""
+
+    key_results: list[CheckedKeyResult]
+    """Key results whose value changed. At most 10 entries."""
+
+    created_at: str
+    """Time of the check-in."""
+
+
+class CheckInCreate(TypedDict):
+
+    author_id: NotRequired[str | None]
+    """Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
+    organization has no such resource. A key that acts for a person writes as that person; another
+    person or null is a 403.
+    """
+
+    confidence: NotRequired[ObjectiveConfidence | None]
+    """Confidence as stated. Null if the check-in states none."""
+
+    key_results: NotRequired[list[CheckInCreateKeyResult]]
+    """Key results whose value changed. At most 10 entries. Values of key results. Those that it does not
+    name stay as they are.
+    """
+
+    note: NotRequired[str | None]
+    """Note in plain text. Null if there is none. 1 to 2000 characters."""
+
+    progress: NotRequired[int | None]
+    """Progress of the objective after the check-in, in percent. Null if none is known. Only for an
+    objective without key results; 422 otherwise, because it follows from them.
+    """
+
+
+class CheckInCreateKeyResult(TypedDict):
+
+    id: str
+    """Key result of the objective. The id starts with `kr_`. 422 if the organization has no such resource."""
+
+    current: float | bool
+    """Value now. For the metric `boolean` 0, 1, `false` or `true`. At most 4 decimal places."""
+
+
+@final
+class CheckInRow(TypedDict):
+    """The line of one row of `check_ins`."""
+
+    type: Literal["check_in"]
+    """Type of the line, `check_in`."""
+
+    data: CheckIn
+    """The resource as GET returns it, without `expand`."""
+
+
+CheckInSort: TypeAlias = Literal[
+    "-created_at",
+    "created_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+class CheckedInObjective(TypedDict):
+    """Data of the event `objective.checked_in`: the objective with the check-in."""
+
+    id: str
+    """Id of the objective, with the prefix `obj_`."""
+
+    scope: ObjectiveScope | str
+    """Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    for an org admin.
+    """
+
+    owner_id: str
+    """Owner of the objective. For the scope `org` an org admin."""
+
+    title: str
+    """Title: the goal in a few words. It must not be blank."""
+
+    description: str | None
+    """Description in plain text. Null if there is none."""
+
+    status: ObjectiveStatus | str
+    """Status of the objective."""
+
+    period_start: str
+    """First day of the period. An approved objective starts on this day, in UTC."""
+
+    period_end: str
+    """Last day of the period. Not before `period_start`."""
+
+    key_results: list[KeyResult]
+    """Measures of the objective, in the order of the request."""
+
+    progress: int | None
+    """Progress in percent, rounded down: the weighted mean of the key results. Without key results that of
+    the last check-in that states one. Null if none is known.
+    """
+
+    confidence: ObjectiveConfidence | str | None
+    """Confidence of the last check-in that states one. Null before."""
+
+    last_check_in_at: str | None
+    """Time of the last check-in. Null before."""
+
+    parent_id: str | None
+    """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it."""
+
+    linked_summary_ids: list[str]
+    """Ids of the summaries that include this objective, oldest first. Archived summaries and summaries
+    that the key cannot see are omitted. Empty without `summaries:read`.
+    """
+
+    created_at: str
+    """Time of creation, which never changes."""
+
+    updated_at: str
+    """Time of the last change. It increases with every change."""
+
+    submitted_at: str | None
+    """Time of submission for review. Null if it was not submitted or was rejected since."""
+
+    approved_at: str | None
+    """Time of the first approval or start. Null before that."""
+
+    changed_since_approval: bool
+    """`true` if title, description or period were changed after the approval by a caller who may not
+    approve, and the objective was not approved again.
+    """
+
+    completed_at: str | None
+    """Time of completion. Null unless the status is `completed`."""
+
+    metadata: dict[str, str]
+    """Texts for other systems, by key. They have no meaning for the service."""
+
+    external_id: str | None
+    """Id of the objective in another system. Unique among all objectives. Null if there is none."""
+
+    check_in: CheckIn
+    """The check-in."""
+
+
+CheckedKeyResult = TypedDict(
+    "CheckedKeyResult",
+    {
+        "id": "str",
+        "title": "str",
+        "from": "float",
+        "to": "float",
+    },
+)
+"""A key result whose value a check-in has changed."""
+
+
 @final
 class Conflict(TypedDict):
     """The state of the resource or another resource prevents the request: 409."""
@@ -1706,9 +1879,19 @@ class EmployeeObjectiveCreate(TypedDict):
     characters.
     """
 
+    key_results: NotRequired[list[EmployeeObjectiveCreateKeyResult]]
+    """Measures of the objective, in the order of the request. 0 to 10 measures, in this order."""
+
     metadata: NotRequired[dict[str, str | None]]
     """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
+
+    parent_id: NotRequired[str | None]
+    """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+    The id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective
+    for the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    another scope, or not visible to the key.
     """
 
     scope: NotRequired[EmployeeObjectiveScope]
@@ -1718,6 +1901,29 @@ class EmployeeObjectiveCreate(TypedDict):
 
     status: NotRequired[ObjectiveFirstStatus]
     """Status of the objective. Default: `proposed`."""
+
+
+class EmployeeObjectiveCreateKeyResult(TypedDict):
+
+    title: str
+    """The measured value in a few words. It must not be blank. 1 to 200 characters."""
+
+    metric: NotRequired[KeyResultMetric]
+    """Default: `number`."""
+
+    start: NotRequired[float]
+    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+
+    target: NotRequired[float]
+    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    request. It differs from `start`. At most 4 decimal places.
+    """
+
+    unit: NotRequired[str | None]
+    """Only for the metric `number`. 1 to 20 characters."""
+
+    weight: NotRequired[int]
+    """Default: 1."""
 
 
 @final
@@ -2069,6 +2275,7 @@ EventType: TypeAlias = Literal[
     "erasure.completed",
     "retention.removed",
     "retention.completed",
+    "objective.checked_in",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -2122,6 +2329,7 @@ ExportRowType: TypeAlias = Literal[
     "observation",
     "employee_objective",
     "manager_objective",
+    "check_in",
     "summary",
     "conversation",
     "message",
@@ -2137,6 +2345,7 @@ ExportedResource: TypeAlias = Literal[
     "observations",
     "employee_objectives",
     "manager_objectives",
+    "check_ins",
     "summaries",
     "conversations",
     "messages",
@@ -2175,6 +2384,7 @@ FieldErrorCode: TypeAlias = Literal[
     "not_a_participant",
     "not_a_reviewer",
     "not_possible",
+    "scope_mismatch",
 ]
 """Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`,
 `reporting_cycle`, `invalid_state`, `limit_reached`, `not_a_participant`, `not_a_reviewer`. All others
@@ -2418,6 +2628,45 @@ InvitationStatus: TypeAlias = Literal[
 """Status of an invitation."""
 
 
+class KeyResult(TypedDict):
+    """A measure of an objective."""
+
+    id: str
+    """Id of the key result, with the prefix `kr_`."""
+
+    title: str
+    """Title: the measured value in a few words. It must not be blank."""
+
+    metric: KeyResultMetric | str
+    """Kind of the values. Immutable."""
+
+    unit: str | None
+    """Unit of the values, such as `EUR`. Null if there is none."""
+
+    start: float
+    """Value at the beginning."""
+
+    target: float
+    """Value to reach. It may be below `start`."""
+
+    current: float
+    """Value of the last check-in that names the key result. `start` before."""
+
+    weight: int
+    """Weight in the progress of the objective."""
+
+    progress: int
+    """Part of the way from `start` to `target`, in percent, rounded down."""
+
+
+KeyResultMetric: TypeAlias = Literal[
+    "number",
+    "percent",
+    "boolean",
+]
+"""Kind of values that a key result measures."""
+
+
 class LegalHold(TypedDict):
     """A legal hold, as the API shows it."""
 
@@ -2491,9 +2740,19 @@ class ManagerObjectiveCreate(TypedDict):
     characters.
     """
 
+    key_results: NotRequired[list[ManagerObjectiveCreateKeyResult]]
+    """Measures of the objective, in the order of the request. 0 to 10 measures, in this order."""
+
     metadata: NotRequired[dict[str, str | None]]
     """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
+    """
+
+    parent_id: NotRequired[str | None]
+    """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+    The id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective
+    for the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    another scope, or not visible to the key.
     """
 
     scope: NotRequired[ManagerObjectiveScope]
@@ -2503,6 +2762,29 @@ class ManagerObjectiveCreate(TypedDict):
 
     status: NotRequired[ObjectiveFirstStatus]
     """Status of the objective. Default: `proposed`."""
+
+
+class ManagerObjectiveCreateKeyResult(TypedDict):
+
+    title: str
+    """The measured value in a few words. It must not be blank. 1 to 200 characters."""
+
+    metric: NotRequired[KeyResultMetric]
+    """Default: `number`."""
+
+    start: NotRequired[float]
+    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+
+    target: NotRequired[float]
+    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    request. It differs from `start`. At most 4 decimal places.
+    """
+
+    unit: NotRequired[str | None]
+    """Only for the metric `number`. 1 to 20 characters."""
+
+    weight: NotRequired[int]
+    """Default: 1."""
 
 
 @final
@@ -2783,6 +3065,23 @@ class Objective(TypedDict):
     period_end: str
     """Last day of the period. Not before `period_start`."""
 
+    key_results: list[KeyResult]
+    """Measures of the objective, in the order of the request. At most 10 entries."""
+
+    progress: int | None
+    """Progress in percent, rounded down: the weighted mean of the key results. Without key results that of
+    the last check-in that states one. Null if none is known.
+    """
+
+    confidence: ObjectiveConfidence | str | None
+    """Confidence of the last check-in that states one. Null before."""
+
+    last_check_in_at: str | None
+    """Time of the last check-in. Null before."""
+
+    parent_id: str | None
+    """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it."""
+
     linked_summary_ids: list[str]
     """Ids of the summaries that include this objective, oldest first. Archived summaries and summaries
     that the key cannot see are omitted. Empty without `summaries:read`.
@@ -2824,11 +3123,45 @@ class Objective(TypedDict):
     owner: NotRequired[Employee]
     """Owner of the objective. Present with `expand=owner`."""
 
+    parent: NotRequired[Objective | None]
+    """Objective that this one supports. Null if there is none or the key cannot see it. Present with
+    `expand=parent`.
+    """
+
 
 class ObjectiveApprove(TypedDict):
 
     comment: NotRequired[str | None]
     """Comment, shown in the history and to the owner. At most 2000 characters."""
+
+
+@final
+class ObjectiveCheckedInEvent(TypedDict):
+    """A check-in was added to an objective."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: ObjectiveCheckedInEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: CheckedInObjective
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+ObjectiveCheckedInEventType: TypeAlias = Literal[
+    "objective.checked_in",
+]
+"""Event types that have this data."""
 
 
 class ObjectiveComplete(TypedDict):
@@ -2837,11 +3170,31 @@ class ObjectiveComplete(TypedDict):
     """Outcome, shown in the history. At most 2000 characters."""
 
 
+ObjectiveConfidence: TypeAlias = Literal[
+    "on_track",
+    "at_risk",
+    "off_track",
+]
+"""Expectations about the end of an objective."""
+
+
+ObjectiveConfidenceFilter: TypeAlias = Literal[
+    "on_track",
+    "at_risk",
+    "off_track",
+    "none",
+]
+"""Filter of objectives by confidence, and their groups by it."""
+
+
 class ObjectiveCount(TypedDict):
     """Number of objectives of one group. It has the members that the request groups by."""
 
     count: int
     """Number of objectives in the group."""
+
+    confidence: NotRequired[ObjectiveConfidenceFilter | str]
+    """Confidence of the objectives; `none` for those without one."""
 
     month: NotRequired[str]
     """Month of `period_end`, `YYYY-MM`."""
@@ -2901,6 +3254,7 @@ ObjectiveEventType: TypeAlias = Literal[
 ObjectiveExpand: TypeAlias = Literal[
     "owner",
     "linked_summaries",
+    "parent",
 ]
 """Related resources that an objective can include."""
 
@@ -2917,6 +3271,7 @@ ObjectiveGroup: TypeAlias = Literal[
     "status",
     "scope",
     "month",
+    "confidence",
 ]
 """Members by which objectives are counted."""
 
@@ -2948,6 +3303,8 @@ ObjectiveSort: TypeAlias = Literal[
     "created_at",
     "-updated_at",
     "updated_at",
+    "-last_check_in_at",
+    "last_check_in_at",
 ]
 """Sort orders of this list. A leading `-` sorts in descending order."""
 
@@ -2985,10 +3342,22 @@ class ObjectiveUpdate(TypedDict):
     characters.
     """
 
+    key_results: NotRequired[list[ObjectiveUpdateKeyResult]]
+    """Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored
+    ones. An entry with the `id` of a stored one keeps the members that it omits.
+    """
+
     metadata: NotRequired[dict[str, str | None]]
     """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     null removes it.
+    """
+
+    parent_id: NotRequired[str | None]
+    """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+    The id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective
+    for the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    another scope, or not visible to the key.
     """
 
     period_end: NotRequired[str]
@@ -3004,6 +3373,40 @@ class ObjectiveUpdate(TypedDict):
 
     title: NotRequired[str]
     """Title: the goal in a few words. It must not be blank. 1 to 200 characters."""
+
+
+class ObjectiveUpdateKeyResult(TypedDict):
+
+    current: NotRequired[float]
+    """Read-only: the stored value is ignored. At most 4 decimal places."""
+
+    id: NotRequired[str]
+    """Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
+    organization has no such resource.
+    """
+
+    metric: NotRequired[KeyResultMetric]
+    """Default: `number`."""
+
+    progress: NotRequired[int]
+    """Read-only: the stored value is ignored."""
+
+    start: NotRequired[float]
+    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+
+    target: NotRequired[float]
+    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    request. It differs from `start`. At most 4 decimal places.
+    """
+
+    title: NotRequired[str]
+    """The measured value in a few words. It must not be blank. 1 to 200 characters."""
+
+    unit: NotRequired[str | None]
+    """Only for the metric `number`. 1 to 20 characters."""
+
+    weight: NotRequired[int]
+    """Default: 1."""
 
 
 @final
@@ -3435,6 +3838,7 @@ PersonalDataType: TypeAlias = Literal[
     "observation",
     "employee_objective",
     "manager_objective",
+    "check_in",
     "summary",
     "assignment",
     "conversation",
@@ -5208,6 +5612,17 @@ class ListEmployeeObjectivesFilter(TypedDict):
     in_review: NotRequired[bool]
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
+    confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
+    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    Entries match any of the values.
+    """
+
+    last_check_in_at: NotRequired[Range]
+    """Bounds of `last_check_in_at`, both inclusive."""
+
+    parent_id: NotRequired[str]
+    """Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5268,6 +5683,17 @@ class CountEmployeeObjectivesFilter(TypedDict):
     in_review: NotRequired[bool]
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
+    confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
+    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    Entries match any of the values.
+    """
+
+    last_check_in_at: NotRequired[Range]
+    """Bounds of `last_check_in_at`, both inclusive."""
+
+    parent_id: NotRequired[str]
+    """Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5302,6 +5728,23 @@ class GetEmployeeObjectiveQuery(TypedDict):
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
     Separate several by commas or repeat the parameter.
+    """
+
+
+class ListEmployeeObjectiveCheckInsQuery(TypedDict):
+    """Query of the operation `ListEmployeeObjectiveCheckIns`."""
+
+    sort: NotRequired[CheckInSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
     """
 
 
@@ -5472,6 +5915,17 @@ class ListManagerObjectivesFilter(TypedDict):
     in_review: NotRequired[bool]
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
+    confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
+    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    Entries match any of the values.
+    """
+
+    last_check_in_at: NotRequired[Range]
+    """Bounds of `last_check_in_at`, both inclusive."""
+
+    parent_id: NotRequired[str]
+    """Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5532,6 +5986,17 @@ class CountManagerObjectivesFilter(TypedDict):
     in_review: NotRequired[bool]
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
+    confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
+    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    Entries match any of the values.
+    """
+
+    last_check_in_at: NotRequired[Range]
+    """Bounds of `last_check_in_at`, both inclusive."""
+
+    parent_id: NotRequired[str]
+    """Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing."""
+
     period_start: NotRequired[Range]
     """Bounds of `period_start`, both inclusive."""
 
@@ -5566,6 +6031,23 @@ class GetManagerObjectiveQuery(TypedDict):
     expand: NotRequired[ObjectiveExpand | Sequence[ObjectiveExpand]]
     """Related resources to include in the response, one level deep. The key needs the read scope of each.
     Separate several by commas or repeat the parameter.
+    """
+
+
+class ListManagerObjectiveCheckInsQuery(TypedDict):
+    """Query of the operation `ListManagerObjectiveCheckIns`."""
+
+    sort: NotRequired[CheckInSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
     """
 
 
@@ -5973,7 +6455,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -5981,7 +6463,7 @@ EventTopic: TypeAlias = EventType | Literal["*"]
 """Event type of a subscription. `*` means all types, including future ones."""
 
 
-ExportRow: TypeAlias = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow
+ExportRow: TypeAlias = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | CheckInRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow
 """The line of one resource."""
 
 
@@ -6155,6 +6637,13 @@ def is_retention_completed_event(event: Event) -> TypeIs[RetentionCompletedEvent
     """Whether the event is one of `retention.completed`."""
     return event["event"] in (
         "retention.completed",
+    )
+
+
+def is_objective_checked_in_event(event: Event) -> TypeIs[ObjectiveCheckedInEvent]:
+    """Whether the event is one of `objective.checked_in`."""
+    return event["event"] in (
+        "objective.checked_in",
     )
 
 

@@ -960,9 +960,9 @@ export class EmployeeObjectives {
   /**
    * Update an employee's objective, or move it between approved and in_progress.
    *
-   * Changes the title, description, period, metadata or external id, or moves the objective between
-   * `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
-   * `external_id`.
+   * Changes the title, description, period, key results, parent, metadata or external id, or moves the
+   * objective between `approved` and `in_progress`. 409 if it is completed, missed or archived, or another
+   * objective has the `external_id`.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1012,6 +1012,62 @@ export class EmployeeObjectives {
         method: "POST",
         path: `/employee-objectives/${encodeURIComponent(id)}/archive`,
         hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * List the check-ins of an employee's objective.
+   *
+   * Lists the check-ins of an objective, newest first.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  readonly listCheckIns = (id: string, options?: RequestOptions & types.ListEmployeeObjectiveCheckInsQuery): PagePromise<types.CheckIn> =>
+    new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/employee-objectives/${encodeURIComponent(id)}/check-ins`,
+        query: pick(options, "sort", "limit", "cursor"),
+      },
+      options,
+    );
+
+  /**
+   * Check in on an employee's objective.
+   *
+   * Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results. At least
+   * one of these or a note is required. 409 unless the objective is approved or in progress. `If-Match` takes
+   * the `ETag` of the objective.
+   *
+   * Needs the scope `objectives:write`. Counts as `write`.
+   */
+  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/employee-objectives/${encodeURIComponent(id)}/check-ins`,
+        body,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Get one check-in of an employee's objective.
+   *
+   * Returns one check-in of the objective.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/employee-objectives/${encodeURIComponent(id)}/check-ins/${encodeURIComponent(checkInId)}`,
       },
       options,
     );
@@ -1611,9 +1667,9 @@ export class ManagerObjectives {
   /**
    * Update a manager's or org objective, or move it between approved and in_progress.
    *
-   * Changes the title, description, period, metadata or external id, or moves the objective between
-   * `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
-   * `external_id`.
+   * Changes the title, description, period, key results, parent, metadata or external id, or moves the
+   * objective between `approved` and `in_progress`. 409 if it is completed, missed or archived, or another
+   * objective has the `external_id`.
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
@@ -1663,6 +1719,62 @@ export class ManagerObjectives {
         method: "POST",
         path: `/manager-objectives/${encodeURIComponent(id)}/archive`,
         hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * List the check-ins of a manager's or org objective.
+   *
+   * Lists the check-ins of an objective, newest first.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  readonly listCheckIns = (id: string, options?: RequestOptions & types.ListManagerObjectiveCheckInsQuery): PagePromise<types.CheckIn> =>
+    new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/manager-objectives/${encodeURIComponent(id)}/check-ins`,
+        query: pick(options, "sort", "limit", "cursor"),
+      },
+      options,
+    );
+
+  /**
+   * Check in on a manager's or org objective.
+   *
+   * Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results. At least
+   * one of these or a note is required. 409 unless the objective is approved or in progress. `If-Match` takes
+   * the `ETag` of the objective.
+   *
+   * Needs the scope `objectives:write`. Counts as `write`.
+   */
+  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/manager-objectives/${encodeURIComponent(id)}/check-ins`,
+        body,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Get one check-in of a manager's or org objective.
+   *
+   * Returns one check-in of the objective.
+   *
+   * Needs the scope `objectives:read`. Counts as `read`.
+   */
+  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/manager-objectives/${encodeURIComponent(id)}/check-ins/${encodeURIComponent(checkInId)}`,
       },
       options,
     );

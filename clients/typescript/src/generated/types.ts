@@ -493,6 +493,143 @@ export type AuditEntrySort =
   | "-occurred_at"
   | "occurred_at";
 
+/** A record of where an objective stands. Immutable. */
+export interface CheckIn {
+  /** Id of the check-in, with the prefix `chk_`. */
+  id: string;
+  /** Objective of the check-in. */
+  objective_id: string;
+  /** Author of the check-in. Null if the request names no author. */
+  author_id: string | null;
+  /** Progress of the objective after the check-in, in percent. Null if none is known. */
+  progress: number | null;
+  /** Confidence as stated. Null if the check-in states none. */
+  confidence: Open<ObjectiveConfidence> | null;
+  /** Note in plain text. Null if there is none. 1 to 2000 characters. */
+  note: string | null;
+  /** Key results whose value changed. At most 10 entries. */
+  key_results: Array<CheckedKeyResult>;
+  /** Time of the check-in. */
+  created_at: string;
+}
+
+export interface CheckInCreate {
+  /**
+   * Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
+   * organization has no such resource. A key that acts for a person writes as that person; another person or
+   * null is a 403.
+   */
+  author_id?: string | null | undefined;
+  /** Confidence as stated. Null if the check-in states none. */
+  confidence?: ObjectiveConfidence | null | undefined;
+  /**
+   * Key results whose value changed. At most 10 entries. Values of key results. Those that it does not name
+   * stay as they are.
+   */
+  key_results?: Array<CheckInCreateKeyResult> | undefined;
+  /** Note in plain text. Null if there is none. 1 to 2000 characters. */
+  note?: string | null | undefined;
+  /**
+   * Progress of the objective after the check-in, in percent. Null if none is known. Only for an objective
+   * without key results; 422 otherwise, because it follows from them.
+   */
+  progress?: number | null | undefined;
+}
+
+export interface CheckInCreateKeyResult {
+  /** Key result of the objective. The id starts with `kr_`. 422 if the organization has no such resource. */
+  id: string;
+  /** Value now. For the metric `boolean` 0, 1, `false` or `true`. At most 4 decimal places. */
+  current: number | boolean;
+}
+
+/** The line of one row of `check_ins`. */
+export interface CheckInRow {
+  /** Type of the line, `check_in`. */
+  type: "check_in";
+  /** The resource as GET returns it, without `expand`. */
+  data: CheckIn;
+}
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type CheckInSort =
+  | "-created_at"
+  | "created_at";
+
+/** Data of the event `objective.checked_in`: the objective with the check-in. */
+export interface CheckedInObjective {
+  /** Id of the objective, with the prefix `obj_`. */
+  id: string;
+  /**
+   * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
+   * an org admin.
+   */
+  scope: Open<ObjectiveScope>;
+  /** Owner of the objective. For the scope `org` an org admin. */
+  owner_id: string;
+  /** Title: the goal in a few words. It must not be blank. */
+  title: string;
+  /** Description in plain text. Null if there is none. */
+  description: string | null;
+  /** Status of the objective. */
+  status: Open<ObjectiveStatus>;
+  /** First day of the period. An approved objective starts on this day, in UTC. */
+  period_start: string;
+  /** Last day of the period. Not before `period_start`. */
+  period_end: string;
+  /** Measures of the objective, in the order of the request. */
+  key_results: Array<KeyResult>;
+  /**
+   * Progress in percent, rounded down: the weighted mean of the key results. Without key results that of the
+   * last check-in that states one. Null if none is known.
+   */
+  progress: number | null;
+  /** Confidence of the last check-in that states one. Null before. */
+  confidence: Open<ObjectiveConfidence> | null;
+  /** Time of the last check-in. Null before. */
+  last_check_in_at: string | null;
+  /** Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. */
+  parent_id: string | null;
+  /**
+   * Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
+   * key cannot see are omitted. Empty without `summaries:read`.
+   */
+  linked_summary_ids: Array<string>;
+  /** Time of creation, which never changes. */
+  created_at: string;
+  /** Time of the last change. It increases with every change. */
+  updated_at: string;
+  /** Time of submission for review. Null if it was not submitted or was rejected since. */
+  submitted_at: string | null;
+  /** Time of the first approval or start. Null before that. */
+  approved_at: string | null;
+  /**
+   * `true` if title, description or period were changed after the approval by a caller who may not approve,
+   * and the objective was not approved again.
+   */
+  changed_since_approval: boolean;
+  /** Time of completion. Null unless the status is `completed`. */
+  completed_at: string | null;
+  /** Texts for other systems, by key. They have no meaning for the service. */
+  metadata: Record<string, string>;
+  /** Id of the objective in another system. Unique among all objectives. Null if there is none. */
+  external_id: string | null;
+  /** The check-in. */
+  check_in: CheckIn;
+}
+
+/** A key result whose value a check-in has changed. */
+export interface CheckedKeyResult {
+  /** Id of the key result, with the prefix `kr_`. */
+  id: string;
+  /** Title of the key result at the time of the check-in. */
+  title: string;
+  /** Value before the check-in. */
+  from: number;
+  /** Value after the check-in. */
+  to: number;
+}
+
 /** The state of the resource or another resource prevents the request: 409. */
 export interface Conflict {
   /** Member whose value prevents the request. */
@@ -1324,11 +1461,20 @@ export interface EmployeeObjectiveCreate {
    * characters.
    */
   external_id?: string | null | undefined;
+  /** Measures of the objective, in the order of the request. 0 to 10 measures, in this order. */
+  key_results?: Array<EmployeeObjectiveCreateKeyResult> | undefined;
   /**
    * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
+  /**
+   * Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The id
+   * starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for the
+   * scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of another
+   * scope, or not visible to the key.
+   */
+  parent_id?: string | null | undefined;
   /**
    * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
    * an org admin. Default: `employee`.
@@ -1336,6 +1482,24 @@ export interface EmployeeObjectiveCreate {
   scope?: EmployeeObjectiveScope | undefined;
   /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
+}
+
+export interface EmployeeObjectiveCreateKeyResult {
+  /** The measured value in a few words. It must not be blank. 1 to 200 characters. */
+  title: string;
+  /** Default: `number`. */
+  metric?: KeyResultMetric | undefined;
+  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  start?: number | undefined;
+  /**
+   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
+   * It differs from `start`. At most 4 decimal places.
+   */
+  target?: number | undefined;
+  /** Only for the metric `number`. 1 to 20 characters. */
+  unit?: string | null | undefined;
+  /** Default: 1. */
+  weight?: number | undefined;
 }
 
 /** The line of one row of `employee_objectives`. */
@@ -1578,7 +1742,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1638,7 +1802,8 @@ export type EventType =
   | "employee.erased"
   | "erasure.completed"
   | "retention.removed"
-  | "retention.completed";
+  | "retention.completed"
+  | "objective.checked_in";
 
 /** A line from which an export can go on. */
 export interface ExportCheckpoint {
@@ -1674,7 +1839,7 @@ export interface ExportHeader {
 }
 
 /** The line of one resource. */
-export type ExportRow = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow;
+export type ExportRow = EmployeeRow | ObservationRow | EmployeeObjectiveRow | ManagerObjectiveRow | CheckInRow | SummaryRow | ConversationRow | MessageRow | AssignmentRow | DepartmentRow | AttributeRow | OtherRow;
 
 /** Types of the rows of an export. */
 export type ExportRowType =
@@ -1682,6 +1847,7 @@ export type ExportRowType =
   | "observation"
   | "employee_objective"
   | "manager_objective"
+  | "check_in"
   | "summary"
   | "conversation"
   | "message"
@@ -1695,6 +1861,7 @@ export type ExportedResource =
   | "observations"
   | "employee_objectives"
   | "manager_objectives"
+  | "check_ins"
   | "summaries"
   | "conversations"
   | "messages"
@@ -1738,7 +1905,8 @@ export type FieldErrorCode =
   | "limit_reached"
   | "not_a_participant"
   | "not_a_reviewer"
-  | "not_possible";
+  | "not_possible"
+  | "scope_mismatch";
 
 /** An invalid field or parameter: 400 or 422. */
 export interface FieldProblem {
@@ -1918,6 +2086,34 @@ export type InvitationStatus =
   | "expired"
   | "revoked";
 
+/** A measure of an objective. */
+export interface KeyResult {
+  /** Id of the key result, with the prefix `kr_`. */
+  id: string;
+  /** Title: the measured value in a few words. It must not be blank. */
+  title: string;
+  /** Kind of the values. Immutable. */
+  metric: Open<KeyResultMetric>;
+  /** Unit of the values, such as `EUR`. Null if there is none. */
+  unit: string | null;
+  /** Value at the beginning. */
+  start: number;
+  /** Value to reach. It may be below `start`. */
+  target: number;
+  /** Value of the last check-in that names the key result. `start` before. */
+  current: number;
+  /** Weight in the progress of the objective. */
+  weight: number;
+  /** Part of the way from `start` to `target`, in percent, rounded down. */
+  progress: number;
+}
+
+/** Kind of values that a key result measures. */
+export type KeyResultMetric =
+  | "number"
+  | "percent"
+  | "boolean";
+
 /** A legal hold, as the API shows it. */
 export interface LegalHold {
   /** Id of the person, with the prefix `emp_`. */
@@ -1979,11 +2175,20 @@ export interface ManagerObjectiveCreate {
    * characters.
    */
   external_id?: string | null | undefined;
+  /** Measures of the objective, in the order of the request. 0 to 10 measures, in this order. */
+  key_results?: Array<ManagerObjectiveCreateKeyResult> | undefined;
   /**
    * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
+  /**
+   * Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The id
+   * starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for the
+   * scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of another
+   * scope, or not visible to the key.
+   */
+  parent_id?: string | null | undefined;
   /**
    * Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts for
    * an org admin. Default: `manager`.
@@ -1991,6 +2196,24 @@ export interface ManagerObjectiveCreate {
   scope?: ManagerObjectiveScope | undefined;
   /** Status of the objective. Default: `proposed`. */
   status?: ObjectiveFirstStatus | undefined;
+}
+
+export interface ManagerObjectiveCreateKeyResult {
+  /** The measured value in a few words. It must not be blank. 1 to 200 characters. */
+  title: string;
+  /** Default: `number`. */
+  metric?: KeyResultMetric | undefined;
+  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  start?: number | undefined;
+  /**
+   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
+   * It differs from `start`. At most 4 decimal places.
+   */
+  target?: number | undefined;
+  /** Only for the metric `number`. 1 to 20 characters. */
+  unit?: string | null | undefined;
+  /** Default: 1. */
+  weight?: number | undefined;
 }
 
 /** The line of one row of `manager_objectives`. */
@@ -2200,6 +2423,19 @@ export interface Objective {
   period_start: string;
   /** Last day of the period. Not before `period_start`. */
   period_end: string;
+  /** Measures of the objective, in the order of the request. At most 10 entries. */
+  key_results: Array<KeyResult>;
+  /**
+   * Progress in percent, rounded down: the weighted mean of the key results. Without key results that of the
+   * last check-in that states one. Null if none is known.
+   */
+  progress: number | null;
+  /** Confidence of the last check-in that states one. Null before. */
+  confidence: Open<ObjectiveConfidence> | null;
+  /** Time of the last check-in. Null before. */
+  last_check_in_at: string | null;
+  /** Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. */
+  parent_id: string | null;
   /**
    * Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
    * key cannot see are omitted. Empty without `summaries:read`.
@@ -2234,6 +2470,11 @@ export interface Objective {
   linked_summaries?: Array<Summary> | undefined;
   /** Owner of the objective. Present with `expand=owner`. */
   owner?: Employee | undefined;
+  /**
+   * Objective that this one supports. Null if there is none or the key cannot see it. Present with
+   * `expand=parent`.
+   */
+  parent?: Objective | null | undefined;
 }
 
 export interface ObjectiveApprove {
@@ -2241,15 +2482,50 @@ export interface ObjectiveApprove {
   comment?: string | null | undefined;
 }
 
+/** A check-in was added to an objective. */
+export interface ObjectiveCheckedInEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: ObjectiveCheckedInEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: CheckedInObjective;
+}
+
+/** Event types that have this data. */
+export type ObjectiveCheckedInEventType =
+  | "objective.checked_in";
+
 export interface ObjectiveComplete {
   /** Outcome, shown in the history. At most 2000 characters. */
   outcome?: string | null | undefined;
 }
 
+/** Expectations about the end of an objective. */
+export type ObjectiveConfidence =
+  | "on_track"
+  | "at_risk"
+  | "off_track";
+
+/** Filter of objectives by confidence, and their groups by it. */
+export type ObjectiveConfidenceFilter =
+  | "on_track"
+  | "at_risk"
+  | "off_track"
+  | "none";
+
 /** Number of objectives of one group. It has the members that the request groups by. */
 export interface ObjectiveCount {
   /** Number of objectives in the group. */
   count: number;
+  /** Confidence of the objectives; `none` for those without one. */
+  confidence?: Open<ObjectiveConfidenceFilter> | undefined;
   /** Month of `period_end`, `YYYY-MM`. */
   month?: string | undefined;
   /** Scope of the objectives. */
@@ -2294,7 +2570,8 @@ export type ObjectiveEventType =
 /** Related resources that an objective can include. */
 export type ObjectiveExpand =
   | "owner"
-  | "linked_summaries";
+  | "linked_summaries"
+  | "parent";
 
 /** Statuses that an objective can be created with. */
 export type ObjectiveFirstStatus =
@@ -2306,7 +2583,8 @@ export type ObjectiveFirstStatus =
 export type ObjectiveGroup =
   | "status"
   | "scope"
-  | "month";
+  | "month"
+  | "confidence";
 
 export interface ObjectiveMiss {
   /** Reason, shown in the history. At most 2000 characters. */
@@ -2331,7 +2609,9 @@ export type ObjectiveSort =
   | "-created_at"
   | "created_at"
   | "-updated_at"
-  | "updated_at";
+  | "updated_at"
+  | "-last_check_in_at"
+  | "last_check_in_at";
 
 /** Status of an objective. */
 export type ObjectiveStatus =
@@ -2361,11 +2641,23 @@ export interface ObjectiveUpdate {
    */
   external_id?: string | null | undefined;
   /**
+   * Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored ones.
+   * An entry with the `id` of a stored one keeps the members that it omits.
+   */
+  key_results?: Array<ObjectiveUpdateKeyResult> | undefined;
+  /**
    * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
    * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
    * removes it.
    */
   metadata?: Record<string, string | null> | undefined;
+  /**
+   * Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The id
+   * starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for the
+   * scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of another
+   * scope, or not visible to the key.
+   */
+  parent_id?: string | null | undefined;
   /** Last day of the period. Not before `period_start`. */
   period_end?: string | undefined;
   /** First day of the period. An approved objective starts on this day, in UTC. */
@@ -2377,6 +2669,33 @@ export interface ObjectiveUpdate {
   status?: ObjectiveStatus | undefined;
   /** Title: the goal in a few words. It must not be blank. 1 to 200 characters. */
   title?: string | undefined;
+}
+
+export interface ObjectiveUpdateKeyResult {
+  /** Read-only: the stored value is ignored. At most 4 decimal places. */
+  current?: number | undefined;
+  /**
+   * Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
+   * organization has no such resource.
+   */
+  id?: string | undefined;
+  /** Default: `number`. */
+  metric?: KeyResultMetric | undefined;
+  /** Read-only: the stored value is ignored. */
+  progress?: number | undefined;
+  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  start?: number | undefined;
+  /**
+   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
+   * It differs from `start`. At most 4 decimal places.
+   */
+  target?: number | undefined;
+  /** The measured value in a few words. It must not be blank. 1 to 200 characters. */
+  title?: string | undefined;
+  /** Only for the metric `number`. 1 to 20 characters. */
+  unit?: string | null | undefined;
+  /** Default: 1. */
+  weight?: number | undefined;
 }
 
 /** A piece of feedback about one person. */
@@ -2719,6 +3038,7 @@ export type PersonalDataType =
   | "observation"
   | "employee_objective"
   | "manager_objective"
+  | "check_in"
   | "summary"
   | "assignment"
   | "conversation"
@@ -4125,6 +4445,15 @@ export interface ListEmployeeObjectivesFilter {
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
+  /**
+   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Entries match any of the values.
+   */
+  confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
+  /** Bounds of `last_check_in_at`, both inclusive. */
+  last_check_in_at?: Range | undefined;
+  /** Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing. */
+  parent_id?: string | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4174,6 +4503,15 @@ export interface CountEmployeeObjectivesFilter {
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
+  /**
+   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Entries match any of the values.
+   */
+  confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
+  /** Bounds of `last_check_in_at`, both inclusive. */
+  last_check_in_at?: Range | undefined;
+  /** Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing. */
+  parent_id?: string | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4204,6 +4542,20 @@ export interface GetEmployeeObjectiveQuery {
    * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
+}
+
+/** Query of the operation `ListEmployeeObjectiveCheckIns`. */
+export interface ListEmployeeObjectiveCheckInsQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
+  sort?: CheckInSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
 }
 
 /** Query of the operation `ListEmployeeObjectiveHistory`. */
@@ -4342,6 +4694,15 @@ export interface ListManagerObjectivesFilter {
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
+  /**
+   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Entries match any of the values.
+   */
+  confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
+  /** Bounds of `last_check_in_at`, both inclusive. */
+  last_check_in_at?: Range | undefined;
+  /** Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing. */
+  parent_id?: string | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4391,6 +4752,15 @@ export interface CountManagerObjectivesFilter {
   status?: ObjectiveStatusFilter | readonly ObjectiveStatusFilter[] | undefined;
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
+  /**
+   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Entries match any of the values.
+   */
+  confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
+  /** Bounds of `last_check_in_at`, both inclusive. */
+  last_check_in_at?: Range | undefined;
+  /** Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing. */
+  parent_id?: string | undefined;
   /** Bounds of `period_start`, both inclusive. */
   period_start?: Range | undefined;
   /** Bounds of `period_end`, both inclusive. */
@@ -4421,6 +4791,20 @@ export interface GetManagerObjectiveQuery {
    * Separate several by commas or repeat the parameter.
    */
   expand?: ObjectiveExpand | readonly ObjectiveExpand[] | undefined;
+}
+
+/** Query of the operation `ListManagerObjectiveCheckIns`. */
+export interface ListManagerObjectiveCheckInsQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
+  sort?: CheckInSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
 }
 
 /** Query of the operation `ListManagerObjectiveHistory`. */
@@ -4813,4 +5197,5 @@ export const EVENT_TYPES: readonly EventType[] = [
   "erasure.completed",
   "retention.removed",
   "retention.completed",
+  "objective.checked_in",
 ];

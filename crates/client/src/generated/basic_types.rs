@@ -121,6 +121,7 @@ words! {
         Observations = "observations",
         EmployeeObjectives = "employee_objectives",
         ManagerObjectives = "manager_objectives",
+        CheckIns = "check_ins",
         Summaries = "summaries",
         Conversations = "conversations",
         Messages = "messages",
@@ -152,6 +153,7 @@ words! {
         NotAParticipant = "not_a_participant",
         NotAReviewer = "not_a_reviewer",
         NotPossible = "not_possible",
+        ScopeMismatch = "scope_mismatch",
     }
 }
 

@@ -616,9 +616,9 @@ impl EmployeeObjectives {
 
     /// Update an employee's objective, or move it between approved and in_progress.
     ///
-    /// Changes the title, description, period, metadata or external id, or moves the objective between
-    /// `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
-    /// `external_id`.
+    /// Changes the title, description, period, key results, parent, metadata or external id, or moves the
+    /// objective between `approved` and `in_progress`. 409 if it is completed, missed or archived, or another
+    /// objective has the `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective, types::DryRun> {
@@ -649,6 +649,46 @@ impl EmployeeObjectives {
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn archive(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/archive", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// List the check-ins of an employee's objective.
+    ///
+    /// Lists the check-ins of an objective, newest first.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn list_check_ins(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListEmployeeObjectiveCheckInsQuery>>,
+    ) -> Pages<types::CheckIn> {
+        let spec = Spec::new(Method::GET, format!("/employee-objectives/{}/check-ins", segment(id)))
+            .query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Check in on an employee's objective.
+    ///
+    /// Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results. At
+    /// least one of these or a note is required. 409 unless the objective is approved or in progress.
+    /// `If-Match` takes the `ETag` of the objective.
+    ///
+    /// Needs the scope `objectives:write`. Counts as `write`.
+    pub fn create_check_in(&self, id: &str, body: types::CheckInCreate) -> Call<types::CheckIn, types::DryRun> {
+        let spec = Spec::new(Method::POST, format!("/employee-objectives/{}/check-ins", segment(id))).json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Get one check-in of an employee's objective.
+    ///
+    /// Returns one check-in of the objective.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn get_check_in(&self, id: &str, check_in_id: &str) -> Call<types::CheckIn> {
+        let spec = Spec::new(
+            Method::GET,
+            format!("/employee-objectives/{}/check-ins/{}", segment(id), segment(check_in_id)),
+        );
         Call::new(&self.core, spec)
     }
 
@@ -1044,9 +1084,9 @@ impl ManagerObjectives {
 
     /// Update a manager's or org objective, or move it between approved and in_progress.
     ///
-    /// Changes the title, description, period, metadata or external id, or moves the objective between
-    /// `approved` and `in_progress`. 409 if it is completed, missed or archived, or another objective has the
-    /// `external_id`.
+    /// Changes the title, description, period, key results, parent, metadata or external id, or moves the
+    /// objective between `approved` and `in_progress`. 409 if it is completed, missed or archived, or another
+    /// objective has the `external_id`.
     ///
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ObjectiveUpdate) -> Call<types::Objective, types::DryRun> {
@@ -1077,6 +1117,46 @@ impl ManagerObjectives {
     /// Needs the scope `objectives:write`. Counts as `write`.
     pub fn archive(&self, id: &str) -> Call<types::Objective, types::DryRun> {
         let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/archive", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// List the check-ins of a manager's or org objective.
+    ///
+    /// Lists the check-ins of an objective, newest first.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn list_check_ins(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListManagerObjectiveCheckInsQuery>>,
+    ) -> Pages<types::CheckIn> {
+        let spec = Spec::new(Method::GET, format!("/manager-objectives/{}/check-ins", segment(id)))
+            .query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Check in on a manager's or org objective.
+    ///
+    /// Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results. At
+    /// least one of these or a note is required. 409 unless the objective is approved or in progress.
+    /// `If-Match` takes the `ETag` of the objective.
+    ///
+    /// Needs the scope `objectives:write`. Counts as `write`.
+    pub fn create_check_in(&self, id: &str, body: types::CheckInCreate) -> Call<types::CheckIn, types::DryRun> {
+        let spec = Spec::new(Method::POST, format!("/manager-objectives/{}/check-ins", segment(id))).json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Get one check-in of a manager's or org objective.
+    ///
+    /// Returns one check-in of the objective.
+    ///
+    /// Needs the scope `objectives:read`. Counts as `read`.
+    pub fn get_check_in(&self, id: &str, check_in_id: &str) -> Call<types::CheckIn> {
+        let spec = Spec::new(
+            Method::GET,
+            format!("/manager-objectives/{}/check-ins/{}", segment(id), segment(check_in_id)),
+        );
         Call::new(&self.core, spec)
     }
 

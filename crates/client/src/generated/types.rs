@@ -805,6 +805,230 @@ words! {
     }
 }
 
+/// A record of where an objective stands. Immutable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckIn {
+    /// Id of the check-in, with the prefix `chk_`.
+    pub id: String,
+    /// Objective of the check-in.
+    pub objective_id: String,
+    /// Author of the check-in. Null if the request names no author.
+    pub author_id: Option<String>,
+    /// Progress of the objective after the check-in, in percent. Null if none is known.
+    pub progress: Option<i64>,
+    /// Confidence as stated. Null if the check-in states none.
+    pub confidence: Option<ObjectiveConfidence>,
+    /// Note in plain text. Null if there is none. 1 to 2000 characters.
+    pub note: Option<String>,
+    /// Key results whose value changed. At most 10 entries.
+    pub key_results: Vec<CheckedKeyResult>,
+    /// Time of the check-in.
+    pub created_at: String,
+}
+
+/// Type `CheckInCreate` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckInCreate {
+    /// Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
+    /// organization has no such resource. A key that acts for a person writes as that person; another person
+    /// or null is a 403.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub author_id: Option<Option<String>>,
+    /// Confidence as stated. Null if the check-in states none.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Option<ObjectiveConfidence>>,
+    /// Key results whose value changed. At most 10 entries. Values of key results. Those that it does not
+    /// name stay as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_results: Option<Vec<CheckInCreateKeyResult>>,
+    /// Note in plain text. Null if there is none. 1 to 2000 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub note: Option<Option<String>>,
+    /// Progress of the objective after the check-in, in percent. Null if none is known. Only for an objective
+    /// without key results; 422 otherwise, because it follows from them.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Option<i64>>,
+}
+
+impl CheckInCreate {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { author_id: None, confidence: None, key_results: None, note: None, progress: None }
+    }
+
+    /// Sets `author_id`: author of the check-in.
+    #[must_use]
+    pub fn author_id(mut self, value: impl Into<String>) -> Self {
+        self.author_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `author_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_author_id(mut self) -> Self {
+        self.author_id = Some(None);
+        self
+    }
+
+    /// Sets `confidence`: confidence as stated.
+    #[must_use]
+    pub fn confidence(mut self, value: impl Into<ObjectiveConfidence>) -> Self {
+        self.confidence = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `confidence` as null, which removes its value.
+    #[must_use]
+    pub fn clear_confidence(mut self) -> Self {
+        self.confidence = Some(None);
+        self
+    }
+
+    /// Sets `key_results`: key results whose value changed.
+    #[must_use]
+    pub fn key_results(mut self, value: impl IntoIterator<Item = impl Into<CheckInCreateKeyResult>>) -> Self {
+        self.key_results = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `note`: note in plain text.
+    #[must_use]
+    pub fn note(mut self, value: impl Into<String>) -> Self {
+        self.note = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `note` as null, which removes its value.
+    #[must_use]
+    pub fn clear_note(mut self) -> Self {
+        self.note = Some(None);
+        self
+    }
+
+    /// Sets `progress`: progress of the objective after the check-in, in percent.
+    #[must_use]
+    pub fn progress(mut self, value: i64) -> Self {
+        self.progress = Some(Some(value));
+        self
+    }
+
+    /// Sends `progress` as null, which removes its value.
+    #[must_use]
+    pub fn clear_progress(mut self) -> Self {
+        self.progress = Some(None);
+        self
+    }
+}
+
+/// Type `CheckInCreateKeyResult` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckInCreateKeyResult {
+    /// Key result of the objective. The id starts with `kr_`. 422 if the organization has no such resource.
+    pub id: String,
+    /// Value now. For the metric `boolean` 0, 1, `false` or `true`. At most 4 decimal places.
+    pub current: Value,
+}
+
+impl CheckInCreateKeyResult {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(id: impl Into<String>, current: impl Into<Value>) -> Self {
+        Self { id: id.into(), current: current.into() }
+    }
+}
+
+/// The line of one row of `check_ins`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckInRow {
+    /// Type of the line, `check_in`.
+    pub r#type: String,
+    /// The resource as GET returns it, without `expand`.
+    pub data: CheckIn,
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    CheckInSort {
+        CreatedAtDescending = "-created_at",
+        CreatedAt = "created_at",
+    }
+}
+
+/// Data of the event `objective.checked_in`: the objective with the check-in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckedInObjective {
+    /// Id of the objective, with the prefix `obj_`.
+    pub id: String,
+    /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
+    /// for an org admin.
+    pub scope: ObjectiveScope,
+    /// Owner of the objective. For the scope `org` an org admin.
+    pub owner_id: String,
+    /// Title: the goal in a few words. It must not be blank.
+    pub title: String,
+    /// Description in plain text. Null if there is none.
+    pub description: Option<String>,
+    /// Status of the objective.
+    pub status: ObjectiveStatus,
+    /// First day of the period. An approved objective starts on this day, in UTC.
+    pub period_start: String,
+    /// Last day of the period. Not before `period_start`.
+    pub period_end: String,
+    /// Measures of the objective, in the order of the request.
+    pub key_results: Vec<KeyResult>,
+    /// Progress in percent, rounded down: the weighted mean of the key results. Without key results that of
+    /// the last check-in that states one. Null if none is known.
+    pub progress: Option<i64>,
+    /// Confidence of the last check-in that states one. Null before.
+    pub confidence: Option<ObjectiveConfidence>,
+    /// Time of the last check-in. Null before.
+    pub last_check_in_at: Option<String>,
+    /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+    pub parent_id: Option<String>,
+    /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
+    /// the key cannot see are omitted. Empty without `summaries:read`.
+    pub linked_summary_ids: Vec<String>,
+    /// Time of creation, which never changes.
+    pub created_at: String,
+    /// Time of the last change. It increases with every change.
+    pub updated_at: String,
+    /// Time of submission for review. Null if it was not submitted or was rejected since.
+    pub submitted_at: Option<String>,
+    /// Time of the first approval or start. Null before that.
+    pub approved_at: Option<String>,
+    /// `true` if title, description or period were changed after the approval by a caller who may not
+    /// approve, and the objective was not approved again.
+    pub changed_since_approval: bool,
+    /// Time of completion. Null unless the status is `completed`.
+    pub completed_at: Option<String>,
+    /// Texts for other systems, by key. They have no meaning for the service.
+    pub metadata: BTreeMap<String, String>,
+    /// Id of the objective in another system. Unique among all objectives. Null if there is none.
+    pub external_id: Option<String>,
+    /// The check-in.
+    pub check_in: CheckIn,
+}
+
+/// A key result whose value a check-in has changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CheckedKeyResult {
+    /// Id of the key result, with the prefix `kr_`.
+    pub id: String,
+    /// Title of the key result at the time of the check-in.
+    pub title: String,
+    /// Value before the check-in.
+    pub from: f64,
+    /// Value after the check-in.
+    pub to: f64,
+}
+
 /// A connector to an HR system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2043,10 +2267,19 @@ pub struct EmployeeObjectiveCreate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
+    /// Measures of the objective, in the order of the request. 0 to 10 measures, in this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_results: Option<Vec<EmployeeObjectiveCreateKeyResult>>,
     /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
+    /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The
+    /// id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for
+    /// the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    /// another scope, or not visible to the key.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Option<String>>,
     /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     /// for an org admin. Default: `employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2072,7 +2305,9 @@ impl EmployeeObjectiveCreate {
             period_end: period_end.into(),
             description: None,
             external_id: None,
+            key_results: None,
             metadata: None,
+            parent_id: None,
             scope: None,
             status: None,
         }
@@ -2106,6 +2341,16 @@ impl EmployeeObjectiveCreate {
         self
     }
 
+    /// Sets `key_results`: measures of the objective, in the order of the request.
+    #[must_use]
+    pub fn key_results(
+        mut self,
+        value: impl IntoIterator<Item = impl Into<EmployeeObjectiveCreateKeyResult>>,
+    ) -> Self {
+        self.key_results = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Sets `metadata`: texts for other systems, by key.
     #[must_use]
     pub fn metadata(
@@ -2114,6 +2359,20 @@ impl EmployeeObjectiveCreate {
     ) -> Self {
         self.metadata =
             Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
+        self
+    }
+
+    /// Sets `parent_id`: objective of a wider scope that this one supports.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `parent_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_parent_id(mut self) -> Self {
+        self.parent_id = Some(None);
         self
     }
 
@@ -2128,6 +2387,80 @@ impl EmployeeObjectiveCreate {
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
+        self
+    }
+}
+
+/// Type `EmployeeObjectiveCreateKeyResult` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EmployeeObjectiveCreateKeyResult {
+    /// The measured value in a few words. It must not be blank. 1 to 200 characters.
+    pub title: String,
+    /// Default: `number`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<KeyResultMetric>,
+    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    /// request. It differs from `start`. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<f64>,
+    /// Only for the metric `number`. 1 to 20 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Option<String>>,
+    /// Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<i64>,
+}
+
+impl EmployeeObjectiveCreateKeyResult {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), metric: None, start: None, target: None, unit: None, weight: None }
+    }
+
+    /// Sets `metric`. Default: `number`.
+    #[must_use]
+    pub fn metric(mut self, value: impl Into<KeyResultMetric>) -> Self {
+        self.metric = Some(value.into());
+        self
+    }
+
+    /// Sets `start`. Default: 0.
+    #[must_use]
+    pub fn start(mut self, value: f64) -> Self {
+        self.start = Some(value);
+        self
+    }
+
+    /// Sets `target`: required for the metric `number`.
+    #[must_use]
+    pub fn target(mut self, value: f64) -> Self {
+        self.target = Some(value);
+        self
+    }
+
+    /// Sets `unit`: only for the metric `number`.
+    #[must_use]
+    pub fn unit(mut self, value: impl Into<String>) -> Self {
+        self.unit = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `unit` as null, which removes its value.
+    #[must_use]
+    pub fn clear_unit(mut self) -> Self {
+        self.unit = Some(None);
+        self
+    }
+
+    /// Sets `weight`. Default: 1.
+    #[must_use]
+    pub fn weight(mut self, value: i64) -> Self {
+        self.weight = Some(value);
         self
     }
 }
@@ -2610,6 +2943,8 @@ pub enum Event {
     RetentionRemoved(Box<RetentionRemovedEvent>),
     /// A value with the members of [`RetentionCompletedEvent`].
     RetentionCompleted(Box<RetentionCompletedEvent>),
+    /// A value with the members of [`ObjectiveCheckedInEvent`].
+    ObjectiveCheckedIn(Box<ObjectiveCheckedInEvent>),
     /// A value with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -2637,6 +2972,7 @@ impl Event {
             Self::Erasure(event) => &event.id,
             Self::RetentionRemoved(event) => &event.id,
             Self::RetentionCompleted(event) => &event.id,
+            Self::ObjectiveCheckedIn(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -2663,6 +2999,7 @@ impl Event {
             Self::Erasure(event) => &event.created_at,
             Self::RetentionRemoved(event) => &event.created_at,
             Self::RetentionCompleted(event) => &event.created_at,
+            Self::ObjectiveCheckedIn(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -2689,6 +3026,7 @@ impl Event {
             Self::Erasure(event) => &event.organization_id,
             Self::RetentionRemoved(event) => &event.organization_id,
             Self::RetentionCompleted(event) => &event.organization_id,
+            Self::ObjectiveCheckedIn(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -2715,6 +3053,7 @@ impl Event {
             Self::Erasure(event) => event.event.as_str(),
             Self::RetentionRemoved(event) => event.event.as_str(),
             Self::RetentionCompleted(event) => event.event.as_str(),
+            Self::ObjectiveCheckedIn(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -2772,6 +3111,7 @@ impl TryFrom<Value> for Event {
             "erasure.completed" => serde_json::from_value(value.clone()).map(Self::Erasure),
             "retention.removed" => serde_json::from_value(value.clone()).map(Self::RetentionRemoved),
             "retention.completed" => serde_json::from_value(value.clone()).map(Self::RetentionCompleted),
+            "objective.checked_in" => serde_json::from_value(value.clone()).map(Self::ObjectiveCheckedIn),
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -2838,6 +3178,7 @@ words! {
         ErasureCompleted = "erasure.completed",
         RetentionRemoved = "retention.removed",
         RetentionCompleted = "retention.completed",
+        ObjectiveCheckedIn = "objective.checked_in",
     }
 }
 
@@ -2891,6 +3232,8 @@ pub enum ExportRow {
     EmployeeObjective(Box<EmployeeObjectiveRow>),
     /// A value with the members of [`ManagerObjectiveRow`].
     ManagerObjective(Box<ManagerObjectiveRow>),
+    /// A value with the members of [`CheckInRow`].
+    CheckIn(Box<CheckInRow>),
     /// A value with the members of [`SummaryRow`].
     Summary(Box<SummaryRow>),
     /// A value with the members of [`ConversationRow`].
@@ -2916,6 +3259,7 @@ impl ExportRow {
             Self::Observation(row) => &row.data.id,
             Self::EmployeeObjective(row) => &row.data.id,
             Self::ManagerObjective(row) => &row.data.id,
+            Self::CheckIn(row) => &row.data.id,
             Self::Summary(row) => &row.data.id,
             Self::Conversation(row) => &row.data.id,
             Self::Message(row) => &row.data.id,
@@ -2934,6 +3278,7 @@ impl ExportRow {
             Self::Observation(row) => &row.r#type,
             Self::EmployeeObjective(row) => &row.r#type,
             Self::ManagerObjective(row) => &row.r#type,
+            Self::CheckIn(row) => &row.r#type,
             Self::Summary(row) => &row.r#type,
             Self::Conversation(row) => &row.r#type,
             Self::Message(row) => &row.r#type,
@@ -2955,6 +3300,7 @@ impl TryFrom<Value> for ExportRow {
             "observation" => serde_json::from_value(value.clone()).map(Self::Observation),
             "employee_objective" => serde_json::from_value(value.clone()).map(Self::EmployeeObjective),
             "manager_objective" => serde_json::from_value(value.clone()).map(Self::ManagerObjective),
+            "check_in" => serde_json::from_value(value.clone()).map(Self::CheckIn),
             "summary" => serde_json::from_value(value.clone()).map(Self::Summary),
             "conversation" => serde_json::from_value(value.clone()).map(Self::Conversation),
             "message" => serde_json::from_value(value.clone()).map(Self::Message),
@@ -2974,6 +3320,7 @@ words! {
         Observation = "observation",
         EmployeeObjective = "employee_objective",
         ManagerObjective = "manager_objective",
+        CheckIn = "check_in",
         Summary = "summary",
         Conversation = "conversation",
         Message = "message",
@@ -3185,6 +3532,39 @@ words! {
     }
 }
 
+/// A measure of an objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct KeyResult {
+    /// Id of the key result, with the prefix `kr_`.
+    pub id: String,
+    /// Title: the measured value in a few words. It must not be blank.
+    pub title: String,
+    /// Kind of the values. Immutable.
+    pub metric: KeyResultMetric,
+    /// Unit of the values, such as `EUR`. Null if there is none.
+    pub unit: Option<String>,
+    /// Value at the beginning.
+    pub start: f64,
+    /// Value to reach. It may be below `start`.
+    pub target: f64,
+    /// Value of the last check-in that names the key result. `start` before.
+    pub current: f64,
+    /// Weight in the progress of the objective.
+    pub weight: i64,
+    /// Part of the way from `start` to `target`, in percent, rounded down.
+    pub progress: i64,
+}
+
+words! {
+    /// Kind of values that a key result measures.
+    KeyResultMetric {
+        Number = "number",
+        Percent = "percent",
+        Boolean = "boolean",
+    }
+}
+
 /// A legal hold, as the API shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -3264,10 +3644,19 @@ pub struct ManagerObjectiveCreate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
+    /// Measures of the objective, in the order of the request. 0 to 10 measures, in this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_results: Option<Vec<ManagerObjectiveCreateKeyResult>>,
     /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
+    /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The
+    /// id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for
+    /// the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    /// another scope, or not visible to the key.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Option<String>>,
     /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
     /// for an org admin. Default: `manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -3293,7 +3682,9 @@ impl ManagerObjectiveCreate {
             period_end: period_end.into(),
             description: None,
             external_id: None,
+            key_results: None,
             metadata: None,
+            parent_id: None,
             scope: None,
             status: None,
         }
@@ -3327,6 +3718,16 @@ impl ManagerObjectiveCreate {
         self
     }
 
+    /// Sets `key_results`: measures of the objective, in the order of the request.
+    #[must_use]
+    pub fn key_results(
+        mut self,
+        value: impl IntoIterator<Item = impl Into<ManagerObjectiveCreateKeyResult>>,
+    ) -> Self {
+        self.key_results = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Sets `metadata`: texts for other systems, by key.
     #[must_use]
     pub fn metadata(
@@ -3335,6 +3736,20 @@ impl ManagerObjectiveCreate {
     ) -> Self {
         self.metadata =
             Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
+        self
+    }
+
+    /// Sets `parent_id`: objective of a wider scope that this one supports.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `parent_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_parent_id(mut self) -> Self {
+        self.parent_id = Some(None);
         self
     }
 
@@ -3349,6 +3764,80 @@ impl ManagerObjectiveCreate {
     #[must_use]
     pub fn status(mut self, value: impl Into<ObjectiveFirstStatus>) -> Self {
         self.status = Some(value.into());
+        self
+    }
+}
+
+/// Type `ManagerObjectiveCreateKeyResult` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ManagerObjectiveCreateKeyResult {
+    /// The measured value in a few words. It must not be blank. 1 to 200 characters.
+    pub title: String,
+    /// Default: `number`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<KeyResultMetric>,
+    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    /// request. It differs from `start`. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<f64>,
+    /// Only for the metric `number`. 1 to 20 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Option<String>>,
+    /// Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<i64>,
+}
+
+impl ManagerObjectiveCreateKeyResult {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), metric: None, start: None, target: None, unit: None, weight: None }
+    }
+
+    /// Sets `metric`. Default: `number`.
+    #[must_use]
+    pub fn metric(mut self, value: impl Into<KeyResultMetric>) -> Self {
+        self.metric = Some(value.into());
+        self
+    }
+
+    /// Sets `start`. Default: 0.
+    #[must_use]
+    pub fn start(mut self, value: f64) -> Self {
+        self.start = Some(value);
+        self
+    }
+
+    /// Sets `target`: required for the metric `number`.
+    #[must_use]
+    pub fn target(mut self, value: f64) -> Self {
+        self.target = Some(value);
+        self
+    }
+
+    /// Sets `unit`: only for the metric `number`.
+    #[must_use]
+    pub fn unit(mut self, value: impl Into<String>) -> Self {
+        self.unit = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `unit` as null, which removes its value.
+    #[must_use]
+    pub fn clear_unit(mut self) -> Self {
+        self.unit = Some(None);
+        self
+    }
+
+    /// Sets `weight`. Default: 1.
+    #[must_use]
+    pub fn weight(mut self, value: i64) -> Self {
+        self.weight = Some(value);
         self
     }
 }
@@ -3566,6 +4055,17 @@ pub struct Objective {
     pub period_start: String,
     /// Last day of the period. Not before `period_start`.
     pub period_end: String,
+    /// Measures of the objective, in the order of the request. At most 10 entries.
+    pub key_results: Vec<KeyResult>,
+    /// Progress in percent, rounded down: the weighted mean of the key results. Without key results that of
+    /// the last check-in that states one. Null if none is known.
+    pub progress: Option<i64>,
+    /// Confidence of the last check-in that states one. Null before.
+    pub confidence: Option<ObjectiveConfidence>,
+    /// Time of the last check-in. Null before.
+    pub last_check_in_at: Option<String>,
+    /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
+    pub parent_id: Option<String>,
     /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
     /// the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
@@ -3594,6 +4094,10 @@ pub struct Objective {
     /// Owner of the objective. Present with `expand=owner`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Employee>,
+    /// Objective that this one supports. Null if there is none or the key cannot see it. Present with
+    /// `expand=parent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Box<Objective>>,
 }
 
 /// Type `ObjectiveApprove` as requests send it.
@@ -3624,6 +4128,31 @@ impl ObjectiveApprove {
     pub fn clear_comment(mut self) -> Self {
         self.comment = Some(None);
         self
+    }
+}
+
+/// A check-in was added to an objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObjectiveCheckedInEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: ObjectiveCheckedInEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: CheckedInObjective,
+}
+
+words! {
+    /// Event types that have this data.
+    ObjectiveCheckedInEventType {
+        ObjectiveCheckedIn = "objective.checked_in",
     }
 }
 
@@ -3658,12 +4187,34 @@ impl ObjectiveComplete {
     }
 }
 
+words! {
+    /// Expectations about the end of an objective.
+    ObjectiveConfidence {
+        OnTrack = "on_track",
+        AtRisk = "at_risk",
+        OffTrack = "off_track",
+    }
+}
+
+words! {
+    /// Filter of objectives by confidence, and their groups by it.
+    ObjectiveConfidenceFilter {
+        OnTrack = "on_track",
+        AtRisk = "at_risk",
+        OffTrack = "off_track",
+        None = "none",
+    }
+}
+
 /// Number of objectives of one group. It has the members that the request groups by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveCount {
     /// Number of objectives in the group.
     pub count: i64,
+    /// Confidence of the objectives; `none` for those without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<ObjectiveConfidenceFilter>,
     /// Month of `period_end`, `YYYY-MM`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub month: Option<String>,
@@ -3720,6 +4271,7 @@ words! {
     ObjectiveExpand {
         Owner = "owner",
         LinkedSummaries = "linked_summaries",
+        Parent = "parent",
     }
 }
 
@@ -3738,6 +4290,7 @@ words! {
         Status = "status",
         Scope = "scope",
         Month = "month",
+        Confidence = "confidence",
     }
 }
 
@@ -3806,6 +4359,8 @@ words! {
         CreatedAt = "created_at",
         UpdatedAtDescending = "-updated_at",
         UpdatedAt = "updated_at",
+        LastCheckInAtDescending = "-last_check_in_at",
+        LastCheckInAt = "last_check_in_at",
     }
 }
 
@@ -3845,11 +4400,21 @@ pub struct ObjectiveUpdate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
+    /// Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored
+    /// ones. An entry with the `id` of a stored one keeps the members that it omits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_results: Option<Vec<ObjectiveUpdateKeyResult>>,
     /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
+    /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. The
+    /// id starts with `obj_`. 422 if the organization has no such resource. A manager or org objective for
+    /// the scope `employee`, an org objective for `manager`; `org` has none. 422 if it is archived, of
+    /// another scope, or not visible to the key.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Option<String>>,
     /// Last day of the period. Not before `period_start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<String>,
@@ -3872,7 +4437,9 @@ impl ObjectiveUpdate {
         Self {
             description: None,
             external_id: None,
+            key_results: None,
             metadata: None,
+            parent_id: None,
             period_end: None,
             period_start: None,
             status: None,
@@ -3908,6 +4475,13 @@ impl ObjectiveUpdate {
         self
     }
 
+    /// Sets `key_results`: measures of the objective, in the order of the request.
+    #[must_use]
+    pub fn key_results(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveUpdateKeyResult>>) -> Self {
+        self.key_results = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Sets `metadata`: texts for other systems, by key.
     #[must_use]
     pub fn metadata(
@@ -3916,6 +4490,20 @@ impl ObjectiveUpdate {
     ) -> Self {
         self.metadata =
             Some(value.into_iter().map(|(name, entry)| (name.into(), entry.map(Into::into))).collect());
+        self
+    }
+
+    /// Sets `parent_id`: objective of a wider scope that this one supports.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `parent_id` as null, which removes its value.
+    #[must_use]
+    pub fn clear_parent_id(mut self) -> Self {
+        self.parent_id = Some(None);
         self
     }
 
@@ -3944,6 +4532,129 @@ impl ObjectiveUpdate {
     #[must_use]
     pub fn title(mut self, value: impl Into<String>) -> Self {
         self.title = Some(value.into());
+        self
+    }
+}
+
+/// Type `ObjectiveUpdateKeyResult` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ObjectiveUpdateKeyResult {
+    /// Read-only: the stored value is ignored. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current: Option<f64>,
+    /// Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
+    /// organization has no such resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Default: `number`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<KeyResultMetric>,
+    /// Read-only: the stored value is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<i64>,
+    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
+    /// request. It differs from `start`. At most 4 decimal places.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<f64>,
+    /// The measured value in a few words. It must not be blank. 1 to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Only for the metric `number`. 1 to 20 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Option<String>>,
+    /// Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<i64>,
+}
+
+impl ObjectiveUpdateKeyResult {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            current: None,
+            id: None,
+            metric: None,
+            progress: None,
+            start: None,
+            target: None,
+            title: None,
+            unit: None,
+            weight: None,
+        }
+    }
+
+    /// Sets `current`. Read-only: the stored value is ignored.
+    #[must_use]
+    pub fn current(mut self, value: f64) -> Self {
+        self.current = Some(value);
+        self
+    }
+
+    /// Sets `id`: names the key result to keep.
+    #[must_use]
+    pub fn id(mut self, value: impl Into<String>) -> Self {
+        self.id = Some(value.into());
+        self
+    }
+
+    /// Sets `metric`. Default: `number`.
+    #[must_use]
+    pub fn metric(mut self, value: impl Into<KeyResultMetric>) -> Self {
+        self.metric = Some(value.into());
+        self
+    }
+
+    /// Sets `progress`. Read-only: the stored value is ignored.
+    #[must_use]
+    pub fn progress(mut self, value: i64) -> Self {
+        self.progress = Some(value);
+        self
+    }
+
+    /// Sets `start`. Default: 0.
+    #[must_use]
+    pub fn start(mut self, value: f64) -> Self {
+        self.start = Some(value);
+        self
+    }
+
+    /// Sets `target`: required for the metric `number`.
+    #[must_use]
+    pub fn target(mut self, value: f64) -> Self {
+        self.target = Some(value);
+        self
+    }
+
+    /// Sets `title`: the measured value in a few words.
+    #[must_use]
+    pub fn title(mut self, value: impl Into<String>) -> Self {
+        self.title = Some(value.into());
+        self
+    }
+
+    /// Sets `unit`: only for the metric `number`.
+    #[must_use]
+    pub fn unit(mut self, value: impl Into<String>) -> Self {
+        self.unit = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `unit` as null, which removes its value.
+    #[must_use]
+    pub fn clear_unit(mut self) -> Self {
+        self.unit = Some(None);
+        self
+    }
+
+    /// Sets `weight`. Default: 1.
+    #[must_use]
+    pub fn weight(mut self, value: i64) -> Self {
+        self.weight = Some(value);
         self
     }
 }
@@ -4709,6 +5420,7 @@ words! {
         Observation = "observation",
         EmployeeObjective = "employee_objective",
         ManagerObjective = "manager_objective",
+        CheckIn = "check_in",
         Summary = "summary",
         Assignment = "assignment",
         Conversation = "conversation",
@@ -7870,6 +8582,16 @@ pub struct ListEmployeeObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
+    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    /// Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
+    /// Bounds of `last_check_in_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_check_in_at: Option<Range>,
+    /// Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -7897,6 +8619,9 @@ impl ListEmployeeObjectivesFilter {
             scope: None,
             status: None,
             in_review: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -7931,6 +8656,27 @@ impl ListEmployeeObjectivesFilter {
     #[must_use]
     pub fn in_review(mut self, value: bool) -> Self {
         self.in_review = Some(value);
+        self
+    }
+
+    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    #[must_use]
+    pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
+        self.confidence = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `last_check_in_at`: bounds of `last_check_in_at`, both inclusive.
+    #[must_use]
+    pub fn last_check_in_at(mut self, value: impl Into<Range>) -> Self {
+        self.last_check_in_at = Some(value.into());
+        self
+    }
+
+    /// Sets `parent_id`: only objectives that support this one.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(value.into());
         self
     }
 
@@ -8054,6 +8800,16 @@ pub struct CountEmployeeObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
+    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    /// Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
+    /// Bounds of `last_check_in_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_check_in_at: Option<Range>,
+    /// Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -8081,6 +8837,9 @@ impl CountEmployeeObjectivesFilter {
             scope: None,
             status: None,
             in_review: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -8115,6 +8874,27 @@ impl CountEmployeeObjectivesFilter {
     #[must_use]
     pub fn in_review(mut self, value: bool) -> Self {
         self.in_review = Some(value);
+        self
+    }
+
+    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    #[must_use]
+    pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
+        self.confidence = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `last_check_in_at`: bounds of `last_check_in_at`, both inclusive.
+    #[must_use]
+    pub fn last_check_in_at(mut self, value: impl Into<Range>) -> Self {
+        self.last_check_in_at = Some(value.into());
+        self
+    }
+
+    /// Sets `parent_id`: only objectives that support this one.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(value.into());
         self
     }
 
@@ -8201,6 +8981,52 @@ impl GetEmployeeObjectiveQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Query of the operation `ListEmployeeObjectiveCheckIns`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListEmployeeObjectiveCheckInsQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<CheckInSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListEmployeeObjectiveCheckInsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<CheckInSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
         self
     }
 }
@@ -8666,6 +9492,16 @@ pub struct ListManagerObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
+    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    /// Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
+    /// Bounds of `last_check_in_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_check_in_at: Option<Range>,
+    /// Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -8693,6 +9529,9 @@ impl ListManagerObjectivesFilter {
             scope: None,
             status: None,
             in_review: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -8727,6 +9566,27 @@ impl ListManagerObjectivesFilter {
     #[must_use]
     pub fn in_review(mut self, value: bool) -> Self {
         self.in_review = Some(value);
+        self
+    }
+
+    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    #[must_use]
+    pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
+        self.confidence = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `last_check_in_at`: bounds of `last_check_in_at`, both inclusive.
+    #[must_use]
+    pub fn last_check_in_at(mut self, value: impl Into<Range>) -> Self {
+        self.last_check_in_at = Some(value.into());
+        self
+    }
+
+    /// Sets `parent_id`: only objectives that support this one.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(value.into());
         self
     }
 
@@ -8850,6 +9710,16 @@ pub struct CountManagerObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
+    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+    /// Entries match any of the values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
+    /// Bounds of `last_check_in_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_check_in_at: Option<Range>,
+    /// Only objectives that support this one. An id, `obj_…`. An unknown id matches nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
     /// Bounds of `period_start`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<Range>,
@@ -8877,6 +9747,9 @@ impl CountManagerObjectivesFilter {
             scope: None,
             status: None,
             in_review: None,
+            confidence: None,
+            last_check_in_at: None,
+            parent_id: None,
             period_start: None,
             period_end: None,
             updated_at: None,
@@ -8911,6 +9784,27 @@ impl CountManagerObjectivesFilter {
     #[must_use]
     pub fn in_review(mut self, value: bool) -> Self {
         self.in_review = Some(value);
+        self
+    }
+
+    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    #[must_use]
+    pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
+        self.confidence = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `last_check_in_at`: bounds of `last_check_in_at`, both inclusive.
+    #[must_use]
+    pub fn last_check_in_at(mut self, value: impl Into<Range>) -> Self {
+        self.last_check_in_at = Some(value.into());
+        self
+    }
+
+    /// Sets `parent_id`: only objectives that support this one.
+    #[must_use]
+    pub fn parent_id(mut self, value: impl Into<String>) -> Self {
+        self.parent_id = Some(value.into());
         self
     }
 
@@ -8997,6 +9891,52 @@ impl GetManagerObjectiveQuery {
     #[must_use]
     pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveExpand>>) -> Self {
         self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Query of the operation `ListManagerObjectiveCheckIns`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListManagerObjectiveCheckInsQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<CheckInSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListManagerObjectiveCheckInsQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<CheckInSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
         self
     }
 }

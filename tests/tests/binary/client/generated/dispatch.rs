@@ -57,6 +57,9 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "employee_objectives.update",
     "employee_objectives.approve",
     "employee_objectives.archive",
+    "employee_objectives.list_check_ins",
+    "employee_objectives.create_check_in",
+    "employee_objectives.get_check_in",
     "employee_objectives.complete",
     "employee_objectives.list_history",
     "employee_objectives.miss",
@@ -88,6 +91,9 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "manager_objectives.update",
     "manager_objectives.approve",
     "manager_objectives.archive",
+    "manager_objectives.list_check_ins",
+    "manager_objectives.create_check_in",
+    "manager_objectives.get_check_in",
     "manager_objectives.complete",
     "manager_objectives.list_history",
     "manager_objectives.miss",
@@ -295,6 +301,17 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
+        "list_check_ins" => {
+            first_page(
+                resource.list_check_ins(
+                    step.path(0),
+                    step.query::<Option<types::ListEmployeeObjectiveCheckInsQuery>>(),
+                ),
+            )
+            .await
+        }
+        "create_check_in" => answer(resource.create_check_in(step.path(0), step.body())).await,
+        "get_check_in" => answer(resource.get_check_in(step.path(0), step.path(1))).await,
         "complete" => {
             answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
         }
@@ -369,6 +386,17 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
         "update" => answer(resource.update(step.path(0), step.body())).await,
         "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
         "archive" => answer(resource.archive(step.path(0))).await,
+        "list_check_ins" => {
+            first_page(
+                resource.list_check_ins(
+                    step.path(0),
+                    step.query::<Option<types::ListManagerObjectiveCheckInsQuery>>(),
+                ),
+            )
+            .await
+        }
+        "create_check_in" => answer(resource.create_check_in(step.path(0), step.body())).await,
+        "get_check_in" => answer(resource.get_check_in(step.path(0), step.path(1))).await,
         "complete" => {
             answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
         }
@@ -564,6 +592,9 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
         "employee_objectives.archive" => {
             answer(client.employee_objectives().archive(step.path(0)).dry_run()).await
         }
+        "employee_objectives.create_check_in" => {
+            answer(client.employee_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
+        }
         "employee_objectives.complete" => {
             answer(
                 client
@@ -627,6 +658,9 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "manager_objectives.archive" => answer(client.manager_objectives().archive(step.path(0)).dry_run()).await,
+        "manager_objectives.create_check_in" => {
+            answer(client.manager_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
+        }
         "manager_objectives.complete" => {
             answer(
                 client
