@@ -1,6 +1,7 @@
 // All words of the console. Screens contain none, so that one file can be read, corrected and translated.
 
 import { csv } from "./texts_csv.js";
+import { progress } from "./texts_progress.js";
 
 /** @type {Record<string, string>} */
 const words = {
@@ -22,6 +23,7 @@ const words = {
   department_archived: "Department archived",
   last_admin: "Last org admin", managed_elsewhere: "Managed elsewhere", identity_conflict: "Several people match",
   adoption_unconfirmed: "Confirm the adoption",
+  on_track: "On track", at_risk: "At risk", off_track: "Off track", none: "Not given",
 };
 
 /** @type {Record<string, string>} */
@@ -142,7 +144,7 @@ export const t = {
     failing: "Failing subscriptions", quota: "Quota of this key",
     quotaText: "Requests of this key within a minute, as of the last answer to this tab.", pausedWebhook: "Webhook paused",
     failingWebhook: "Webhook fails", connector: "Connector has issues", pausedConnector: "Connector is paused", key: "Key expires",
-    objective: "Objective in review", summary: "Summary in review", assignment: "Assignment overdue",
+    objective: "Objective in review", quiet: "No check-in for 14 days", summary: "Summary in review", assignment: "Assignment overdue",
     requests: "Requests by hour, last 24 hours", answered: "answered", refusedOrFailed: "refused or failed",
     requestsLabel: (/** @type {number} */ good, /** @type {number} */ bad) =>
       `Requests of the last 24 hours: ${good} answered, ${bad} refused or failed`,
@@ -275,7 +277,7 @@ export const t = {
     requestedAt: "Requested", completedAt: "Completed", none: "No erasures",
     noneText: "A person's page offers the erasure of their data once they are deactivated.",
     /** @type {Record<string, string>} */
-    kinds: { observations: "Observations", objectives: "Objectives", summaries: "Summaries",
+    kinds: { observations: "Observations", objectives: "Objectives", check_ins: "Check-ins", summaries: "Summaries",
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
       api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events",
@@ -328,6 +330,7 @@ export const t = {
     submitted: (/** @type {number} */ part, /** @type {number} */ whole) => `${part} of ${whole} submitted`,
     acted: (/** @type {string} */ verb, /** @type {string} */ title) => `${verb}: ${title}`,
   },
+  progress,
   verbs: { submit: "Submit", approve: "Approve", reject: "Reject", complete: "Complete", miss: "Mark as missed",
     archive: "Archive", return: "Return", share: "Share" },
   verbTexts: { submit: "Moves it to review.", approve: "The owner is notified.",

@@ -43,3 +43,32 @@ export function Meter({ label, part, whole, text }) {
         height="6" />
     </svg></div>`;
 }
+
+/** The part of a way that is done. @param {{ label: string, percent: number, text: string }} p */
+export const Progress = ({ label, percent, text }) => html`<div class="meter">
+  <div class="meter-text"><span dir="auto">${label}</span><span>${text}</span></div>
+  <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${percent} %, ${text}`}>
+    <rect class="track" width="100" height="6" /><rect class="fill" width=${percent} height="6" /></svg></div>`;
+
+/**
+ * A line of percents between two times. Points outside of them are at the edges.
+ * @param {{ label: string, from: number, to: number, names: [string, string],
+ *   points: { at: number, value: number }[] }} p
+ */
+export function Line({ label, from, to, names, points }) {
+  if (points.length === 0) return null;
+  const x = (/** @type {number} */ at) => WIDTH * Math.min(1, Math.max(0, (at - from) / Math.max(1, to - from)));
+  const y = (/** @type {number} */ value) => (HEIGHT - 4) * (1 - value / 100) + 2;
+  const last = points.at(-1)?.value ?? 0;
+  return html`<figure class="chart">
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
+      aria-label=${`${label}: ${points[0]?.value} % – ${last} %`}>
+      <line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT / 2} y2=${HEIGHT / 2} />
+      <line class="axis" x1="0" x2=${WIDTH} y1=${HEIGHT - 0.5} y2=${HEIGHT - 0.5} />
+      <polyline class="line" points=${points.map((point) => `${x(point.at)},${y(point.value)}`).join(" ")} />
+      ${points.map((point, at) => html`<circle key=${at} class="point" cx=${x(point.at)} cy=${y(point.value)} r="3">
+        <title>${`${point.value} %`}</title></circle>`)}
+    </svg>
+    <figcaption><span>${names[0]}</span><span>${names[1]}</span></figcaption>
+  </figure>`;
+}

@@ -24,7 +24,7 @@ const VERBS = {
   invitation: "mail",
   message: "create",
   notification: "read read_all",
-  objective: "approve archive complete create miss reject start submit update",
+  objective: "approve archive check_in complete create miss reject start submit update",
   observation: "archive create restore update",
   organization: "continue_export create export update",
   retention: "begin complete erase remove",

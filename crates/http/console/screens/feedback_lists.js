@@ -12,6 +12,7 @@ import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, S
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
 /** @typedef {import("../lib/data.js").Page<import("../types").Message>} Messages */
@@ -31,6 +32,7 @@ const REASONS = { approve: { member: "comment" }, reject: { member: "reason", is
 const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
   pending_review: ["approve", "return", "archive"], approved: ["share", "return", "archive"],
   shared: ["archive"] };
+const QUIET = /** @type {[string, string][]} */ ([["14", t.progress.quiet]]);
 const KINDS = /** @type {[string, string][]} */ ([["manager", t.feedback.managerObjectives]]);
 
 /** An objective in review has the status `proposed`. @param {Objective} one */
@@ -45,6 +47,8 @@ export function Objectives() {
   const list = useList(base,
     { "filter[status]": query.state === "in_review" ? null : query.state,
       "filter[in_review]": query.state === "in_review" || null, "filter[owner_id]": query.owner,
+      "filter[confidence]": query.confidence,
+      ...(query.quiet ? { "filter[last_check_in_at][lte]": quietSince(), sort: "last_check_in_at" } : {}),
       expand: can("employees:read") ? "owner" : null });
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
   const close = () => setDialog(null);
@@ -52,7 +56,10 @@ export function Objectives() {
     [{ name: "state", label: t.state,
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
-    { name: "kind", label: t.feedback.kind, options: KINDS }];
+    { name: "kind", label: t.feedback.kind, options: KINDS },
+    { name: "confidence", label: t.progress.confidence,
+      options: options(["on_track", "at_risk", "off_track", "none"]) },
+    { name: "quiet", label: t.progress.checkIns, options: QUIET }];
   return html`<${Filters} filters=${filters} also=${["owner"]}>
       <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
     <${Shown} of=${list}
@@ -67,21 +74,33 @@ export function Objectives() {
         <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}>
         ${one.changed_since_approval && html`<${Badge}>${t.feedback.changed}</${Badge}>`}</div>
       ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
+      <${Figures} of=${one} />
       <${References} of=${one} />
       <div class="actions">
+        ${mayCheckIn(one) &&
+          html`<${Button} kind="primary" aria-label=${`${t.progress.checkIn}: ${one.title}`}
+            onClick=${() => setDialog({ name: "check-in", objective: one })}>${t.progress.checkIn}</${Button}>`}
         ${can("objectives:write") &&
           actionsOf(one).map((name) =>
             html`<${Button} key=${name} kind=${name === "approve" ? "primary" : name === "reject" ? "danger"
               : undefined}
           aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>
           ${t.verbs[name]}</${Button}>`)}
+        ${one.last_check_in_at &&
+          html`<${Button} kind="quiet" aria-label=${`${t.progress.checkIns}: ${one.title}`}
+            onClick=${() => setDialog({ name: "check-ins", objective: one })}>${t.progress.checkIns}</${Button}>`}
         <${Button} kind="quiet" aria-label=${`${t.feedback.history}: ${one.title}`}
           onClick=${() => setDialog({ name: "history", objective: one })}>
           ${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
     ${dialog?.name === "history" &&
       html`<${History} path=${`${base}/${dialog.objective.id}/history`} title=${dialog.objective.title}
         onClose=${close} />`}
-    ${dialog && dialog.name !== "history" &&
+    ${dialog?.name === "check-ins" &&
+      html`<${CheckIns} path=${`${base}/${dialog.objective.id}`} objective=${dialog.objective} onClose=${close} />`}
+    ${dialog?.name === "check-in" &&
+      html`<${CheckInForm} path=${`${base}/${dialog.objective.id}`} objective=${dialog.objective} onClose=${close}
+        onDone=${list.reload} />`}
+    ${dialog && !["history", "check-ins", "check-in"].includes(dialog.name) &&
       html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
         onClose=${close} onDone=${list.reload} />`}`;
 }

@@ -10,6 +10,7 @@ import { can, isBound, isOperator, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
 import { html, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
+import { quietSince } from "./objectives_progress.js";
 
 const REFRESH_MS = 30_000;
 const SOON_MS = 14 * 86_400_000;
@@ -29,16 +30,21 @@ export default function Today() {
     { "filter[in_review]": true, expand: can("employees:read") ? "owner" : null, limit: 100 });
   const shared = useGet(can("objectives:read") ? "/manager-objectives" : null,
     { "filter[in_review]": true, expand: can("employees:read") ? "owner" : null, limit: 100 });
+  const quietQuery = { "filter[status]": "in_progress", "filter[last_check_in_at][lte]": quietSince(),
+    sort: "last_check_in_at", expand: can("employees:read") ? "owner" : null, limit: 10 };
+  const quiet = useGet(can("objectives:read") ? "/employee-objectives" : null, quietQuery);
+  const quietShared = useGet(can("objectives:read") ? "/manager-objectives" : null, quietQuery);
   const summaries = useGet(can("summaries:read") ? "/summaries" : null,
     { "filter[status]": "pending_review", limit: 100 });
   const assignments = useGet(can("assignments:read") ? "/assignments" : null,
     { "filter[status]": "open", sort: "due_date", limit: 100 });
   const requests = useGet(isOperator() && can("settings:read") ? "/request-stats" : null, { window: "24h" });
-  const reads = [webhooks, keys, connectors, objectives, shared, summaries, assignments];
+  const reads = [webhooks, keys, connectors, objectives, shared, quiet, quietShared, summaries, assignments];
   usePoll(() => [...reads, stats, requests].forEach((one) => one.reload()), REFRESH_MS);
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
+      quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   // Only what was read is said to be well.
@@ -123,10 +129,10 @@ function Deliveries({ webhooks, stats, sum, beside }) {
 /**
  * Everything that waits for a person, the urgent first.
  * @param {{ webhooks?: Webhook[] | null, keys?: ApiKey[] | null, connectors?: Connector[] | null,
- *   objectives?: Objective[], summaries?: Summary[], assignments?: Assignment[] }} of
+ *   objectives?: Objective[], quiet?: Objective[], summaries?: Summary[], assignments?: Assignment[] }} of
  * @returns {Matter[]}
  */
-function collect({ webhooks, keys, connectors, objectives, summaries, assignments }) {
+function collect({ webhooks, keys, connectors, objectives, quiet, summaries, assignments }) {
   const now = Date.now();
   const today = new Date(now).toISOString().slice(0, 10);
   /** @type {Matter[]} */
@@ -176,6 +182,12 @@ function collect({ webhooks, keys, connectors, objectives, summaries, assignment
     matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title,
       note: date(one.due_date ?? today),
       to: href("/feedback", { view: "assignments" }) });
+  }
+  for (const one of quiet ?? []) {
+    const kind = one.scope === "employee" ? null : "manager";
+    matters.push({ key: `quiet-${one.id}`, tone: "info", kind: t.today.quiet, text: one.title,
+      note: one.owner && fullName(one.owner),
+      to: href("/feedback", { view: "objectives", quiet: "14", state: "in_progress", ...(kind ? { kind } : {}) }) });
   }
   return matters;
 }
