@@ -161,7 +161,11 @@ impl Traffic {
             let id = person.id;
             Self::post(&person.key, |_| OBSERVATIONS.to_owned(), move |_| observation_body(id, &[]))
         });
-        let each: Vec<_> = each.collect();
+        Self::any(each.collect())
+    }
+
+    /// Returns requests of any of these kinds.
+    pub(crate) fn any(each: Vec<Self>) -> Self {
         Self::new(move |random, out| random.pick(&each).write(random, out))
     }
 

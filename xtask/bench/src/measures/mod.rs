@@ -7,6 +7,7 @@ mod csv;
 mod erasure;
 mod exports;
 mod inserts;
+mod objectives;
 mod reads;
 mod scim;
 mod search;
@@ -36,7 +37,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. The last ones create much else.
-const MEASURES: [(&str, Measure); 17] = [
+const MEASURES: [(&str, Measure); 18] = [
     ("get", reads::get),
     ("list", reads::list),
     ("copy", copying::run),
@@ -54,6 +55,7 @@ const MEASURES: [(&str, Measure); 17] = [
     ("erasure", erasure::run),
     ("scim", scim::run),
     ("search", search::run),
+    ("objectives", objectives::run),
 ];
 
 /// The measure that runs on databases of its own.
